@@ -1,0 +1,382 @@
+"""Typed inputs and outputs of every step of a run.
+
+A thinking step takes one of the `...Input` models and returns `Charged[...]`: the answer, and what it cost.
+What a language model is asked to produce is the bare output model; ids, numbering and verification are code.
+"""
+
+from typing import Generic, Literal, TypeVar
+
+from pydantic import Field
+
+from activities.types import (
+    Allowance,
+    Candidate,
+    Claim,
+    EvidenceRef,
+    Frozen,
+    Gate,
+    Mode,
+    ModelChoice,
+    Price,
+    Profile,
+    Query,
+    ReportPlan,
+    ReportPlanSection,
+    SearchRecord,
+    SearchStatus,
+    SourceOption,
+    StopReason,
+    Support,
+    Usage,
+)
+
+T = TypeVar("T")
+
+Role = Literal[
+    "query_parser",
+    "planner",
+    "observer",
+    "gap_evaluator",
+    "tool_selector",
+    "judge",
+    "reflector",
+    "hypothesis_generator",
+    "writer",
+    "long_writer",
+    "proofreader",
+]
+
+
+class Charged(Frozen, Generic[T]):
+    """A step's answer and its price."""
+
+    output: T
+    usage: Usage = Usage()
+    model: str = "extractive"
+    prompt_version: str = ""
+    """`role@digest` of the prompt that was sent; empty for the extractive back end."""
+    fell_back: bool = False
+    """The model asked for did not answer and another one (or the extractive back end) did."""
+    notes: tuple[str, ...] = ()
+    """What the reader must be told, such as evidence left out so that the prompt would fit."""
+
+
+class StepContext(Frozen):
+    """What every thinking step knows."""
+
+    run_id: str
+    section: str = ""
+    question: str
+    """The question of this loop: the run's, or the section's key question."""
+    background: str = ""
+    profile: Profile
+    model: ModelChoice = ModelChoice()
+    fallbacks: tuple[ModelChoice, ...] = ()
+    """Tried in order when the model is down."""
+    allowance: Allowance = Allowance(input_tokens=6000, output_tokens=1500)
+    steering: tuple[str, ...] = ()
+    """What the reviewer said, oldest first. Trusted, unlike evidence."""
+    scope: str = ""
+    """Identifies the run for the store of paid answers; set by the activity, not by the caller."""
+
+
+# prepare: resolve what only the worker knows
+
+
+class PrepareInput(Frozen):
+    """Ask the worker what it has: sources, profile, models and prices."""
+
+    profile: str
+    profile_path: str | None = None
+    sources: tuple[str, ...] = ()
+    library: str | None = None
+    models: dict[str, ModelChoice] = Field(default_factory=dict)
+    """Per role; the key `default` serves every role that is not named. Empty: the worker's setting."""
+
+
+class Prepared(Frozen):
+    profile: Profile
+    sources: tuple[SourceOption, ...]
+    models: dict[str, ModelChoice]
+    """Has an entry for `default`."""
+    fallbacks: tuple[ModelChoice, ...] = ()
+    prices: dict[str, Price | None] = Field(default_factory=dict)
+    """By model name; None where no price is known."""
+
+
+# thinking
+
+
+class ParseQueryInput(StepContext):
+    profiles: dict[str, str] = Field(default_factory=dict)
+    """Profile name -> description, to choose from."""
+    sources: tuple[SourceOption, ...] = ()
+
+
+class ParsedQuery(Frozen):
+    original_query: str = ""
+    improved_query: str
+    research_mode: Mode = "iterative"
+    profile: str = "general"
+    sources: tuple[str, ...] = ()
+    """Names of enabled sources that fit; empty leaves the choice to the profile."""
+    key_entities: tuple[str, ...] = ()
+    research_questions: tuple[str, ...] = ()
+    rationale: str = ""
+    """One sentence: what was chosen and why."""
+
+
+class PlanInput(StepContext):
+    parsed: ParsedQuery
+    max_sections: int = 5
+
+
+class ObserveInput(StepContext):
+    iteration: int
+    evidence: tuple[EvidenceRef, ...] = ()
+    last_judgement: str = ""
+
+
+class Observation(Frozen):
+    """What is known so far and what it means for the next step, in a few sentences."""
+
+    text: str
+
+
+class GapsInput(StepContext):
+    iteration: int
+    observation: str = ""
+    evidence: tuple[EvidenceRef, ...] = ()
+    judged_gaps: tuple[str, ...] = ()
+    tried: tuple[SearchRecord, ...] = ()
+    research_questions: tuple[str, ...] = ()
+    max_gaps: int = 3
+
+
+class KnowledgeGapOutput(Frozen):
+    research_complete: bool = False
+    outstanding_gaps: tuple[str, ...] = ()
+
+
+class SelectInput(StepContext):
+    iteration: int
+    gaps: tuple[str, ...]
+    sources: tuple[SourceOption, ...]
+    """Enabled ones only."""
+    tried: tuple[SearchRecord, ...] = ()
+    key_entities: tuple[str, ...] = ()
+    recommended: tuple[str, ...] = ()
+    """Searches the judge or the reflector recommended."""
+    per_gap: int = 3
+
+
+class AgentTask(Frozen):
+    """Search `agent` (a source's name) with `query` to close `gap`."""
+
+    gap: str
+    agent: str
+    query: str
+
+
+class AgentSelectionPlan(Frozen):
+    tasks: tuple[AgentTask, ...] = ()
+
+
+class JudgeInput(StepContext):
+    iteration: int
+    evidence: tuple[EvidenceRef, ...]
+    """All that was found; the step shows the model at most `max_shown` diverse items."""
+    max_shown: int = 30
+
+
+class JudgeAssessment(Frozen):
+    """Scores only: whether they suffice is decided by code (`workflows.stopping`)."""
+
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10."""
+    confidence: float = Field(default=0.0, ge=0.0, le=1.0)
+    gaps: tuple[str, ...] = ()
+    recommended_searches: tuple[str, ...] = ()
+    relevant: tuple[str, ...] = ()
+    """Ids of items that help to answer, best first; only ids that were shown."""
+    reasoning: str = ""
+    shown: int = 0
+    """How many items the judge saw."""
+
+
+class ReflectInput(StepContext):
+    iteration: int
+    gaps: tuple[str, ...]
+    searches: tuple[SearchRecord, ...]
+    new_evidence: tuple[EvidenceRef, ...]
+
+
+class Reflection(Frozen):
+    """Did these searches serve the gap?"""
+
+    served: bool
+    reason: str = ""
+    better_searches: tuple[str, ...] = ()
+
+
+class HypothesisInput(StepContext):
+    evidence: tuple[EvidenceRef, ...]
+    max_candidates: int = 6
+    chosen: tuple[str, ...] = ()
+    """Names a reviewer chose; empty for no restriction."""
+
+
+class MechanismHypothesis(Frozen):
+    drug: str
+    target: str = ""
+    pathway: str = ""
+    effect: str = ""
+    confidence: float = Field(default=0.0, ge=0.0, le=1.0)
+    supporting_evidence: tuple[Support, ...] = ()
+    contradicting_evidence: tuple[Support, ...] = ()
+    search_suggestions: tuple[str, ...] = ()
+    generic_name: str = ""
+    current_indications: tuple[str, ...] = ()
+    regulatory_status: str = ""
+    trial_status: str = ""
+
+
+class Hypotheses(Frozen):
+    hypotheses: tuple[MechanismHypothesis, ...] = ()
+
+
+# writing: a writer produces claims with quotes; markdown, numbering and references are code
+
+
+class DraftClaim(Frozen):
+    text: str
+    """One sentence."""
+    support: tuple[Support, ...]
+    contradicts: tuple[str, ...] = ()
+    """Texts or ids of earlier claims it contradicts."""
+
+
+class DraftParagraph(Frozen):
+    claims: tuple[DraftClaim, ...]
+
+
+class SectionDraft(Frozen):
+    """What a writer makes of one section; every sentence is a claim."""
+
+    title: str = ""
+    paragraphs: tuple[DraftParagraph, ...] = ()
+    limitations: tuple[str, ...] = ()
+
+
+class WriteInput(StepContext):
+    """For the writer (a whole short report) and the long writer (one section of a long one)."""
+
+    section_id: str = "s1"
+    title: str = ""
+    evidence: tuple[EvidenceRef, ...] = ()
+    """Best first; retracted work is already left out."""
+    written: tuple[Claim, ...] = ()
+    """Claims of earlier sections, not to be repeated; contradictions to them are to be kept."""
+    stop_reason: StopReason = "sufficient_evidence"
+    hypotheses: tuple[MechanismHypothesis, ...] = ()
+
+
+class ProofreadInput(StepContext):
+    """One pass over the drafts of all sections: drop repetition, mark contradictions, keep every quote."""
+
+    drafts: dict[str, SectionDraft]
+    titles: dict[str, str] = Field(default_factory=dict)
+
+
+class Proofread(Frozen):
+    drafts: dict[str, SectionDraft]
+
+
+# searching
+
+
+class SearchTask(Frozen):
+    """One exchange with one source. `cursor` is what the exchange before it returned."""
+
+    run_id: str
+    source: str
+    query: Query
+    cursor: dict[str, str] | None = None
+    library: str | None = None
+
+
+class Hits(Frozen):
+    """The answer of one exchange. With `cursor` set the search goes on with another exchange."""
+
+    source: str
+    query: str
+    """As it was sent."""
+    status: SearchStatus
+    hits: int = 0
+    kept: tuple[EvidenceRef, ...] = ()
+    set_aside: int = 0
+    detail: str = ""
+    attempts: int = 1
+    seconds: float = 0.0
+    cursor: dict[str, str] | None = None
+
+
+# publishing
+
+
+class PlannedSection(Frozen):
+    """A section on its way into the report."""
+
+    section: ReportPlanSection
+    draft: SectionDraft = SectionDraft()
+    status: Literal["complete", "partial", "failed", "cancelled"] = "complete"
+    note: str = ""
+
+
+class Decision(Frozen):
+    """Who decided what, and when."""
+
+    gate: Gate
+    action: Literal["approved", "rejected", "timed_out_approved", "timed_out_rejected", "edited", "chosen"]
+    by: str = ""
+    note: str = ""
+    at: str = ""
+    """ISO time."""
+    plan_hash: str = ""
+
+
+class PrismaCounts(Frozen):
+    """The numbers of a PRISMA flow diagram."""
+
+    identified: int = 0
+    duplicates: int = 0
+    screened: int = 0
+    included: int = 0
+
+
+class PublishInput(Frozen):
+    """Everything code needs to check the quotes, number the references and render the report."""
+
+    run_id: str
+    question: str
+    mode: Mode
+    profile: str
+    title: str
+    sections: tuple[PlannedSection, ...]
+    candidates: tuple[Candidate, ...] = ()
+    evidence: tuple[EvidenceRef, ...] = ()
+    searches: tuple[SearchRecord, ...] = ()
+    counts: PrismaCounts = PrismaCounts()
+    iterations: int = 0
+    usage: Usage = Usage()
+    models: tuple[str, ...] = ()
+    prompt_versions: tuple[str, ...] = ()
+    plan_hash: str = ""
+    approvals: tuple[Decision, ...] = ()
+    limitations: tuple[str, ...] = ()
+    confidence: float = 0.0
+    stop_reason: StopReason = "sufficient_evidence"
+    generated_at: str
+    """ISO time, from the workflow's clock."""
+    draft: bool = False
+    """True while the report gate waits: the standing is checked again when it is released."""

@@ -1,0 +1,354 @@
+"""The contracts of the house: everything that crosses a boundary is one of these frozen models.
+
+They are imported by workflow code as passed-through modules, so nothing here may read a clock, draw a
+random number or touch the world. Bodies of documents never travel: an `EvidenceRef` names the blob in the
+evidence store.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+EvidenceType = Literal[
+    "meta_analysis",
+    "systematic_review",
+    "randomized_trial",
+    "clinical_trial",
+    "observational",
+    "case_report",
+    "review",
+    "guideline",
+    "preclinical",
+    "article",
+    "preprint",
+    "trial_registration",
+    "drug_label",
+    "regulatory",
+    "adverse_events",
+    "web_page",
+    "document",
+]
+Standing = Literal["none", "retracted", "concern", "corrected", "unknown"]
+SearchStatus = Literal["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
+Mode = Literal["iterative", "deep"]
+Gate = Literal["plan", "candidates", "report"]
+StopReason = Literal[
+    "sufficient_evidence",
+    "token_budget_exceeded",
+    "cost_budget_exceeded",
+    "max_iterations_reached",
+    "timeout",
+    "no_new_evidence",
+    "judge_unavailable",
+    "all_sources_failed",
+    "finished_by_reviewer",
+    "rejected_by_reviewer",
+    "cancelled",
+]
+
+
+class Frozen(BaseModel):
+    """Base of every model that crosses a boundary. Unknown fields are ignored so that an older worker can
+    read what a newer one wrote."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Identifiers(Frozen):
+    """The names one work goes by. Each is stored in its canonical spelling (see `activities.identity`)."""
+
+    pmid: str | None = None
+    pmcid: str | None = None
+    """With its prefix, as in `PMC6329583`."""
+    doi: str | None = None
+    """Lower case, without a resolver's address."""
+    nct: str | None = None
+    arxiv: str | None = None
+    """Without a version suffix."""
+    openalex: str | None = None
+    s2: str | None = None
+    """Semantic Scholar paper id."""
+    fda: str | None = None
+    """FDA application number, label set id or safety report id."""
+    url: str | None = None
+    """Normalised address; the last resort."""
+
+    def items_in_order(self) -> Iterator[tuple[str, str]]:
+        """Yield the identifiers that are set, the one that names the work best first."""
+        for name in ("pmid", "pmcid", "doi", "nct", "arxiv", "openalex", "s2", "fda", "url"):
+            value = getattr(self, name)
+            if value:
+                yield name, value
+
+
+class Provenance(Frozen):
+    """Who found a record, and with which query."""
+
+    source: str
+    query: str
+
+
+class StandingNotice(Frozen):
+    """A notice that bears on whether a work may be cited."""
+
+    kind: Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
+    date: str | None = None
+    """ISO date as far as the source knows it."""
+    doi: str | None = None
+    """The notice's own DOI, never the work's."""
+    pmid: str | None = None
+    reported_by: str = ""
+
+
+class Evidence(Frozen):
+    """One document as a source gave it. Lives in the evidence store; only its `EvidenceRef` travels."""
+
+    evidence_id: str
+    source: str
+    title: str
+    text: str
+    """What may be quoted: the abstract, label section, registration or full text. Neither the title nor a
+    citation line is part of it."""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str | None = None
+    identifiers: Identifiers = Identifiers()
+    url: str | None = None
+    evidence_type: EvidenceType = "article"
+    standing: Standing = "unknown"
+    notices: tuple[StandingNotice, ...] = ()
+    full_text: bool = False
+    """False when only the abstract (or a summary) was seen."""
+    facts: dict[str, str] = Field(default_factory=dict)
+    """Source-specific facts worth showing: phase, overall status, sponsor, MeSH terms, sample size ..."""
+    provenance: tuple[Provenance, ...] = ()
+
+
+class EvidenceRef(Frozen):
+    """A small pointer to a stored `Evidence`; what workflows hold (a few hundred bytes)."""
+
+    evidence_id: str
+    blob: str
+    """Key of the body in the evidence store."""
+    source: str
+    title: str
+    """At most 300 characters."""
+    year: int | None = None
+    identifiers: Identifiers = Identifiers()
+    url: str | None = None
+    evidence_type: EvidenceType = "article"
+    standing: Standing = "unknown"
+    full_text: bool = False
+    chars: int = 0
+    """Length of the stored text."""
+    fingerprint: str = ""
+    """Digest of the normalised title and year: the same work under two records."""
+    sections: tuple[str, ...] = ()
+    """Sections that found it."""
+    queries: tuple[str, ...] = ()
+    """`source: query` of each search that found it, at most eight."""
+
+
+class Filters(Frozen):
+    """What a search may be narrowed by. A source applies those it supports and ignores the others."""
+
+    year_from: int | None = None
+    year_to: int | None = None
+    publication_types: tuple[str, ...] = ()
+    options: dict[str, str] = Field(default_factory=dict)
+    """Source-specific switches, such as `trial_status` or `library` (a folder)."""
+
+
+class Query(Frozen):
+    """One search as it is to be sent. The text is kept as typed: no lower-casing, no term rewriting."""
+
+    text: str
+    limit: int = Field(default=10, ge=1, le=200)
+    filters: Filters = Filters()
+
+
+class SourceInfo(Frozen):
+    """What the registry says of a source."""
+
+    name: str
+    title: str
+    covers: str
+    """One sentence for the tool selector and for `determinator sources`."""
+    needs_key: bool = False
+    key_setting: str | None = None
+    """Environment variable that holds the key."""
+    how_to_enable: str = ""
+    rate: str = "unlimited"
+    rate_per_second: float | None = None
+    """Requests a second allowed to one fleet; None when the API names no limit."""
+    queue: str | None = None
+    """Task queue of its own for a strictly limited API; None for the general queue."""
+    domains: tuple[str, ...] = ("general",)
+    """Of `biomedical`, `clinical`, `regulatory`, `general`, `web`, `local`."""
+    role: Literal["search", "lookup"] = "search"
+    """`lookup` sources answer by identifier (Unpaywall) and are never selected for a query."""
+
+
+class SourceOption(Frozen):
+    """A source as one worker sees it."""
+
+    info: SourceInfo
+    enabled: bool
+    reason: str = ""
+    """Why it is not enabled, and how to enable it."""
+
+
+class SearchRecord(Frozen):
+    """A row of the search ledger: one search, told truthfully."""
+
+    source: str
+    query: str
+    status: SearchStatus
+    hits: int = 0
+    """What the source says it has."""
+    kept: int = 0
+    """Records that entered the store from this search."""
+    set_aside: int = 0
+    """Records of the answer that could not be read."""
+    seconds: float = 0.0
+    attempts: int = 1
+    detail: str = ""
+    gap: str = ""
+    section: str = ""
+    iteration: int = 0
+
+
+class Usage(Frozen):
+    """What model calls consumed, as the provider reported it. Adds up with `+`."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    """Includes cached tokens."""
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    """Includes reasoning tokens."""
+    reasoning_tokens: int = 0
+    cost_microusd: int | None = 0
+    """Millionths of a US dollar; None once any call had no known price."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that count against the budget."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        cost = (
+            None
+            if self.cost_microusd is None or other.cost_microusd is None
+            else self.cost_microusd + other.cost_microusd
+        )
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            cost_microusd=cost,
+        )
+
+
+class Support(Frozen):
+    """A verbatim quote and the one item it was taken from."""
+
+    evidence_id: str
+    quote: str
+
+
+class Claim(Frozen):
+    """One sentence of a report with what supports it."""
+
+    id: str
+    text: str
+    support: tuple[Support, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    """Ids of claims that say the opposite; both stay in the report."""
+
+
+class Candidate(Frozen):
+    """A drug put forward for repurposing."""
+
+    name: str
+    generic_name: str = ""
+    mechanism: str = ""
+    proposed_mechanism: str = ""
+    current_indications: tuple[str, ...] = ()
+    regulatory_status: str = ""
+    trial_status: str = ""
+    evidence_quality: Literal["strong", "moderate", "weak"] = "weak"
+    support: tuple[Support, ...] = ()
+
+
+class ReportPlanSection(Frozen):
+    """One section of a plan. The id is given by code and never changes."""
+
+    id: str = ""
+    title: str
+    key_question: str
+
+
+class ReportPlan(Frozen):
+    """What a deep run will do; a person may edit it before it runs."""
+
+    report_title: str
+    background_context: str = ""
+    report_outline: tuple[ReportPlanSection, ...] = ()
+
+
+class Criterion(Frozen):
+    """One thing the judge scores from 0 to 10."""
+
+    name: str
+    description: str
+    minimum: int = Field(default=0, ge=0, le=10)
+    """The score at which this criterion is met."""
+
+
+class Profile(Frozen):
+    """What is specific to a domain: the judge's criteria, preferred sources and wording."""
+
+    name: str
+    description: str
+    criteria: tuple[Criterion, ...]
+    confidence_threshold: float = Field(default=0.8, ge=0, le=1)
+    candidates: bool = False
+    """Whether the report lists candidates and the candidate gate applies."""
+    sources: tuple[str, ...] = ()
+    """Sources to prefer, best first; those that are not enabled are passed over."""
+    guidance: str = ""
+    """Sentences added to the prompts of every role."""
+    outline: tuple[str, ...] = ()
+    """Section titles the extractive planner starts from."""
+
+
+class Price(Frozen):
+    """US dollars for a million tokens; the dearest tier where a model has several."""
+
+    input_per_million: float
+    output_per_million: float
+    cached_input_per_million: float | None = None
+
+
+class ModelChoice(Frozen):
+    """Which back end and model serve one role. Never carries a secret."""
+
+    backend: Literal["extractive", "openai"] = "extractive"
+    model: str = ""
+    base_url: str | None = None
+    """None: the worker's own setting."""
+
+
+class Allowance(Frozen):
+    """What one step may spend at most, all attempts and repairs together."""
+
+    input_tokens: int
+    output_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
