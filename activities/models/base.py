@@ -1,0 +1,40 @@
+"""What a thinking back end is. Two exist: `extractive` (no language model) and `openai` (any compatible server)."""
+
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from activities.types import Allowance, ModelChoice, Usage
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class Completion(BaseModel):
+    """A validated answer and what it took."""
+
+    model: str
+    usage: Usage
+    repaired: bool = False
+    from_store: bool = False
+    """The answer had been paid for by an earlier attempt of this very step."""
+
+
+class LanguageModel(Protocol):
+    """The only door to a language model (`activities.models.client`)."""
+
+    async def ask(
+        self,
+        choice: ModelChoice,
+        *,
+        system: str,
+        user: str,
+        answer: type[Answer],
+        allowance: Allowance,
+        scope: str,
+    ) -> tuple[Answer, Completion]:
+        """Ask for an answer of the given shape within the allowance.
+
+        `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
+        store of paid answers. Raises ModelError; its `usage` is what was paid all the same.
+        """
+        ...
