@@ -69,7 +69,12 @@ class ModelError(DeterminatorError):
     category = "model_error"
 
     def __init__(
-        self, message: str, *, retry_after: float | None = None, usage: Usage | None = None, category: str = ""
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+        category: str = "",
     ) -> None:
         super().__init__(message, retry_after=retry_after)
         self.usage = usage or Usage()

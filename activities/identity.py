@@ -43,7 +43,12 @@ def normal_nct(value: str | None) -> str | None:
 
 def normal_arxiv(value: str | None) -> str | None:
     """`http://arxiv.org/abs/1707.08567v2` and `arXiv:1707.08567` -> `1707.08567`."""
-    text = re.sub(r"^(https?://)?(www\.)?(export\.)?arxiv\.org/(abs|pdf)/|^arxiv:", "", (value or "").strip(), flags=re.IGNORECASE)
+    text = re.sub(
+        r"^(https?://)?(www\.)?(export\.)?arxiv\.org/(abs|pdf)/|^arxiv:",
+        "",
+        (value or "").strip(),
+        flags=re.IGNORECASE,
+    )
     return _ARXIV_VERSION.sub("", text.removesuffix(".pdf")) or None
 
 

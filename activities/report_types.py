@@ -5,7 +5,16 @@ from typing import Literal
 from pydantic import Field
 
 from activities.steps import Decision, PrismaCounts
-from activities.types import Candidate, Claim, EvidenceType, Frozen, Identifiers, SearchRecord, Standing, StopReason
+from activities.types import (
+    Candidate,
+    Claim,
+    EvidenceType,
+    Frozen,
+    Identifiers,
+    SearchRecord,
+    Standing,
+    StopReason,
+)
 
 
 class Reference(Frozen):

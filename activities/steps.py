@@ -20,7 +20,6 @@ from activities.types import (
     Price,
     Profile,
     Query,
-    ReportPlan,
     ReportPlanSection,
     SearchRecord,
     SearchStatus,

@@ -1,4 +1,4 @@
-"""What a thinking back end is. Two exist: `extractive` (no language model) and `openai` (any compatible server)."""
+"""The only door to a language model, as the roles see it."""
 
 from typing import Protocol, TypeVar
 

@@ -1,0 +1,251 @@
+"""What goes into a research workflow and what its queries answer. Passed through the sandbox: no clock, no
+randomness, no I/O."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from activities.report_types import Report
+from activities.types import (
+    EvidenceRef,
+    Frozen,
+    Gate,
+    Mode,
+    ModelChoice,
+    ReportPlan,
+    SearchRecord,
+    StopReason,
+    Usage,
+)
+
+DEFAULT_TASK_QUEUE = "determinator"
+QUESTION_CHARS = 4_000
+
+
+class Limits(Frozen):
+    """What a run may use. None means no limit of that kind."""
+
+    max_iterations: int = Field(default=5, ge=1, le=50)
+    """Of each search-judge loop."""
+    max_tokens: int | None = Field(default=250_000, ge=0)
+    max_cost_microusd: int | None = Field(default=None, ge=0)
+    max_seconds: float | None = Field(default=3600, gt=0)
+    """Working time; waiting for a person (gates, pauses) does not count."""
+    max_sections: int = Field(default=5, ge=1, le=20)
+    max_parallel_sections: int = Field(default=5, ge=1, le=20)
+    max_gaps: int = Field(default=3, ge=1, le=10)
+    searches_per_gap: int = Field(default=3, ge=1, le=10)
+    results_per_search: int = Field(default=10, ge=1, le=50)
+
+
+class ResearchRequest(Frozen):
+    """One question and how to answer it: the input of every research workflow."""
+
+    question: str = Field(min_length=3, max_length=QUESTION_CHARS)
+    mode: Literal["auto", "iterative", "deep"] = "auto"
+    profile: str = "auto"
+    """`auto`, a built-in profile, or a name of the user's own."""
+    profile_path: str | None = None
+    sources: tuple[str, ...] = ()
+    """Empty: the profile's preference among what is enabled."""
+    library: str | None = None
+    """Folder of the user's own documents, as the worker sees it."""
+    models: dict[str, ModelChoice] = Field(default_factory=dict)
+    """Per role, `default` for the rest. Empty: the worker's setting."""
+    limits: Limits = Limits()
+    approve: tuple[Gate, ...] = ()
+    """Gates that wait for a person."""
+    approval_timeout_seconds: float | None = Field(default=None, gt=0)
+    """None waits without bound."""
+    approval_default: Literal["approve", "reject"] = "approve"
+    """What a gate's time-out means."""
+    writer: Literal["long_writer", "proofreader"] = "long_writer"
+    wait_for_model: bool = False
+    """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
+
+    @field_validator("question")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if len(value.strip()) < 3:
+            raise ValueError("the question is empty")
+        return value.strip()
+
+
+Phase = Literal[
+    "starting",
+    "planning",
+    "observing",
+    "evaluating_gaps",
+    "selecting_tools",
+    "searching",
+    "judging",
+    "hypothesising",
+    "waiting_for_approval",
+    "paused",
+    "waiting_for_model",
+    "researching",
+    "writing",
+    "publishing",
+    "done",
+]
+
+
+class BudgetStatus(Frozen):
+    """Query `budget`: what was used, what is held for calls under way, what is left."""
+
+    limits: Limits
+    used: Usage = Usage()
+    reserved_tokens: int = 0
+    writing_reserve_tokens: int = 0
+    """Kept back so that the report can always be written."""
+    remaining_tokens: int | None = None
+    cost_known: bool = True
+    iterations: int = 0
+    elapsed_seconds: float = 0.0
+    """Working time so far."""
+    remaining_seconds: float | None = None
+    by_role: dict[str, Usage] = Field(default_factory=dict)
+
+
+class AgentEvent(Frozen):
+    """Query `events`: one thing that happened."""
+
+    seq: int
+    type: str
+    message: str
+    iteration: int = 0
+    section: str = ""
+    data: dict[str, str] = Field(default_factory=dict)
+    timestamp: str = ""
+
+
+class SectionProgress(Frozen):
+    id: str
+    title: str
+    status: Literal["waiting", "running", "complete", "partial", "failed", "cancelled"] = "waiting"
+    phase: Phase = "starting"
+    iteration: int = 0
+    evidence: int = 0
+    workflow_id: str = ""
+    note: str = ""
+
+
+class Progress(Frozen):
+    """Query `progress`: where the run stands."""
+
+    run_id: str
+    question: str
+    mode: Mode | Literal["auto"]
+    profile: str
+    phase: Phase = "starting"
+    message: str = ""
+    """One line for a person."""
+    iteration: int = 0
+    max_iterations: int = 0
+    evidence: int = 0
+    searches: tuple[SearchRecord, ...] = ()
+    """The latest twenty."""
+    searches_total: int = 0
+    sections: tuple[SectionProgress, ...] = ()
+    budget: BudgetStatus
+    waiting_for: Gate | None = None
+    paused: bool = False
+    confidence: float = 0.0
+    scores: dict[str, int] = Field(default_factory=dict)
+    steering: tuple[str, ...] = ()
+    chosen_because: str = ""
+    """Mode auto: what was chosen and why."""
+    stop_reason: StopReason | None = None
+    started_at: str = ""
+    updated_at: str = ""
+    last_seq: int = 0
+
+
+class Outcome(Frozen):
+    """The result of a research workflow: small; the report itself is in the store and in query `report`."""
+
+    run_id: str
+    stop_reason: StopReason
+    answered: bool
+    """False when no claim could be supported: exit code 4."""
+    report_blob: str
+    markdown_blob: str
+    verified_claims: int = 0
+    references: int = 0
+    title: str = ""
+
+
+# messages; each takes at most one JSON object
+
+
+class Approval(Frozen):
+    """Signals `approve` and `reject`. An unknown gate is ignored and noted as an event."""
+
+    gate: Gate
+    by: str = ""
+    note: str = ""
+
+
+class Steer(Frozen):
+    """Signal `steer`."""
+
+    text: str
+    by: str = ""
+
+
+class AddSource(Frozen):
+    """Signal `add_source`."""
+
+    source: str
+
+
+class EventsAfter(Frozen):
+    """Query `events`."""
+
+    after: int = 0
+
+
+class EditPlan(Frozen):
+    """Update `edit_plan`: the whole plan as it is to be. Refused when the plan gate is not waiting."""
+
+    plan: ReportPlan
+    by: str = ""
+
+
+class ExtendBudget(Frozen):
+    """Update `extend_budget`: amounts to add. Refused when nothing is added or the run is over."""
+
+    tokens: int = Field(default=0, ge=0)
+    cost_microusd: int = Field(default=0, ge=0)
+    seconds: float = Field(default=0, ge=0)
+    iterations: int = Field(default=0, ge=0)
+
+
+class ChooseCandidates(Frozen):
+    """Update `choose_candidates`: the names to keep. Refused for a name that was not put forward."""
+
+    names: tuple[str, ...]
+    by: str = ""
+
+
+class EvidenceIndex(Frozen):
+    """Query `evidence_index`."""
+
+    items: tuple[EvidenceRef, ...] = ()
+    total: int = 0
+
+
+class PlanView(Frozen):
+    """Query `plan`."""
+
+    plan: ReportPlan | None = None
+    plan_hash: str = ""
+    approved: bool = False
+
+
+class ReportView(Frozen):
+    """Query `report`: None until there is one (a draft while the report gate waits)."""
+
+    report: Report | None = None
+    draft: bool = False
+    blob: str = ""
