@@ -9,7 +9,7 @@ from temporalio import activity
 
 @asynccontextmanager
 async def heartbeating(*details: object) -> AsyncIterator[None]:
-    """Heartbeat at a third of the activity's heartbeat time-out while the body runs; do nothing without one."""
+    """Heartbeat at a third of the heartbeat time-out while the body runs; do nothing without a time-out."""
     timeout = activity.info().heartbeat_timeout
     if not timeout:
         yield

@@ -53,7 +53,7 @@ def normal_arxiv(value: str | None) -> str | None:
 
 
 def normal_url(value: str | None) -> str | None:
-    """Lower-case host without `www.`, no fragment, no tracking parameters, sorted query, no trailing slash."""
+    """Lower-case host without `www.`, no fragment, no tracking parameters, sorted query, no last slash."""
     parts = urlsplit((value or "").strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return None

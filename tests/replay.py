@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -98,7 +99,7 @@ class ReplayServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def on(self, path: str, *answers: Answer) -> "ReplayServer":
+    def on(self, path: str, *answers: Answer) -> Self:
         """Answer a path (exact, or ending in `*` for a prefix); replaces what was said of it before."""
         with self._lock:
             self._answers[path] = list(answers)
@@ -110,7 +111,7 @@ class ReplayServer:
             return sum(a.path.startswith(path[:-1]) for a in self.asked)
         return sum(a.path == path for a in self.asked)
 
-    def start(self) -> "ReplayServer":
+    def start(self) -> Self:
         self._thread.start()
         return self
 
@@ -118,7 +119,7 @@ class ReplayServer:
         self._server.shutdown()
         self._server.server_close()
 
-    def __enter__(self) -> "ReplayServer":
+    def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(
