@@ -1,0 +1,137 @@
+"""The one list of sources. Adding a source is one file and one line here.
+
+A line names the source and its factory, `build(settings: Settings, http: Http) -> Source`, which is imported
+only when the sources are built. Sources outside this package are found through the entry point group
+`determinator.sources`; theirs may be a factory of the same shape, a `Source` object, or an async function
+declared with `activities.sources.declared.source`.
+
+A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how to
+mend it, empty when it is ready.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Protocol, cast, runtime_checkable
+
+import structlog
+
+from activities.errors import Refused
+from activities.settings import Settings
+from activities.sources.base import Exchange, Source
+from activities.sources.http import Http
+from activities.types import Query, SourceInfo, SourceOption
+
+log = structlog.get_logger()
+
+ENTRY_POINTS = "determinator.sources"
+
+SOURCES: tuple[tuple[str, str], ...] = (
+    ("library", "activities.sources.library:build"),
+    ("pubmed", "activities.sources.pubmed:build"),
+    ("pmc", "activities.sources.pmc:build"),
+    ("europepmc", "activities.sources.europepmc:build"),
+    ("ctgov", "activities.sources.ctgov:build"),
+    ("openfda", "activities.sources.openfda:build"),
+    ("openalex", "activities.sources.openalex:build"),
+    ("crossref", "activities.sources.crossref:build"),
+    ("semanticscholar", "activities.sources.semanticscholar:build"),
+    ("arxiv", "activities.sources.arxiv:build"),
+    ("unpaywall", "activities.sources.unpaywall:build"),
+    ("brave", "activities.sources.brave:build"),
+    ("tavily", "activities.sources.tavily:build"),
+    ("searxng", "activities.sources.searxng:build"),
+    ("duckduckgo", "activities.sources.duckduckgo:build"),
+)
+
+Factory = Callable[[Settings, Http], Source]
+
+
+@runtime_checkable
+class _IsSource(Protocol):
+    @property
+    def info(self) -> SourceInfo: ...
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange: ...
+
+
+class ClosedSource:
+    """A source that may not be used: it keeps its place in the list, says why, and refuses every search."""
+
+    def __init__(self, info: SourceInfo, missing: str) -> None:
+        self.info = info
+        self.missing = missing
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        raise Refused(f"{self.info.name} is not enabled: {self.missing}")
+
+
+def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
+    """Every source by its name, those that cannot be used included (they refuse; see `options`).
+
+    Built-in names cannot be taken by an entry point. A source of a user's own that cannot be loaded does not
+    stop the others.
+    """
+    built: dict[str, Source] = {}
+    for name, path in SOURCES:
+        module, _, attribute = path.partition(":")
+        if importlib.util.find_spec(module) is None:
+            continue
+        factory = cast(Factory, getattr(importlib.import_module(module), attribute))
+        built[name] = _gated(settings, factory(settings, http))
+    for point in _user_points():
+        if point.name in built:
+            log.warning("source_name_taken", source=point.name, entry_point=point.value)
+            continue
+        built[point.name] = _gated(settings, _from_entry_point(point, settings, http))
+    return built
+
+
+def options(settings: Settings, sources: Mapping[str, Source]) -> tuple[SourceOption, ...]:
+    """Each source with whether it is enabled and, if not, why and how to enable it."""
+    found = []
+    for source in sources.values():
+        reason = why_closed(settings, source)
+        found.append(SourceOption(info=source.info, enabled=not reason, reason=reason))
+    return tuple(found)
+
+
+def enabled(settings: Settings, sources: Mapping[str, Source]) -> dict[str, Source]:
+    """The sources that may be used."""
+    return {name: source for name, source in sources.items() if not why_closed(settings, source)}
+
+
+def why_closed(settings: Settings, source: Source) -> str:
+    """One sentence that says why a source may not be used; empty when it may."""
+    info = source.info
+    if info.name in settings.disabled_sources:
+        return "disabled; take it out of disabled_sources (DETERMINATOR_DISABLED_SOURCES) to use it"
+    if settings.offline and "local" not in info.domains:
+        return "needs the network and offline mode is on; unset offline (DETERMINATOR_OFFLINE) to use it"
+    return str(getattr(source, "missing", "") or "")
+
+
+def _gated(settings: Settings, source: Source) -> Source:
+    reason = why_closed(settings, source)
+    return ClosedSource(source.info, reason) if reason else source
+
+
+def _user_points() -> Iterable[EntryPoint]:
+    return sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+
+
+def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Source:
+    """The source an entry point stands for; a closed one when it cannot be loaded."""
+    try:
+        loaded: object = point.load()
+        made = loaded if isinstance(loaded, _IsSource) else cast(Factory, loaded)(settings, http)
+        if not isinstance(made, _IsSource):
+            raise TypeError(f"{point.value} is neither a source nor a factory of one")  # noqa: TRY301
+        if made.info.name != point.name:
+            raise ValueError(f"{point.value} calls itself {made.info.name}, not {point.name}")  # noqa: TRY301
+    except Exception as error:  # noqa: BLE001 - foreign code may raise anything; it must not stop the worker
+        log.warning("source_not_loaded", source=point.name, entry_point=point.value, error=str(error))
+        info = SourceInfo(name=point.name, title=point.name, covers="A source of your own.")
+        return ClosedSource(info, f"cannot be loaded ({type(error).__name__}: {error}); mend {point.value}")
+    return made
