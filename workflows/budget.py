@@ -1,0 +1,202 @@
+"""Budget arithmetic: reserve before a call, settle after it, keep back what the report needs.
+
+Pure: it takes the time and owns no clock. Invariants, held by property tests:
+
+* what is used plus what is reserved plus what is leased never exceeds a limit, as long as no call uses more
+  than its allowance (the model client holds calls to it);
+* the writing reserve can only be spent on writing;
+* a reservation is settled once; settling an unknown one changes nothing;
+* extending raises limits and never lowers them.
+"""
+
+from pydantic import BaseModel, Field
+
+from activities.types import Allowance, Price, StopReason, Usage
+from workflows.types import BudgetStatus, Limits
+
+WRITING_SECONDS = 120.0
+"""Working time kept back for writing and publishing, at most."""
+WRITING_SHARE = 0.15
+"""Of the time limit, kept back for writing when that is less than WRITING_SECONDS."""
+
+
+class Reservation(BaseModel):
+    """What a call under way may still use."""
+
+    role: str
+    tokens: int
+    cost_microusd: int
+
+
+class Lease(BaseModel):
+    """What a section was given of the run's budget; `used` is what it said it has spent of it."""
+
+    tokens: int = 0
+    cost_microusd: int = 0
+
+
+class Budget(BaseModel):
+    """The ledger of one run (or of one section, whose limits are its lease)."""
+
+    limits: Limits
+    used: Usage = Usage()
+    by_role: dict[str, Usage] = Field(default_factory=dict)
+    reservations: dict[int, Reservation] = Field(default_factory=dict)
+    leases: dict[str, Lease] = Field(default_factory=dict)
+    writing_reserve: int = 0
+    writing_reserve_microusd: int = 0
+    next_reservation: int = 1
+    started_at: float = 0.0
+    """Seconds since the epoch, of the workflow's clock."""
+    waited: float = 0.0
+    """Seconds spent waiting for people."""
+    iterations: int = 0
+
+    # tokens and money
+
+    def held_tokens(self) -> int:
+        """Reserved for calls under way and leased to sections."""
+        return sum(r.tokens for r in self.reservations.values()) + sum(x.tokens for x in self.leases.values())
+
+    def held_cost(self) -> int:
+        return sum(r.cost_microusd for r in self.reservations.values()) + sum(
+            x.cost_microusd for x in self.leases.values()
+        )
+
+    def free_tokens(self, writing: bool = False) -> int | None:
+        """Tokens that may still be promised; None without a limit."""
+        if self.limits.max_tokens is None:
+            return None
+        kept = 0 if writing else self.writing_reserve
+        return max(self.limits.max_tokens - self.used.tokens - self.held_tokens() - kept, 0)
+
+    def free_cost(self, writing: bool = False) -> int | None:
+        """Millionths of a dollar that may still be promised; None without a limit."""
+        if self.limits.max_cost_microusd is None:
+            return None
+        kept = 0 if writing else self.writing_reserve_microusd
+        spent = self.used.cost_microusd or 0
+        return max(self.limits.max_cost_microusd - spent - self.held_cost() - kept, 0)
+
+    def refusal(self, tokens: int, cost: int, writing: bool = False) -> StopReason | None:
+        """Why a call of this size may not be made, if it may not."""
+        free = self.free_tokens(writing)
+        if free is not None and tokens > free:
+            return "token_budget_exceeded"
+        money = self.free_cost(writing)
+        if money is not None and cost > money:
+            return "cost_budget_exceeded"
+        return None
+
+    def reserve(
+        self, role: str, allowance: Allowance, price: Price | None, writing: bool = False
+    ) -> int | None:
+        """Hold an allowance for a call and return the reservation's number; None when it does not fit."""
+        cost = worst_cost(allowance, price)
+        if self.refusal(allowance.tokens, cost, writing) is not None:
+            return None
+        number = self.next_reservation
+        self.next_reservation += 1
+        self.reservations[number] = Reservation(role=role, tokens=allowance.tokens, cost_microusd=cost)
+        return number
+
+    def settle(self, number: int, usage: Usage) -> None:
+        """Replace a reservation by what the call really used."""
+        reservation = self.reservations.pop(number, None)
+        if reservation is not None:
+            self.charge(reservation.role, usage)
+
+    def charge(self, role: str, usage: Usage) -> None:
+        """Count what was used without a reservation (a section's account, when it is closed)."""
+        self.used = self.used + usage
+        self.by_role[role] = self.by_role.get(role, Usage()) + usage
+
+    def keep_for_writing(self, allowance: Allowance, price: Price | None, times: int = 1) -> None:
+        """Keep back what writing needs, as far as the limits allow: at most half of a limit."""
+        tokens = allowance.tokens * times
+        cost = worst_cost(allowance, price) * times
+        limit, money = self.limits.max_tokens, self.limits.max_cost_microusd
+        self.writing_reserve = tokens if limit is None else min(tokens, limit // 2)
+        self.writing_reserve_microusd = cost if money is None else min(cost, money // 2)
+
+    # leases to sections
+
+    def lease(self, section: str, tokens: int, cost_microusd: int) -> Lease:
+        """Give a section as much of what it asks for as is free; adds to what it has."""
+        free, money = self.free_tokens(), self.free_cost()
+        granted = Lease(
+            tokens=tokens if free is None else min(tokens, free),
+            cost_microusd=cost_microusd if money is None else min(cost_microusd, money),
+        )
+        held = self.leases.get(section, Lease())
+        self.leases[section] = Lease(
+            tokens=held.tokens + granted.tokens, cost_microusd=held.cost_microusd + granted.cost_microusd
+        )
+        return granted
+
+    def close_lease(self, section: str, by_role: dict[str, Usage]) -> None:
+        """Take back a section's lease and charge what it used of it."""
+        self.leases.pop(section, None)
+        for role, usage in by_role.items():
+            self.charge(role, usage)
+
+    def extend(self, tokens: int, cost_microusd: int, seconds: float, iterations: int) -> None:
+        """Raise the limits. A kind without a limit stays without one."""
+        limits = self.limits
+        self.limits = limits.model_copy(
+            update={
+                "max_tokens": None if limits.max_tokens is None else limits.max_tokens + tokens,
+                "max_cost_microusd": None
+                if limits.max_cost_microusd is None
+                else limits.max_cost_microusd + cost_microusd,
+                "max_seconds": None if limits.max_seconds is None else limits.max_seconds + seconds,
+                "max_iterations": limits.max_iterations + iterations,
+            }
+        )
+
+    # time
+
+    def elapsed(self, now: float) -> float:
+        """Working seconds so far: waiting for people is not counted."""
+        return max(now - self.started_at - self.waited, 0.0)
+
+    def remaining_seconds(self, now: float) -> float | None:
+        """Working seconds left; None without a limit."""
+        if self.limits.max_seconds is None:
+            return None
+        return max(self.limits.max_seconds - self.elapsed(now), 0.0)
+
+    def research_seconds(self, now: float) -> float | None:
+        """Working seconds left for research, the time for writing kept back; None without a limit."""
+        left = self.remaining_seconds(now)
+        if left is None or self.limits.max_seconds is None:
+            return None
+        return max(left - min(WRITING_SECONDS, self.limits.max_seconds * WRITING_SHARE), 0.0)
+
+    def status(self, now: float) -> BudgetStatus:
+        """The answer of query `budget`."""
+        return BudgetStatus(
+            limits=self.limits,
+            used=self.used,
+            reserved_tokens=self.held_tokens(),
+            writing_reserve_tokens=self.writing_reserve,
+            remaining_tokens=None
+            if self.limits.max_tokens is None
+            else max(self.limits.max_tokens - self.used.tokens, 0),
+            cost_known=self.used.cost_microusd is not None,
+            iterations=self.iterations,
+            elapsed_seconds=round(self.elapsed(now), 3),
+            remaining_seconds=self.remaining_seconds(now),
+            by_role=dict(self.by_role),
+        )
+
+
+def worst_cost(allowance: Allowance, price: Price | None) -> int:
+    """Millionths of a dollar a call can cost at most; 0 when its price is not known (and the report says so)."""
+    if price is None:
+        return 0
+    dollars = (
+        allowance.input_tokens * price.input_per_million + allowance.output_tokens * price.output_per_million
+    )
+    # dollars a million tokens times tokens is millionths of a dollar
+    return int(dollars) + 1

@@ -1,0 +1,147 @@
+"""What happens next in a search-judge loop, and why: `decide_next`, a pure function over the loop's state.
+
+The model scores, the code decides. The order of the rules is the order of their weight: what a person or the
+system demands comes before any limit, limits before the state of the evidence.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from activities.steps import JudgeAssessment
+from activities.types import Frozen, Profile, SearchStatus, StopReason
+
+Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
+Last = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
+
+JUDGE_FAILURES = 3
+"""Judgements that fail in a row before the run ends in `judge_unavailable`."""
+STALLED_ITERATIONS = 2
+"""Iterations in a row without anything new before the run ends in `no_new_evidence`."""
+
+
+class LoopState(BaseModel):
+    """Everything the decision depends on; the workflow keeps it up to date."""
+
+    last: Last = "start"
+    """The step that was completed last in this iteration."""
+    iteration: int = 0
+    """Iterations begun."""
+    max_iterations: int = 5
+    cancelled: bool = False
+    rejected: bool = False
+    finish: bool = False
+    out_of_time: bool = False
+    refused: StopReason | None = None
+    """Set when a reservation was refused: the budget that is spent."""
+    judge_failures: int = 0
+    gaps: tuple[str, ...] = ()
+    research_complete: bool = False
+    tasks: int = 0
+    """Searches selected for this iteration."""
+    statuses: tuple[SearchStatus, ...] = ()
+    """How this iteration's searches ended."""
+    new_evidence: int = 0
+    """Items this iteration's searches added."""
+    stalled: int = 0
+    evidence: int = 0
+    judged: JudgeAssessment | None = None
+    """The latest judgement; None until one succeeded."""
+    judged_evidence: int = Field(default=0)
+    """How many items there were when it was made."""
+
+
+class NextStep(Frozen):
+    """The next step and the reason in words; `stop` is set when it is `write`."""
+
+    step: Step
+    reason: str
+    stop: StopReason | None = None
+
+
+def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
+    """Whether a judgement meets the profile: confidence at its threshold and every criterion at its minimum."""
+    if judged is None or judged.confidence < profile.confidence_threshold:
+        return False
+    return all(judged.scores.get(c.name, 0) >= c.minimum for c in profile.criteria)
+
+
+def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
+    """Whether searches were made and not one of them got an answer. An empty answer is an answer."""
+    return bool(statuses) and not any(status in ("ok", "empty") for status in statuses)
+
+
+def decide_next(state: LoopState, profile: Profile) -> NextStep:
+    """The next step of the loop, and why."""
+    stop = _must_stop(state)
+    if stop is not None:
+        return stop
+    match state.last:
+        case "start":
+            return NextStep(step="observe", reason="a new iteration begins")
+        case "observe":
+            return NextStep(step="evaluate_gaps", reason="what is known has been looked at")
+        case "evaluate_gaps":
+            return _after_gaps(state)
+        case "select_tools":
+            if state.tasks == 0:
+                return _write("no_new_evidence", "no search is left that has not been made")
+            return NextStep(step="search", reason=f"{state.tasks} searches were selected")
+        case "search":
+            return _after_search(state, profile)
+        case "judge":
+            return _after_judge(state, profile)
+
+
+def _must_stop(state: LoopState) -> NextStep | None:
+    if state.cancelled:
+        return _write("cancelled", "the run was cancelled")
+    if state.rejected:
+        return _write("rejected_by_reviewer", "the reviewer rejected it")
+    if state.finish:
+        return _write("finished_by_reviewer", "the reviewer asked to finish now")
+    if state.out_of_time:
+        return _write("timeout", "the time for research is used up")
+    if state.refused is not None:
+        return _write(state.refused, "the next call would not fit into the budget")
+    if state.judge_failures >= JUDGE_FAILURES:
+        return _write("judge_unavailable", f"the judge failed {state.judge_failures} times in a row")
+    return None
+
+
+def _after_gaps(state: LoopState) -> NextStep:
+    if state.gaps:
+        return NextStep(step="select_tools", reason=f"{len(state.gaps)} gaps are open")
+    return _write("no_new_evidence", "no gap is left to search for")
+
+
+def _after_search(state: LoopState, profile: Profile) -> NextStep:
+    if all_failed(state.statuses):
+        return _write("all_sources_failed", "every search of this iteration failed")
+    if state.stalled >= STALLED_ITERATIONS:
+        return _write("no_new_evidence", f"{state.stalled} iterations in a row found nothing new")
+    if state.evidence == 0 or (state.judged is not None and state.evidence == state.judged_evidence):
+        return _next_iteration(state, profile, "nothing new was found to judge")
+    return NextStep(step="judge", reason=f"{state.evidence} items have been found")
+
+
+def _after_judge(state: LoopState, profile: Profile) -> NextStep:
+    if state.judge_failures:
+        return NextStep(
+            step="judge", reason=f"the judge failed {state.judge_failures} times; it is asked again"
+        )
+    if sufficient(profile, state.judged):
+        return _write("sufficient_evidence", "the scores meet the profile")
+    return _next_iteration(state, profile, "the scores do not meet the profile yet")
+
+
+def _next_iteration(state: LoopState, profile: Profile, reason: str) -> NextStep:
+    if state.iteration >= state.max_iterations:
+        return _write(
+            "max_iterations_reached", f"{reason}, and {state.max_iterations} iterations are used up"
+        )
+    return NextStep(step="observe", reason=reason)
+
+
+def _write(stop: StopReason, reason: str) -> NextStep:
+    return NextStep(step="write", reason=reason, stop=stop)
