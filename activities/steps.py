@@ -101,6 +101,8 @@ class Prepared(Frozen):
     fallbacks: tuple[ModelChoice, ...] = ()
     prices: dict[str, Price | None] = Field(default_factory=dict)
     """By model name; None where no price is known."""
+    profiles: dict[str, str] = Field(default_factory=dict)
+    """Every profile that may be chosen, with its description."""
 
 
 # thinking

@@ -192,7 +192,7 @@ class Budget(BaseModel):
 
 
 def worst_cost(allowance: Allowance, price: Price | None) -> int:
-    """Millionths of a dollar a call can cost at most; 0 when its price is not known (and the report says so)."""
+    """Millionths of a dollar a call can cost at most; 0 when its price is not known."""
     if price is None:
         return 0
     dollars = (

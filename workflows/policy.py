@@ -24,7 +24,7 @@ class Options(TypedDict, total=False):
 
 HEARTBEAT = timedelta(seconds=15)
 """How soon a dead worker is noticed and how late a cancel may arrive."""
-MINIMUM = timedelta(seconds=5)
+MINIMUM = timedelta(seconds=1)
 """A step that has been begun gets this much, however little time is left."""
 
 _THINKING = RetryPolicy(

@@ -60,7 +60,7 @@ class NextStep(Frozen):
 
 
 def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a judgement meets the profile: confidence at its threshold and every criterion at its minimum."""
+    """Whether a judgement meets the profile: its confidence threshold and the minimum of every criterion."""
     if judged is None or judged.confidence < profile.confidence_threshold:
         return False
     return all(judged.scores.get(c.name, 0) >= c.minimum for c in profile.criteria)
