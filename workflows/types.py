@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from activities.report_types import Report
+from activities.steps import SectionDraft
 from activities.types import (
     EvidenceRef,
     Frozen,
@@ -13,6 +14,7 @@ from activities.types import (
     Mode,
     ModelChoice,
     ReportPlan,
+    ReportPlanSection,
     SearchRecord,
     StopReason,
     Usage,
@@ -62,6 +64,10 @@ class ResearchRequest(Frozen):
     writer: Literal["long_writer", "proofreader"] = "long_writer"
     wait_for_model: bool = False
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
+    indexed: bool = False
+    """Whether the search attributes are registered, so that the run may keep them up to date."""
+    history_events: int = Field(default=8_000, ge=50)
+    """Continue as new at the next boundary once the history is longer than this (or the server asks)."""
 
     @field_validator("question")
     @classmethod
@@ -161,6 +167,37 @@ class Progress(Frozen):
     last_seq: int = 0
 
 
+class SectionJob(Frozen):
+    """What makes an IterativeResearch a section of a deep run."""
+
+    section: ReportPlanSection
+    parent_id: str
+    write_draft: bool = False
+    """True when the section writes its own draft (for the proofreader)."""
+
+
+class SectionFindings(Frozen):
+    """What a section brings home."""
+
+    section_id: str
+    status: Literal["complete", "partial", "failed", "cancelled"]
+    stop_reason: StopReason
+    evidence: tuple[EvidenceRef, ...] = ()
+    """Best first; only items worth showing a writer."""
+    screened: int = 0
+    identified: int = 0
+    duplicates: int = 0
+    searches: tuple[SearchRecord, ...] = ()
+    iterations: int = 0
+    by_role: dict[str, Usage] = Field(default_factory=dict)
+    confidence: float = 0.0
+    scores: dict[str, int] = Field(default_factory=dict)
+    draft: SectionDraft | None = None
+    models: tuple[str, ...] = ()
+    prompt_versions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class Outcome(Frozen):
     """The result of a research workflow: small; the report itself is in the store and in query `report`."""
 
@@ -173,6 +210,8 @@ class Outcome(Frozen):
     verified_claims: int = 0
     references: int = 0
     title: str = ""
+    findings: SectionFindings | None = None
+    """Set only by a section of a deep run, which publishes nothing itself."""
 
 
 # messages; each takes at most one JSON object
