@@ -5,8 +5,8 @@ only when the sources are built. Sources outside this package are found through 
 `determinator.sources`; theirs may be a factory of the same shape, a `Source` object, or an async function
 declared with `activities.sources.declared.source`.
 
-A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how to
-mend it, empty when it is ready.
+A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how
+to mend it, empty when it is ready.
 """
 
 import importlib
