@@ -32,7 +32,7 @@ SOURCES: tuple[tuple[str, str], ...] = (
     ("pubmed", "activities.sources.pubmed:build"),
     ("pmc", "activities.sources.pmc:build"),
     ("europepmc", "activities.sources.europepmc:build"),
-    ("ctgov", "activities.sources.ctgov:build"),
+    ("clinicaltrials", "activities.sources.clinicaltrials:build"),
     ("openfda", "activities.sources.openfda:build"),
     ("openalex", "activities.sources.openalex:build"),
     ("crossref", "activities.sources.crossref:build"),
