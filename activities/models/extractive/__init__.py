@@ -1,0 +1,26 @@
+"""The back end without a language model: plans, judges and writes by ranking and quoting sentences.
+
+Pure, synchronous and deterministic: one function a role, its typed input and, where it reads evidence, the
+bodies of the input's evidence references in the same order. No network, no key, no clock.
+"""
+
+from activities.models.extractive.drugs import hypothesise
+from activities.models.extractive.gaps import evaluate_gaps, observe, reflect
+from activities.models.extractive.judging import judge
+from activities.models.extractive.planning import plan
+from activities.models.extractive.queries import select_tools
+from activities.models.extractive.query import parse_query
+from activities.models.extractive.writing import proofread, write
+
+__all__ = [
+    "evaluate_gaps",
+    "hypothesise",
+    "judge",
+    "observe",
+    "parse_query",
+    "plan",
+    "proofread",
+    "reflect",
+    "select_tools",
+    "write",
+]

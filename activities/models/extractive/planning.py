@@ -1,0 +1,76 @@
+"""The plan of a long report: the profile's outline and the question's own clauses."""
+
+import re
+
+from activities.models.extractive.query import split_clauses, topic_of
+from activities.models.extractive.words import fold, phrases
+from activities.steps import PlanInput
+from activities.types import ReportPlan, ReportPlanSection
+
+_QUESTIONS: tuple[tuple[str, str], ...] = (
+    (r"mechanis|pathway|biolog|target", "By which mechanisms and pathways does {topic} work or arise?"),
+    (r"candidate|drug|compound", "Which drugs are candidates for {topic}, and what speaks for each?"),
+    (r"trial|clinical|efficacy|effective|outcome", "What do clinical trials and studies in patients show about {topic}?"),
+    (r"safety|harm|adverse|risk|tolerab", "What harms, adverse effects and risks are reported for {topic}?"),
+    (r"limit|gap|uncertain|open|future|next", "What remains uncertain or contradictory about {topic}?"),
+    (r"background|introduc|context|overview|disease|definition", "What is known about {topic}?"),
+    (r"evidence|finding|result", "What does the evidence show about {topic}?"),
+    (r"diagnos|screen", "How is {topic} diagnosed or measured, and how well?"),
+    (r"epidemi|prevalen|burden", "How common is {topic}, and in whom?"),
+    (r"regulat|label|approv", "What do labels and regulators say about {topic}?"),
+)  # fmt: skip
+_DEFAULT_OUTLINE = ("Background", "Main findings", "Limits of the evidence")
+
+
+def plan(step: PlanInput) -> ReportPlan:
+    """One section a clause when the question has several, then the profile's outline, at most `max_sections`."""
+    room = max(1, step.max_sections)
+    question = step.parsed.improved_query or step.question
+    clauses = step.parsed.research_questions or split_clauses(question)
+    topic = topic_of(question, step.parsed.key_entities)
+    sections: dict[str, ReportPlanSection] = {}
+
+    def add(title: str, key_question: str) -> None:
+        if len(sections) < room and fold(title) not in sections:
+            sections[fold(title)] = ReportPlanSection(title=title, key_question=key_question)
+
+    if len(clauses) > 1:
+        for clause in clauses:
+            add(title_of(clause), clause)
+    for note in step.steering:
+        add(title_of(note), note)
+    outline = step.profile.outline or _DEFAULT_OUTLINE
+    for title in outline:
+        add(title, question_for(title, topic, question))
+    if not sections:
+        add(title_of(question), question)
+    names = ", ".join(step.parsed.key_entities[:5])
+    background = f"The question is: {question}" + (f" It names: {names}." if names else "")
+    return ReportPlan(
+        report_title=headline(question),
+        background_context=background,
+        report_outline=tuple(sections.values()),
+    )
+
+
+def question_for(title: str, topic: str, question: str) -> str:
+    """The key question of an outline's section, about this topic."""
+    for pattern, wording in _QUESTIONS:
+        if re.search(pattern, title, re.IGNORECASE):
+            return wording.format(topic=topic)
+    return f"{title}: {question}"
+
+
+def title_of(clause: str) -> str:
+    """A section's title from a clause: its names, else its first words."""
+    names = phrases(clause)
+    text = ", ".join(names[:3]) if names else " ".join(clause.split()[:8])
+    text = text.strip(" ?.,;:")
+    return (text[:1].upper() + text[1:])[:90] or "Findings"
+
+
+def headline(question: str) -> str:
+    """The report's title: the question itself, its first letter a capital, at most 160 characters."""
+    text = re.sub(r"\s+", " ", question).strip()
+    text = text[:1].upper() + text[1:]
+    return text if len(text) <= 160 else text[:157].rsplit(" ", 1)[0] + " ..."

@@ -1,0 +1,11 @@
+"""Word lists, one a file: words parted by blanks, lines that begin with # are notes."""
+
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def vocabulary(name: str) -> frozenset[str]:
+    """The words of `<name>.txt`, as they stand there."""
+    text = (files(__name__) / f"{name}.txt").read_text("utf-8")
+    return frozenset(w for line in text.splitlines() if not line.startswith("#") for w in line.split())
