@@ -1,0 +1,76 @@
+"""The one data converter of client and worker: pydantic JSON, with a limit on what may enter a history.
+
+A payload over the server's 2 MB wedges a workflow for ever and makes an activity's result be retried, that
+is, paid for again. The limit here stands far below it and its error is final: the run fails with the name of
+the value that was too large, and its author learns where documents belong.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from temporalio.api.common.v1 import Payload
+from temporalio.api.failure.v1 import Failure
+from temporalio.contrib.pydantic import PydanticPayloadConverter
+from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
+from temporalio.exceptions import ApplicationError
+
+from activities.errors import PayloadTooLarge, to_application_error
+
+PAYLOAD_LIMIT = 256 * 1024
+"""Bytes of one encoded value. The server warns at 512 KiB and refuses at 2 MiB."""
+
+
+def too_large(value: object, size: int) -> ApplicationError:
+    """The final error for a value over the limit; its type is `PayloadTooLarge`."""
+    return to_application_error(
+        PayloadTooLarge(
+            f"a {type_name(value)} of {size / 1024:.0f} KiB is over the limit of {PAYLOAD_LIMIT // 1024} KiB "
+            "for a workflow's history; put it into the evidence store and pass its reference"
+        )
+    )
+
+
+def type_name(value: object) -> str:
+    """`Hits`, or for a container what is in it: `list of EvidenceRef`."""
+    name = type(value).__name__
+    if isinstance(value, list | tuple | set | frozenset) and value:
+        return f"{name} of {type(next(iter(value))).__name__}"
+    return name
+
+
+class GuardedPayloadConverter(PydanticPayloadConverter):
+    """Pydantic JSON that refuses what is too large. Raises ApplicationError, never retryable."""
+
+    def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
+        payloads = super().to_payloads(values)
+        for value, payload in zip(values, payloads, strict=True):
+            size = len(payload.data)
+            if size > PAYLOAD_LIMIT:
+                raise too_large(value, size)
+        return payloads
+
+
+class GuardedFailureConverter(DefaultFailureConverter):
+    """An error whose own details are too large is reported without them instead of wedging the run."""
+
+    def to_failure(
+        self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure
+    ) -> None:
+        try:
+            super().to_failure(exception, payload_converter, failure)
+        except ApplicationError as error:
+            if error.type != PayloadTooLarge.__name__:
+                raise
+            failure.Clear()
+            plain = ApplicationError(
+                f"{exception} (its details were left out: {error.message})",
+                type=getattr(exception, "type", None) or type(exception).__name__,
+                non_retryable=True,
+            )
+            super().to_failure(plain, payload_converter, failure)
+
+
+DATA_CONVERTER = DataConverter(
+    payload_converter_class=GuardedPayloadConverter, failure_converter_class=GuardedFailureConverter
+)
+"""Given to every client, and through it to every worker."""

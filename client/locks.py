@@ -1,0 +1,90 @@
+"""File locks that a child process can inherit, so that a lock lives exactly as long as the process it stands
+for, also through `kill -9`.
+
+POSIX: `flock` belongs to the open file, which the child keeps open (`pass_fds`). Windows has neither; there
+the process that holds the lock is the one that took it, and callers fall back to asking the port or the pid.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+INHERITABLE = sys.platform != "win32"
+"""Whether a child can hold a lock its parent took."""
+
+
+class Locked(Exception):
+    """Somebody else holds the lock."""
+
+
+class LockFile:
+    """An exclusive lock on a file, released by `release`, by the end of the `with`, or by the process's end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd: int | None = None
+
+    @property
+    def fd(self) -> int:
+        """The open file, for `pass_fds`."""
+        assert self._fd is not None, "the lock is not held"
+        return self._fd
+
+    def take(self, timeout: float = 0.0) -> None:
+        """Take the lock, waiting `timeout` seconds at most. Raises Locked."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        deadline = time.monotonic() + timeout
+        while not _try_lock(fd):
+            if time.monotonic() >= deadline:
+                os.close(fd)
+                raise Locked(str(self.path))
+            time.sleep(0.02)
+        self._fd = fd
+
+    def release(self) -> None:
+        """Close our end. A child that inherited the file keeps the lock."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def __enter__(self) -> Self:
+        if self._fd is None:
+            self.take()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def is_held(path: Path) -> bool:
+    """Whether some process holds the lock at this moment."""
+    if not path.exists():
+        return False
+    lock = LockFile(path)
+    try:
+        lock.take()
+    except Locked:
+        return True
+    lock.release()
+    return False
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

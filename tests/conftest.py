@@ -1,0 +1,85 @@
+"""Fixtures every test may use: a real Temporal dev server, clients to it, and a home of one's own."""
+
+import os
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from client.binary import find_temporal, free_port
+from client.connect import NoConnection, open_client
+
+SERVER_SECONDS = 40.0
+
+KEEP = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEMROOT")
+"""What of the caller's environment a test may see."""
+
+
+@pytest.fixture(scope="session")
+def temporal_binary() -> Path:
+    """The real `temporal` executable."""
+    return find_temporal()
+
+
+@pytest.fixture(scope="session")
+def dev_server(temporal_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a real dev server on SQLite, one for each test process."""
+    folder = tmp_path_factory.mktemp("temporal")
+    port = free_port()
+    command = [str(temporal_binary), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
+    command += ["--port", str(port), "--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
+    with (folder / "server.log").open("wb") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        try:
+            yield f"127.0.0.1:{port}"
+        finally:
+            server.kill()
+            server.wait()
+
+
+@pytest.fixture
+async def temporal_client(dev_server: str) -> Client:
+    """A client with the house's data converter, once the server answers."""
+    deadline = time.monotonic() + SERVER_SECONDS
+    while True:
+        try:
+            client = await open_client({"target_host": dev_server}, timeout=5)
+            await anext(client.list_workflows(), None)
+        except Exception as error:
+            ready = False
+            if time.monotonic() > deadline:
+                raise NoConnection(f"the test server did not come up: {error}") from error
+        else:
+            ready = True
+        if ready:
+            return client
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A fresh `DETERMINATOR_HOME` with no key, no model and no `TEMPORAL_*` in sight. What was started in it is
+    stopped at the end."""
+    for name in list(os.environ):
+        if name not in KEEP and not name.startswith(("PYTEST_", "COV_")):
+            monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("DETERMINATOR_HOME", str(folder))
+    monkeypatch.chdir(tmp_path)
+    yield folder
+    from client.local import take_down
+
+    take_down(folder)
+
+
+@pytest.fixture
+async def embedded_client(home: Path) -> AsyncIterator[Client]:
+    """A client of an embedded server in a home of its own, without a worker."""
+    from activities.settings import Settings
+    from client.connect import connect
+
+    yield (await connect(Settings(), worker=False)).client

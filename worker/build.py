@@ -1,0 +1,101 @@
+"""Builds workers from a client: which workflows, which activities, on which queue, with what belts.
+
+Workflow code runs in the sandbox, but contracts and activities pass through: they hold no clock and no
+randomness, and importing them once for each run would cost more than the run's own steps.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from worker.resources import Resources
+
+PASSED_THROUGH = (
+    "activities",
+    "workflows.types",
+    "pydantic",
+    "pydantic_core",
+    "annotated_types",
+    "structlog",
+)
+
+BUGS: tuple[type[Exception], ...] = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NameError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""A bug in workflow code ends the run at once with its message; by default it would retry for ever. What is
+not here matters as much: non-determinism (an upgraded worker meets an old history) must leave the run waiting
+for a worker that can replay it, and not throw paid work away."""
+
+GRACE = timedelta(seconds=5)
+"""What activities get to end by themselves on shutdown; they are retried elsewhere after that."""
+
+
+def build_worker(
+    client: Client,
+    task_queue: str,
+    *,
+    activities: Sequence[Callable[..., Any]] = (),
+    workflows: Sequence[type] = (),
+    max_concurrent_activities: int = 100,
+) -> Worker:
+    """One worker on one queue, with the settings every worker of the house shares."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        activities=activities,
+        workflows=workflows,
+        workflow_runner=SandboxedWorkflowRunner(
+            SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
+        ),
+        max_concurrent_activities=max_concurrent_activities,
+        graceful_shutdown_timeout=GRACE,
+        workflow_failure_exception_types=BUGS,
+        deployment_config=deployment(),
+    )
+
+
+def deployment() -> WorkerDeploymentConfig | None:
+    """Worker versioning, only when the deployment's variables are set: `TEMPORAL_DEPLOYMENT_NAME` and
+    `TEMPORAL_WORKER_BUILD_ID`, as Temporal's worker controller sets them.
+
+    An unversioned worker that claims a version hangs silently until somebody makes that version current.
+    """
+    name, build = os.environ.get("TEMPORAL_DEPLOYMENT_NAME"), os.environ.get("TEMPORAL_WORKER_BUILD_ID")
+    if not name or not build:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name=name, build_id=build),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE,
+    )
+
+
+def build_workers(client: Client, resources: Resources) -> list[Worker]:
+    """The workers of one process: the general queue, and one queue for each strictly limited source."""
+    from workflows.deep import DeepResearch
+
+    from workflows.auto import AutoResearch
+    from workflows.iterative import IterativeResearch
+
+    return [
+        build_worker(
+            client,
+            resources.settings.task_queue,
+            workflows=[AutoResearch, IterativeResearch, DeepResearch],
+            activities=resources.activities,
+        )
+    ]
