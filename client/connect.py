@@ -17,6 +17,15 @@ from activities.settings import Settings
 CONNECT_SECONDS = 8.0
 """How long an address may take to answer before it counts as dead."""
 
+PLAIN = {
+    "Connection refused": "connection refused",
+    "dns error": "its name is not known",
+    "InvalidCertificate": "its certificate is not accepted",
+    "PermissionDenied": "permission denied; check the API key and the namespace",
+    "Unauthenticated": "not authenticated; check the API key",
+}
+"""Marks in the Rust client's error texts, and what they mean to a person."""
+
 
 class NoConnection(Exception):
     """No Temporal server answers. The message is one line that says what to do."""
@@ -94,18 +103,7 @@ async def open_client(config: ClientConnectConfig, timeout: float = CONNECT_SECO
 def reason(error: BaseException) -> str:
     """The innermost cause in a Rust client's error text, on one line."""
     text = " ".join(str(error).split())
-    for mark in (
-        "Connection refused",
-        "dns error",
-        "InvalidCertificate",
-        "PermissionDenied",
-        "Unauthenticated",
-    ):
-        if mark in text:
-            return {"dns error": "its name is not known", "Connection refused": "connection refused"}.get(
-                mark, mark
-            )
-    return text[:200]
+    return next((plain for mark, plain in PLAIN.items() if mark in text), text[:200])
 
 
 async def connect(settings: Settings, address: str | None = None, *, worker: bool = True) -> Connection:

@@ -131,7 +131,8 @@ async def _running_server(places: Places) -> tuple[Client, ServerNote] | None:
     found = await _wait_until_ready(places)
     if found is None and is_held(places.server_lock):
         raise NoConnection(
-            f"the embedded server does not answer; end it with `determinator down` and see {places.server_log}"
+            "the embedded server does not answer; end it with `determinator down`; "
+            f"its log is {places.server_log}"
         )
     return found
 
@@ -168,12 +169,8 @@ async def _start_server(places: Places) -> tuple[Client, ServerNote]:
         port = free_port(known.port if known else None)
         ui_port = free_port(known.ui_port if known else None)
         database = places.database(version)
-        pid = spawn(
-            _server_command(binary, port, ui_port, database),
-            places.server_lock,
-            places.server_log,
-            places.home,
-        )
+        command = _server_command(binary, port, ui_port, database)
+        pid = spawn(command, places.server_lock, places.server_log, places.home)
         note = ServerNote(
             pid=pid, port=port, ui_port=ui_port, version=version, database=str(database), started_at=_now()
         )

@@ -21,7 +21,7 @@ class Locked(Exception):
 
 
 class LockFile:
-    """An exclusive lock on a file, released by `release`, by the end of the `with`, or by the process's end."""
+    """An exclusive lock on a file, until `release`, the end of the `with`, or the end of the process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
