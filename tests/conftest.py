@@ -1,9 +1,10 @@
 """Fixtures every test may use: a real Temporal dev server, clients to it, and a home of one's own."""
 
+import asyncio
 import os
 import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,13 +57,13 @@ async def temporal_client(dev_server: str) -> Client:
             ready = True
         if ready:
             return client
-        time.sleep(0.1)
+        await asyncio.sleep(0.1)
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A fresh `DETERMINATOR_HOME` with no key, no model and no `TEMPORAL_*` in sight. What was started in it is
-    stopped at the end."""
+    """A fresh `DETERMINATOR_HOME` with no key, no model and no `TEMPORAL_*` in sight; what was
+    started in it is stopped at the end."""
     for name in list(os.environ):
         if name not in KEEP and not name.startswith(("PYTEST_", "COV_")):
             monkeypatch.delenv(name)
@@ -77,9 +78,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-async def embedded_client(home: Path) -> AsyncIterator[Client]:
+async def embedded_client(home: Path) -> Client:
     """A client of an embedded server in a home of its own, without a worker."""
     from activities.settings import Settings
     from client.connect import connect
 
-    yield (await connect(Settings(), worker=False)).client
+    return (await connect(Settings(), worker=False)).client

@@ -1,4 +1,4 @@
-"""What is too large for a history fails a run with a clear error; nothing wedges, nothing is paid for twice."""
+"""What is too large for a history fails a run with a clear error; nothing wedges, nothing is paid twice."""
 
 import uuid
 from datetime import timedelta
@@ -78,8 +78,7 @@ async def outcome(client: Client, way: str, size: int) -> str:
             error: BaseException | None = failed.cause
             while error is not None and not isinstance(error, ApplicationError):
                 error = error.__cause__
-            assert isinstance(error, ApplicationError), failed.cause
-            return f"{error.type}: {error.message}"
+            return f"{error.type}: {error.message}" if error else repr(failed.cause)
         return "done"
 
 
