@@ -204,6 +204,9 @@ class SearchRecord(Frozen):
 
     source: str
     query: str
+    """As it was sent."""
+    asked: str = ""
+    """As it was selected; what a repetition is recognised by."""
     status: SearchStatus
     hits: int = 0
     """What the source says it has."""

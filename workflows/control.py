@@ -11,6 +11,7 @@ Invariants:
 
 import hashlib
 from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
@@ -164,7 +165,7 @@ class ResearchControl:
         left = None if timeout is None else max(timeout - (self.now() - control.gate_opened_at), 0.0)
         try:
             await workflow.wait_condition(
-                lambda: gate in control.answers or control.finish,
+                lambda: gate in control.answers or control.finish or self.history_is_long(),
                 timeout=None if left is None else timedelta(seconds=left),
                 timeout_summary=f"approval of the {gate}",
             )
@@ -173,11 +174,25 @@ class ResearchControl:
                 "timed_out_approved" if self.request.approval_default == "approve" else "timed_out_rejected"
             )
             self._decide(Decision(gate=gate, action=default, by="time-out", at=self.stamp()))
-        finally:
-            self.budget_ledger.waited += self.now() - control.gate_opened_at
-            control.waiting_for, control.gate_opened_at = None, 0.0
+        if gate not in control.answers and not control.finish:
+            await self.go_on_as_new()
+        self.budget_ledger.waited += self.now() - control.gate_opened_at
+        control.waiting_for, control.gate_opened_at = None, 0.0
         answer = control.answers.get(gate)
         return answer is None or answer.action in _GO_ON
+
+    def history_is_long(self) -> bool:
+        """Whether to continue as new at this boundary."""
+        info = workflow.info()
+        return info.is_continue_as_new_suggested() or (
+            info.get_current_history_length() > self.request.history_events
+        )
+
+    async def go_on_as_new(self) -> NoReturn:
+        """Continue as a new run of the same workflow with everything that is known."""
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        self.state.carry()
+        workflow.continue_as_new(args=[self.request, self.state])
 
     def _decide(self, decision: Decision) -> None:
         control = self.state.control
@@ -253,6 +268,9 @@ class ResearchControl:
     async def pass_on(self, signal: str, payload: Steer | AddSource | None = None) -> None:
         """Hand a signal to running children; a workflow without children has none to hand it to."""
 
+    async def share_extension(self, more: ExtendBudget) -> None:
+        """Let running children have their part of more budget."""
+
     # updates: what must be refused when it is wrong
 
     @workflow.update
@@ -293,6 +311,7 @@ class ResearchControl:
         self.state.loop.max_iterations += more.iterations
         self.state.loop.refused = None
         self.tell("budget_extended", _described(more))
+        await self.share_extension(more)
         return self.budget()
 
     @extend_budget.validator

@@ -34,11 +34,13 @@ _THINKING = RetryPolicy(
     maximum_attempts=5,
 )
 _DISTRUSTED = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=1)
+SEARCH_ATTEMPTS = 4
+
 _SEARCHING = RetryPolicy(
     initial_interval=timedelta(seconds=1),
     backoff_coefficient=2.0,
     maximum_interval=timedelta(seconds=30),
-    maximum_attempts=4,
+    maximum_attempts=SEARCH_ATTEMPTS,
 )
 _BOOKKEEPING = RetryPolicy(
     initial_interval=timedelta(milliseconds=500),

@@ -3,6 +3,7 @@
 from pydantic import BaseModel, Field
 
 from activities.steps import (
+    AgentTask,
     Decision,
     MechanismHypothesis,
     ParsedQuery,
@@ -62,8 +63,14 @@ class RunState(BaseModel):
     evidence: list[EvidenceRef] = Field(default_factory=list)
     relevant: list[str] = Field(default_factory=list)
     """Ids of items the judge found helpful, best first."""
-    screened: list[str] = Field(default_factory=list)
-    """Ids of items a judge could have seen."""
+    screened: int = 0
+    """How many items a judge was shown, the most in one judgement."""
+    tasks: list[AgentTask] = Field(default_factory=list)
+    """The searches selected for this iteration."""
+    recommended: list[str] = Field(default_factory=list)
+    """Searches the judge or the reflector recommended."""
+    steering_read: int = 0
+    """How many steering texts a gap evaluation has read."""
     searches: list[SearchRecord] = Field(default_factory=list)
     identified: int = 0
     duplicates: int = 0
@@ -84,8 +91,14 @@ class RunState(BaseModel):
 
     job: SectionJob | None = None
     """Set for a section of a deep run."""
+    exhausted: bool = False
+    """The parent said that no budget is left."""
 
     sections: dict[str, SectionProgress] = Field(default_factory=dict)
     findings: dict[str, SectionFindings] = Field(default_factory=dict)
     drafts: dict[str, PlannedSection] = Field(default_factory=dict)
     written: list[Claim] = Field(default_factory=list)
+
+    def carry(self) -> None:
+        """Get ready to be handed to the next run: a long event list need not travel, its numbering does."""
+        del self.control.events[:-EVENTS_CARRIED]

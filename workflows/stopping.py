@@ -49,6 +49,8 @@ class LoopState(BaseModel):
     """The latest judgement; None until one succeeded."""
     judged_evidence: int = Field(default=0)
     """How many items there were when it was made."""
+    unread_steering: int = 0
+    """What a reviewer said that no gap evaluation has read yet."""
 
 
 class NextStep(Frozen):
@@ -88,7 +90,7 @@ def decide_next(state: LoopState, profile: Profile) -> NextStep:
                 return _write("no_new_evidence", "no search is left that has not been made")
             return NextStep(step="search", reason=f"{state.tasks} searches were selected")
         case "search":
-            return _after_search(state, profile)
+            return _after_search(state)
         case "judge":
             return _after_judge(state, profile)
 
@@ -115,13 +117,13 @@ def _after_gaps(state: LoopState) -> NextStep:
     return _write("no_new_evidence", "no gap is left to search for")
 
 
-def _after_search(state: LoopState, profile: Profile) -> NextStep:
+def _after_search(state: LoopState) -> NextStep:
     if all_failed(state.statuses):
         return _write("all_sources_failed", "every search of this iteration failed")
     if state.stalled >= STALLED_ITERATIONS:
         return _write("no_new_evidence", f"{state.stalled} iterations in a row found nothing new")
     if state.evidence == 0 or (state.judged is not None and state.evidence == state.judged_evidence):
-        return _next_iteration(state, profile, "nothing new was found to judge")
+        return _next_iteration(state, "nothing new was found to judge")
     return NextStep(step="judge", reason=f"{state.evidence} items have been found")
 
 
@@ -130,12 +132,14 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
         return NextStep(
             step="judge", reason=f"the judge failed {state.judge_failures} times; it is asked again"
         )
+    if state.unread_steering:
+        return _next_iteration(state, "the reviewer's words have not been acted on yet")
     if sufficient(profile, state.judged):
         return _write("sufficient_evidence", "the scores meet the profile")
-    return _next_iteration(state, profile, "the scores do not meet the profile yet")
+    return _next_iteration(state, "the scores do not meet the profile yet")
 
 
-def _next_iteration(state: LoopState, profile: Profile, reason: str) -> NextStep:
+def _next_iteration(state: LoopState, reason: str) -> NextStep:
     if state.iteration >= state.max_iterations:
         return _write(
             "max_iterations_reached", f"{reason}, and {state.max_iterations} iterations are used up"

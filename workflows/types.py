@@ -132,6 +132,8 @@ class SectionProgress(Frozen):
     phase: Phase = "starting"
     iteration: int = 0
     evidence: int = 0
+    by_role: dict[str, Usage] = Field(default_factory=dict)
+    """What the section has spent, as far as its parent knows."""
     workflow_id: str = ""
     note: str = ""
 
@@ -172,6 +174,7 @@ class SectionJob(Frozen):
 
     section: ReportPlanSection
     parent_id: str
+    background: str = ""
     write_draft: bool = False
     """True when the section writes its own draft (for the proofreader)."""
 
@@ -288,3 +291,27 @@ class ReportView(Frozen):
     report: Report | None = None
     draft: bool = False
     blob: str = ""
+
+
+# between a deep run and its sections
+
+
+class LeaseRequest(Frozen):
+    """Signal `request_lease` to the parent: the section's next call does not fit into its lease."""
+
+    section_id: str
+    tokens: int
+    """What it would like."""
+    least_tokens: int
+    """What its next call needs."""
+    cost_microusd: int = 0
+
+
+class Grant(Frozen):
+    """Signal `grant` to a section."""
+
+    tokens: int = 0
+    cost_microusd: int = 0
+    iterations: int = 0
+    final: bool = False
+    """Nothing is left: do not ask again."""
