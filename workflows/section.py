@@ -4,6 +4,8 @@ A section spends from its lease only. When a call does not fit, it asks for a le
 until another section has given back what it did not use, or the parent says that nothing is left.
 """
 
+from datetime import timedelta
+
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
