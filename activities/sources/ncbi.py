@@ -1,0 +1,202 @@
+"""NCBI's E-utilities, as PubMed and PubMed Central use them.
+
+https://www.ncbi.nlm.nih.gov/books/NBK25499/ gives the parameters, NBK25497 the usage rules: at most 3
+requests a second without a key and 10 with one, `tool` and `email` on every request, POST for long lists of
+ids. NCBI answers 200 to much that went wrong: every answer is read before it counts as one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+from lxml import etree
+
+from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.settings import Settings
+from activities.sources.http import Http, read_json, read_xml
+from activities.types import Query
+
+BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+QUEUE = "determinator-ncbi"
+"""Task queue of everything that asks NCBI; one process polls it."""
+GATE = "ncbi"
+MAX_URL_CHARS = 2000
+"""Longer requests are sent by POST: eutils answers 414 to long addresses."""
+MAX_IDS = 200
+_OUTAGE_WORDS = ("backend", "timeout", "timed out", "temporar", "unavailable", "internal", "try again")
+
+
+def requests_per_second(settings: Settings) -> float:
+    """What NCBI allows: 3 a second, 10 with a key."""
+    return 10.0 if settings.ncbi_api_key else 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What esearch answered."""
+
+    ids: tuple[str, ...]
+    count: int
+    term: str
+    notes: str = ""
+    """What NCBI did not find or left out, in words."""
+
+
+class Eutils:
+    """The utilities for one database, told apart by the source that asks."""
+
+    def __init__(self, source: str, database: str, settings: Settings, http: Http) -> None:
+        self.source = source
+        self._database = database
+        self._http = http
+        self._base = settings.source_url(source, BASE_URL)
+        self._common: dict[str, str] = {"tool": "determinator"}
+        if settings.email:
+            self._common["email"] = settings.email
+        if settings.ncbi_api_key:
+            self._common["api_key"] = settings.ncbi_api_key.get_secret_value()
+        http.pace(source, requests_per_second(settings), group=GATE)
+
+    async def search(self, query: Query, limit: int) -> Found:
+        """esearch: ids by relevance. The term is sent as typed; filters are joined to it with AND."""
+        if not query.text.strip():
+            raise Refused(f"{self.source} was asked an empty query")
+        params = {
+            "db": self._database,
+            "term": with_types(query),
+            "retmax": str(limit),
+            "retmode": "json",
+            "sort": "relevance",
+            **_dates(query),
+        }
+        response = await self._ask("esearch.fcgi", params, self._read_search)
+        said = self._read_search(response)
+        ids = tuple(str(found) for found in said.get("idlist") or ())
+        try:
+            count = int(said.get("count", len(ids)))
+        except ValueError as error:
+            raise Malformed(f"{self.source} gave no number of hits: {said.get('count')!r}") from error
+        return Found(ids, count, params["term"], _notes(said))
+
+    async def fetch(
+        self, ids: Sequence[str], root: str, rettype: str, max_age: float | None = None
+    ) -> etree._Element:
+        """efetch: the records of ids as XML below an element named `root`."""
+        params = {"db": self._database, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
+        response = await self._ask(
+            "efetch.fcgi", params, lambda answer: self._read_tree(answer, root), max_age=max_age
+        )
+        return self._read_tree(response, root)
+
+    async def links(self, uid: str, name: str) -> tuple[str, ...]:
+        """elink within the database: ids linked to one id under a link name, best first, itself left out."""
+        params = {
+            "dbfrom": self._database,
+            "db": self._database,
+            "id": uid,
+            "linkname": name,
+            "cmd": "neighbor",
+        }
+        response = await self._ask(
+            "elink.fcgi", params, lambda answer: self._read_tree(answer, "eLinkResult")
+        )
+        tree = self._read_tree(response, "eLinkResult")
+        found: dict[str, None] = {}
+        for group in tree.iter("LinkSetDb"):
+            if group.findtext("LinkName") == name:
+                found |= {link.text.strip(): None for link in group.iterfind("Link/Id") if link.text}
+        found.pop(uid, None)
+        return tuple(found)
+
+    async def _ask(
+        self,
+        utility: str,
+        params: Mapping[str, str],
+        read: Callable[[httpx.Response], object],
+        *,
+        max_age: float | None = None,
+    ) -> httpx.Response:
+        """One request; `read` judges the answer before it may be stored."""
+        everything = {**params, **self._common}
+        url = f"{self._base}/{utility}"
+
+        def check(response: httpx.Response) -> None:
+            read(response)
+
+        if len(url) + len(urlencode(everything)) > MAX_URL_CHARS:
+            return await self._http.send(self.source, "POST", url, form=everything, check=check)
+        return await self._http.get(self.source, url, params=everything, check=check, max_age=max_age)
+
+    def _read_search(self, response: httpx.Response) -> dict[str, Any]:
+        said = read_json(response, self.source)
+        self._raise_for_error(said)
+        result = said.get("esearchresult") if isinstance(said, dict) else None
+        if not isinstance(result, dict):
+            raise Malformed(f"{self.source} sent JSON without a search result")
+        if problem := result.get("ERROR"):
+            raise self._error(str(problem))
+        return result
+
+    def _read_tree(self, response: httpx.Response, root: str) -> etree._Element:
+        if response.content.lstrip()[:1] == b"{":
+            self._raise_for_error(read_json(response, self.source))
+            raise Malformed(f"{self.source} sent JSON in place of XML")
+        tree = read_xml(response, self.source)
+        if problem := next((e.text for e in tree.iter("ERROR") if e.text and e.text.strip()), None):
+            raise self._error(problem)
+        if tree.tag != root:
+            raise Malformed(f"{self.source} sent <{tree.tag}> in place of <{root}>")
+        return tree
+
+    def _raise_for_error(self, said: object) -> None:
+        if isinstance(said, dict) and isinstance(said.get("error"), str):
+            raise self._error(said["error"])
+
+    def _error(self, problem: str) -> SourceError:
+        """The failure behind an error that came with status 200."""
+        text = f"{self.source} said: {' '.join(problem.split())[:200]}"
+        lowered = problem.lower()
+        if "rate limit" in lowered:
+            return RateLimited(text)
+        if any(word in lowered for word in _OUTAGE_WORDS):
+            return Unavailable(text)
+        return Refused(text)
+
+
+def with_types(query: Query) -> str:
+    """The term as typed, narrowed to publication types when asked for."""
+    types = query.filters.publication_types
+    if not types:
+        return query.text
+    wanted = " OR ".join(f'"{name}"[Publication Type]' for name in types)
+    return f"({query.text}) AND ({wanted})"
+
+
+def _dates(query: Query) -> dict[str, str]:
+    """Publication dates; NCBI wants both ends or none."""
+    if query.filters.year_from is None and query.filters.year_to is None:
+        return {}
+    return {
+        "datetype": "pdat",
+        "mindate": str(query.filters.year_from or 1500),
+        "maxdate": str(query.filters.year_to or 3000),
+    }
+
+
+def _notes(said: Mapping[str, Any]) -> str:
+    """What NCBI could not find or ignored: it searches without those words and says so only here."""
+    errors, warnings = said.get("errorlist") or {}, said.get("warninglist") or {}
+    parts = []
+    for label, found in (
+        ("phrases not found", errors.get("phrasesnotfound")),
+        ("fields not found", errors.get("fieldsnotfound")),
+        ("phrases ignored", warnings.get("phrasesignored")),
+        ("quoted phrases not found", warnings.get("quotedphrasesnotfound")),
+        ("", warnings.get("outputmessages")),
+    ):
+        if isinstance(found, list) and found:
+            words = ", ".join(str(word) for word in found)
+            parts.append(f"{label}: {words}" if label else words)
+    return "; ".join(parts)

@@ -1,0 +1,151 @@
+"""What literature databases say of a publication in the same words: its type, and notices about it.
+
+PubMed, PubMed Central and Europe PMC share NLM's vocabulary of publication types
+(https://www.nlm.nih.gov/mesh/pubtypes.html) and of links between a work and the notices on it
+(https://www.nlm.nih.gov/bsd/mms/medlineelements.html#cc). Europe PMC writes the links in words ("Retraction
+in"), PubMed in one ("RetractionIn"); here they are compared without case and punctuation.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Literal, TypeAlias
+
+from activities.identity import normal_doi, normal_pmid
+from activities.types import EvidenceType, Standing, StandingNotice
+
+NoticeKind: TypeAlias = Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
+
+_TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
+    # Not peer-reviewed, whatever else it is.
+    ("preprint", frozenset({"preprint"})),
+    ("meta_analysis", frozenset({"metaanalysis", "networkmetaanalysis"})),
+    ("systematic_review", frozenset({"systematicreview"})),
+    ("guideline", frozenset({"guideline", "practiceguideline", "consensusdevelopmentconference"})),
+    ("randomized_trial", frozenset({"randomizedcontrolledtrial", "equivalencetrial"})),
+    (
+        "clinical_trial",
+        frozenset(
+            {
+                "adaptiveclinicaltrial",
+                "clinicaltrial",
+                "clinicaltrialphasei",
+                "clinicaltrialphaseii",
+                "clinicaltrialphaseiii",
+                "clinicaltrialphaseiv",
+                "controlledclinicaltrial",
+                "pragmaticclinicaltrial",
+            }
+        ),
+    ),
+    ("observational", frozenset({"observationalstudy", "twinstudy", "epidemiologicstudy"})),
+    ("case_report", frozenset({"casereports", "casereport"})),
+    ("review", frozenset({"review", "reviewarticle", "scopingreview"})),
+)
+_OBSERVATIONAL_MESH = frozenset(
+    {
+        "Case-Control Studies",
+        "Cohort Studies",
+        "Cross-Sectional Studies",
+        "Longitudinal Studies",
+        "Prospective Studies",
+        "Retrospective Studies",
+    }
+)
+_NOTICE_LINKS: dict[str, NoticeKind] = {
+    "retractionin": "retraction",
+    "partialretractionin": "retraction",
+    "retractedandrepublishedin": "retraction",
+    "expressionofconcernin": "concern",
+    "erratumin": "correction",
+    "correctionin": "correction",
+    "correctedandrepublishedin": "correction",
+    "republishedin": "correction",
+    "withdrawalin": "withdrawal",
+    "removalin": "withdrawal",
+}
+_NOTICE_TYPES = {
+    "retractionofpublication": "retraction notice",
+    "retractionnotice": "retraction notice",
+    "retraction": "retraction notice",
+    "expressionofconcern": "expression of concern",
+    "publishederratum": "correction notice",
+    "correction": "correction notice",
+}
+_RETRACTED_TYPES = frozenset({"retractedpublication", "retractedarticle"})
+_WITHDRAWN_TYPES = frozenset({"preprintwithdrawal", "preprintremoval", "withdrawnpublication"})
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s+(\d{1,2})\b)?)?")
+
+
+def evidence_type(types: Collection[str], mesh: Collection[str] = ()) -> EvidenceType:
+    """The kind of evidence: from the publication types, else from how indexers described the study."""
+    known = {_plain(name) for name in types}
+    for kind, names in _TYPES:
+        if known & names:
+            return kind
+    if _OBSERVATIONAL_MESH & set(mesh):
+        return "observational"
+    if "Animals" in mesh and "Humans" not in mesh:
+        return "preclinical"
+    return "article"
+
+
+def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> StandingNotice | None:
+    """The notice a link from a work points to; None for links that say nothing of its standing.
+
+    `reference` is the notice's citation line; its date and DOI are taken from there. Links in the other
+    direction ("RetractionOf", "ErratumFor") stand on the notice itself and are no notice on it.
+    """
+    kind = _NOTICE_LINKS.get(_plain(link))
+    if kind is None:
+        return None
+    return StandingNotice(
+        kind=kind,
+        date=citation_date(reference),
+        doi=normal_doi(reference),
+        pmid=normal_pmid(pmid),
+        reported_by=reported_by,
+    )
+
+
+def standing(types: Collection[str], notices: Sequence[StandingNotice]) -> Standing:
+    """The gravest of what the types and notices say; `none` when they say nothing."""
+    known = {_plain(name) for name in types}
+    kinds = {found.kind for found in notices}
+    if known & (_RETRACTED_TYPES | _WITHDRAWN_TYPES) or kinds & {"retraction", "withdrawal"}:
+        return "retracted"
+    if "concern" in kinds:
+        return "concern"
+    return "corrected" if "correction" in kinds else "none"
+
+
+def notice_itself(types: Collection[str]) -> str | None:
+    """What a record is when it is not a work but a notice on one (`retraction notice` ...)."""
+    for name in types:
+        if found := _NOTICE_TYPES.get(_plain(name)):
+            return found
+    return None
+
+
+def own_doi(value: str | None) -> str | None:
+    """The DOI of a field that holds nothing else. Old ones (`10.1002/(SICI)...15:1<1::AID...>3.0.CO;2-X`)
+    have signs that end a DOI in running text; cut there, one would name a whole issue."""
+    text = (value or "").strip()
+    return text.lower() if _DOI.fullmatch(text) else normal_doi(text)
+
+
+def citation_date(reference: str) -> str | None:
+    """`Ginekol Pol. 1998 Jul;69(7):559-60` -> `1998-07`; as precise as the citation line is."""
+    found = _DATE.search(reference)
+    if not found:
+        return None
+    year, month, day = found.groups()
+    if not month:
+        return year
+    date = f"{year}-{_MONTHS.index(month) + 1:02}"
+    return f"{date}-{int(day):02}" if day else date
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())

@@ -1,0 +1,257 @@
+"""PubMed: abstracts of the biomedical literature, with what indexers and publishers say of each work.
+
+A search is esearch, then efetch. Besides PubMed's own syntax, which is kept as typed, two forms are
+understood: `related:PMID` (similar articles) and `citedby:PMID` (articles in PubMed Central that cite it).
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import structlog
+from lxml import etree
+
+from activities.errors import Malformed
+from activities.identity import evidence_id, normal_nct, normal_pmcid, normal_pmid
+from activities.settings import Settings
+from activities.sources import publication
+from activities.sources.base import Exchange
+from activities.sources.http import Http
+from activities.sources.ncbi import MAX_IDS, QUEUE, Eutils, requests_per_second
+from activities.sources.xmltext import text_of
+from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+
+log = structlog.get_logger()
+
+RELATED = "pubmed_pubmed"
+CITED_BY = "pubmed_pubmed_citedin"
+_COCHRANE = "the cochrane database of systematic reviews"
+"""Its reviews were indexed as plain reviews before the type existed."""
+_LINK_QUERY = re.compile(r"\s*(related|citedby):\s*(\d+)\s*", re.IGNORECASE)
+_YEAR = re.compile(r"\b(1[5-9]|20|21)\d{2}\b")
+
+
+class PubMed:
+    """See the module."""
+
+    def __init__(self, settings: Settings, http: Http) -> None:
+        rate = requests_per_second(settings)
+        self._eutils = Eutils("pubmed", "pubmed", settings, http)
+        self.info = SourceInfo(
+            name="pubmed",
+            title="PubMed",
+            covers="Abstracts of the biomedical literature: trials, reviews, observational and laboratory "
+            "studies, with MeSH terms and retractions. Understands boolean and field syntax.",
+            key_setting="NCBI_API_KEY",
+            how_to_enable="Enabled. A free key (NCBI_API_KEY) raises the rate from 3 to 10 a second: "
+            "https://www.ncbi.nlm.nih.gov/account/settings/",
+            rate=f"{rate:.0f} requests a second",
+            rate_per_second=rate,
+            queue=QUEUE,
+            domains=("biomedical", "clinical"),
+        )
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """esearch (or elink) without a cursor, efetch of the cursor's ids with one. Raises SourceError."""
+        if cursor is not None:
+            ids = [found for found in cursor.get("ids", "").split(",") if found]
+            hits = cursor.get("hits", "")
+            step = await self.fetch(ids, query.text)
+            return Exchange(
+                step.records, int(hits) if hits.isdigit() else len(ids), step.set_aside, detail=step.detail
+            )
+        # Records without an abstract are set aside, so a few more are asked for than are wanted.
+        limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
+        if link := _LINK_QUERY.fullmatch(query.text):
+            name = RELATED if link.group(1).lower() == "related" else CITED_BY
+            linked = await self._eutils.links(link.group(2), name)
+            return _first(linked[:limit], len(linked), query.text, "")
+        found = await self._eutils.search(query, limit)
+        return _first(found.ids[:limit], found.count, found.term, found.notes)
+
+    async def fetch(self, pmids: Sequence[str], query: str = "", max_age: float | None = None) -> Exchange:
+        """The records of PMIDs (at most 200), in their order; see `Http.get` for `max_age`.
+
+        Raises SourceError.
+        """
+        if not pmids:
+            return Exchange()
+        tree = await self._eutils.fetch(pmids[:MAX_IDS], "PubmedArticleSet", "abstract", max_age)
+        return read_records(tree, pmids, query)
+
+    async def related(self, pmid: str) -> tuple[str, ...]:
+        """PMIDs of similar articles, the most similar first. Raises SourceError."""
+        return await self._eutils.links(pmid, RELATED)
+
+    async def cited_by(self, pmid: str) -> tuple[str, ...]:
+        """PMIDs of articles that cite it, as far as PubMed Central knows. Raises SourceError."""
+        return await self._eutils.links(pmid, CITED_BY)
+
+
+def build(settings: Settings, http: Http) -> PubMed:
+    """The factory the registry calls."""
+    return PubMed(settings, http)
+
+
+def read_records(tree: etree._Element, pmids: Sequence[str], query: str) -> Exchange:
+    """Every record of a PubmedArticleSet that has a text. The others are counted, and why is said."""
+    records: dict[str, Evidence] = {}
+    unreadable = without_text = 0
+    for element in tree:
+        if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
+            continue
+        try:
+            record = read_record(element, query)
+        except (Malformed, ValueError) as error:
+            unreadable += 1
+            log.warning("record_set_aside", source="pubmed", error=str(error))
+            continue
+        if not record.text:
+            without_text += 1
+            continue
+        records[record.identifiers.pmid or record.evidence_id] = record
+    absent = max(len(set(pmids)) - len(records) - unreadable - without_text, 0)
+    order = {pmid: place for place, pmid in enumerate(pmids)}
+    ordered = sorted(records.items(), key=lambda item: order.get(item[0], len(order)))
+    notes = [
+        f"{count} {what}"
+        for count, what in (
+            (without_text, "without an abstract"),
+            (unreadable, "could not be read"),
+            (absent, "not returned"),
+        )
+        if count
+    ]
+    return Exchange(
+        records=tuple(record for _, record in ordered),
+        hits=len(records),
+        set_aside=unreadable + without_text + absent,
+        detail=f"set aside: {', '.join(notes)}" if notes else "",
+    )
+
+
+def read_record(element: etree._Element, query: str = "") -> Evidence:
+    """One PubmedArticle or PubmedBookArticle. Raises Malformed when it has no PMID or title."""
+    book = element.tag == "PubmedBookArticle"
+    citation = element.find("BookDocument" if book else "MedlineCitation")
+    if citation is None:
+        raise Malformed("a PubMed record has no citation")
+    article = citation if book else citation.find("Article")
+    pmid = normal_pmid(citation.findtext("PMID"))
+    if article is None or pmid is None:
+        raise Malformed(f"PubMed record {pmid or 'without a PMID'} has no article")
+    title = text_of(article.find("ArticleTitle")) or text_of(article.find("VernacularTitle"))
+    title = title or text_of(article.find("Book/BookTitle"))
+    if not title:
+        raise Malformed(f"PubMed record {pmid} has no title")
+    venue = text_of(article.find("Journal/Title")) or text_of(article.find("Book/BookTitle")) or None
+    types = [text_of(kind) for kind in citation.iter("PublicationType")]
+    if venue and venue.casefold().startswith(_COCHRANE) and "Systematic Review" not in types:
+        types.append("Systematic Review")
+    mesh = [text_of(heading) for heading in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")]
+    notices = tuple(
+        found
+        for link in citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
+        if (
+            found := publication.notice(
+                link.get("RefType", ""), text_of(link.find("RefSource")), link.findtext("PMID"), "pubmed"
+            )
+        )
+    )
+    trials = _trials(article)
+    identifiers = _identifiers(element, article, pmid, trials)
+    return Evidence(
+        evidence_id=evidence_id(identifiers, title),
+        source="pubmed",
+        title=title,
+        text=abstract(article),
+        authors=_authors(article),
+        year=_year(article),
+        venue=venue,
+        identifiers=identifiers,
+        url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/",
+        evidence_type=publication.evidence_type(types, mesh),
+        standing=publication.standing(types, notices),
+        notices=notices,
+        facts=_facts(types, mesh, trials),
+        provenance=(Provenance(source="pubmed", query=query),),
+    )
+
+
+def abstract(article: etree._Element) -> str:
+    """The abstract, one part a line, each part of a structured one behind its label."""
+    lines = []
+    for part in article.iterfind("Abstract/AbstractText"):
+        text, label = text_of(part), (part.get("Label") or "").strip()
+        if text:
+            lines.append(f"{label}: {text}" if label and label != "UNLABELLED" else text)
+    return "\n".join(lines)
+
+
+def _first(ids: Sequence[str], hits: int, sent: str, notes: str) -> Exchange:
+    """What the first exchange answers: the ids to fetch, or the end when there are none."""
+    cursor = {"ids": ",".join(ids), "hits": str(hits)} if ids else None
+    return Exchange(hits=hits, sent=sent, cursor=cursor, detail=notes)
+
+
+def _authors(article: etree._Element) -> tuple[str, ...]:
+    """`Family Initials` as PubMed cites them; groups by their name. Editors of books are left out."""
+    names = []
+    for group in article.iterfind("AuthorList"):
+        if group.get("Type") == "editors":
+            continue
+        for author in group.iterfind("Author"):
+            family = text_of(author.find("LastName"))
+            given = text_of(author.find("Initials")) or text_of(author.find("ForeName"))
+            name = f"{family} {given}".strip() or text_of(author.find("CollectiveName"))
+            if name:
+                names.append(name)
+    return tuple(names)
+
+
+def _year(article: etree._Element) -> int | None:
+    for path in ("Journal/JournalIssue/PubDate", "ArticleDate", "Book/PubDate", "ContributionDate"):
+        for part in ("Year", "MedlineDate"):
+            if found := _YEAR.search(article.findtext(f"{path}/{part}") or ""):
+                return int(found.group())
+    return None
+
+
+def _trials(article: etree._Element) -> list[str]:
+    """Registry numbers the record's own data bank list names."""
+    numbers = (text_of(number) for number in article.iterfind("DataBankList/DataBank//AccessionNumber"))
+    return list(dict.fromkeys(found for number in numbers if (found := normal_nct(number))))
+
+
+def _identifiers(
+    element: etree._Element, article: etree._Element, pmid: str, trials: Sequence[str]
+) -> Identifiers:
+    # Only the record's own list: its references carry lists of the same name.
+    own = {
+        found.get("IdType", ""): text_of(found)
+        for path in ("PubmedData/ArticleIdList", "PubmedBookData/ArticleIdList")
+        for found in element.iterfind(f"{path}/ArticleId")
+    }
+    located = _located_doi(article.iterfind("ELocationID"))
+    return Identifiers(
+        pmid=pmid,
+        pmcid=normal_pmcid(own.get("pmc")),
+        doi=publication.own_doi(own.get("doi")) or located,
+        nct=trials[0] if len(trials) == 1 else None,
+    )
+
+
+def _located_doi(places: Iterable[etree._Element]) -> str | None:
+    for place in places:
+        if place.get("EIdType") == "doi" and place.get("ValidYN", "Y") == "Y":
+            return publication.own_doi(text_of(place))
+    return None
+
+
+def _facts(types: Sequence[str], mesh: Sequence[str], trials: Sequence[str]) -> dict[str, str]:
+    facts = {
+        "publication_types": "; ".join(types),
+        "mesh": "; ".join(mesh),
+        "registered_trials": ", ".join(trials),
+        "notice": publication.notice_itself(types) or "",
+    }
+    return {name: value for name, value in facts.items() if value}
