@@ -17,6 +17,8 @@ class Completion(BaseModel):
     repaired: bool = False
     from_store: bool = False
     """The answer had been paid for by an earlier attempt of this very step."""
+    notes: tuple[str, ...] = ()
+    """What the reader must be told, such as usage that the provider did not report and was estimated."""
 
 
 class LanguageModel(Protocol):

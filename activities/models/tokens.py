@@ -1,0 +1,27 @@
+"""How many tokens a text may take: a cautious estimate that needs no tokenizer of any model."""
+
+import math
+
+from activities.types import Allowance
+
+BYTES_PER_TOKEN = 2.5
+"""UTF-8 bytes a token. English prose has 4 to 4.5 with today's tokenizers, tables of numbers and gene names
+about 3: the estimate is meant to be high."""
+PER_MESSAGE = 8
+"""What a chat template adds to each message."""
+PROMPT_SHARE = 0.8
+"""Of the input allowance, for the prompt; the rest is for a repair turn."""
+LEAST_OUTPUT = 64
+"""An answer cannot be shorter than this and say anything."""
+
+
+def estimate(*texts: str) -> int:
+    """Tokens of messages with these texts, estimated high."""
+    return sum(math.ceil(len(text.encode()) / BYTES_PER_TOKEN) + PER_MESSAGE for text in texts)
+
+
+def room(allowance: Allowance, context_tokens: int) -> int:
+    """Tokens a first prompt may take so that the answer, and mostly a repair turn too, still fit into the
+    allowance and into the model's context."""
+    within_context = context_tokens - min(allowance.output_tokens, context_tokens // 2)
+    return max(min(math.floor(allowance.input_tokens * PROMPT_SHARE), within_context), 0)

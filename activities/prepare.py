@@ -1,0 +1,99 @@
+"""The first step of a run: resolve what only the worker knows (profile, sources, models, prices)."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from temporalio import activity
+
+from activities.errors import DeterminatorError, to_application_error
+from activities.models.prices import price_of
+from activities.profile_loading import load_profile, profile_names
+from activities.settings import Settings
+from activities.sources.base import Source
+from activities.sources.registry import options
+from activities.steps import Prepared, PrepareInput
+from activities.types import ModelChoice, SourceOption
+
+
+class PrepareError(DeterminatorError):
+    """The request asks for something this worker does not have; never retried."""
+
+
+class PrepareActivities:
+    """Registered once a worker, with its settings and sources injected."""
+
+    def __init__(self, settings: Settings, sources: Mapping[str, Source]) -> None:
+        self._settings = settings
+        self._sources = sources
+
+    @activity.defn
+    async def prepare(self, step: PrepareInput) -> Prepared:
+        """Non-retryable when a profile, source, model or library that was asked for is not there."""
+        try:
+            return await asyncio.to_thread(self.resolve, step)
+        except DeterminatorError as error:
+            raise to_application_error(error) from error
+
+    def resolve(self, step: PrepareInput) -> Prepared:
+        """Resolve a request against this worker. Raises DeterminatorError."""
+        settings = self._settings
+        folder = settings.profiles_dir
+        profile = load_profile(step.profile, path=step.profile_path, folder=folder)
+        if step.library is not None:
+            check_library(step.library)
+        default = settings.model_choices()
+        models = {"default": default["default"], **step.models} if step.models else default
+        for role, chosen in models.items():
+            if chosen.backend == "openai" and not chosen.model:
+                raise PrepareError(f"the model of {role} has no name; set it with --model NAME")
+        fallbacks = settings.fallback_choices()
+        return Prepared(
+            profile=profile,
+            profiles=self._described(folder),
+            sources=choose_sources(options(settings, self._sources), step.sources),
+            models=models,
+            fallbacks=fallbacks,
+            prices={
+                chosen.model: price_of(settings, chosen)
+                for chosen in (*models.values(), *fallbacks)
+                if chosen != ModelChoice()
+            },
+        )
+
+    def _described(self, folder: Path | None) -> dict[str, str]:
+        described = {}
+        for name in profile_names(folder):
+            try:
+                described[name] = load_profile(name, folder=folder).description
+            except DeterminatorError as error:
+                # a broken profile that was not asked for must not stop the run
+                activity.logger.warning("a profile cannot be read: %s", error)
+        return described
+
+
+def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:
+    """The sources named, each enabled; all that can be searched, closed ones included, when none is named.
+
+    Raises PrepareError with one line that says which name is wrong and how to mend it.
+    """
+    searchable = {option.info.name: option for option in offered if option.info.role == "search"}
+    if not names:
+        return tuple(searchable.values())
+    unknown = [name for name in names if name not in searchable]
+    if unknown:
+        known = ", ".join(searchable)
+        raise PrepareError(f"there is no source named {', '.join(unknown)}; there are: {known}")
+    for name in names:
+        if not searchable[name].enabled:
+            raise PrepareError(f"the source {name} is not enabled: {searchable[name].reason}")
+    return tuple(searchable[name] for name in dict.fromkeys(names))
+
+
+def check_library(folder: str) -> None:
+    """Raises PrepareError when the folder of the user's documents is not there."""
+    path = Path(folder).expanduser()
+    if not path.is_absolute():
+        raise PrepareError(f"the library {folder} must be an absolute path: the worker has its own folder")
+    if not path.is_dir():
+        raise PrepareError(f"the library {folder} is not a folder on the worker's machine; check the path")

@@ -1,0 +1,24 @@
+"""What one step of each role may spend at most, its repair turn included.
+
+Workflows reserve these before they start a step, so this module is pure data. Sized by the client's
+cautious estimate (`activities.models.tokens`), which reads English about a third too high: what providers
+report is usually well under. A deep run of five sections (a parse, a plan, and per section two rounds of
+observing, gaps, tools and judging, one reflection, hypotheses and a draft) reserves about 155,000 tokens.
+"""
+
+from activities.steps import Role
+from activities.types import Allowance
+
+ALLOWANCES: dict[Role, Allowance] = {
+    "query_parser": Allowance(input_tokens=2_000, output_tokens=700),
+    "planner": Allowance(input_tokens=2_000, output_tokens=800),
+    "observer": Allowance(input_tokens=3_000, output_tokens=600),
+    "gap_evaluator": Allowance(input_tokens=2_500, output_tokens=600),
+    "tool_selector": Allowance(input_tokens=2_500, output_tokens=800),
+    "judge": Allowance(input_tokens=8_000, output_tokens=900),
+    "reflector": Allowance(input_tokens=2_500, output_tokens=600),
+    "hypothesis_generator": Allowance(input_tokens=6_000, output_tokens=1_500),
+    "writer": Allowance(input_tokens=9_000, output_tokens=2_500),
+    "long_writer": Allowance(input_tokens=9_000, output_tokens=2_000),
+    "proofreader": Allowance(input_tokens=8_000, output_tokens=1_500),
+}

@@ -1,0 +1,106 @@
+"""Hypothesis generator: drug -> target -> pathway -> effect, with what speaks for and against."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from activities.roles.accepting import (
+    Loose,
+    Quoted,
+    Share,
+    Text,
+    Texts,
+    clamped,
+    grounded,
+    line,
+    lines,
+    names,
+    plural,
+    supports,
+)
+from activities.roles.showing import compose
+from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
+from activities.types import Evidence
+
+
+class HypothesisAnswer(Loose):
+    drug: Text
+    generic_name: Text = ""
+    target: Text = ""
+    pathway: Text = ""
+    effect: Text = ""
+    confidence: Share = 0.0
+    supporting: list[Quoted] = Field(default_factory=list)
+    contradicting: list[Quoted] = Field(default_factory=list)
+    current_indications: Texts = Field(default_factory=list)
+    regulatory_status: Text = ""
+    trial_status: Text = ""
+    search_suggestions: Texts = Field(default_factory=list)
+
+
+class HypothesesAnswer(Loose):
+    hypotheses: list[HypothesisAnswer]
+
+
+def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    chosen = f"Only these drugs: {line(', '.join(step.chosen), 600)}" if step.chosen else ""
+    return compose(
+        "hypothesis_generator",
+        step,
+        room=room,
+        given=[chosen],
+        documents=documents,
+        per_item=900,
+        at_most=20,
+        task=f"Name at most {step.max_candidates} drugs. Answer with JSON.",
+    )
+
+
+def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> Accepted[Hypotheses]:
+    """Only drugs that the shown items name and that a quote of a shown item supports; what is said of their
+    standing only in the items' words."""
+    corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
+    chosen = {name.casefold() for name in step.chosen}
+    kept: dict[str, MechanismHypothesis] = {}
+    dropped = 0
+    for given in answer.hypotheses:
+        drug = line(given.drug, 120)
+        supporting, unknown = supports(given.supporting, prompt)
+        contradicting, unknown_against = supports(given.contradicting, prompt)
+        wanted = not chosen or drug.casefold() in chosen
+        if not names(drug, corpus) or not supporting or not wanted:
+            dropped += 1
+            continue
+        dropped += bool(unknown + unknown_against) and drug.casefold() in kept
+        generic = line(given.generic_name, 120)
+        kept.setdefault(
+            drug.casefold(),
+            MechanismHypothesis(
+                drug=drug,
+                generic_name=generic if names(generic, corpus) else "",
+                target=line(given.target, 160),
+                pathway=line(given.pathway, 200),
+                effect=line(given.effect, 240),
+                confidence=clamped(given.confidence, 0.0, 1.0),
+                supporting_evidence=supporting,
+                contradicting_evidence=contradicting,
+                current_indications=lines((grounded(i, corpus) for i in given.current_indications), 5, 120),
+                regulatory_status=grounded(line(given.regulatory_status, 160), corpus),
+                trial_status=grounded(line(given.trial_status, 160), corpus),
+                search_suggestions=lines(given.search_suggestions, 3, 200),
+            ),
+        )
+    notes = (
+        (f"{plural(dropped, 'candidate')} not named or not supported by the items shown",) if dropped else ()
+    )
+    return Accepted(Hypotheses(hypotheses=tuple(kept.values())[: step.max_candidates]), notes)
+
+
+def by_code(_step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses | None:
+    return None if documents else Hypotheses()
+
+
+SPEC = RoleSpec[HypothesisInput, HypothesesAnswer, Hypotheses](
+    "hypothesis_generator", HypothesesAnswer, render, accept, lambda step: step.evidence, by_code
+)

@@ -1,0 +1,18 @@
+"""Long writer: one section of a long report, aware of the sections before it."""
+
+from collections.abc import Sequence
+
+from activities.roles import drafting
+from activities.roles.drafting import DraftAnswer
+from activities.roles.spec import Prompt, RoleSpec
+from activities.steps import SectionDraft, WriteInput
+from activities.types import Evidence
+
+
+def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    return drafting.render("long_writer", step, documents, room, "Write this section. Answer with JSON.")
+
+
+SPEC = RoleSpec[WriteInput, DraftAnswer, SectionDraft](
+    "long_writer", DraftAnswer, render, drafting.accept, lambda step: step.evidence, drafting.by_code
+)

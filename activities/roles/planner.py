@@ -1,0 +1,57 @@
+"""Planner: the sections of a long report."""
+
+from collections.abc import Sequence
+
+from activities.roles.accepting import Loose, Text, line
+from activities.roles.showing import compose, listed
+from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.steps import PlanInput
+from activities.types import Evidence, ReportPlan, ReportPlanSection
+
+
+class SectionAnswer(Loose):
+    title: Text = ""
+    key_question: Text = ""
+
+
+class PlanAnswer(Loose):
+    report_title: Text = ""
+    background_context: Text = ""
+    sections: list[SectionAnswer]
+
+
+def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    parsed = step.parsed
+    return compose(
+        "planner",
+        step,
+        room=room,
+        given=[
+            listed("Named in the question", parsed.key_entities),
+            listed("Smaller questions", parsed.research_questions),
+            listed("Usual sections of this profile", step.profile.outline),
+        ],
+        task=f"Plan the report in at most {step.max_sections} sections. Answer with JSON.",
+    )
+
+
+def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[ReportPlan]:
+    """At most the number of sections asked for, each with a title and a question, no title twice."""
+    question = step.parsed.improved_query or step.question
+    sections: dict[str, ReportPlanSection] = {}
+    for section in answer.sections:
+        title, key_question = line(section.title, 120), line(section.key_question, 400)
+        if title and key_question:
+            sections.setdefault(title.casefold(), ReportPlanSection(title=title, key_question=key_question))
+    outline = tuple(sections.values())[: step.max_sections]
+    notes = () if outline else ("the plan had no usable section; the question itself is the only one",)
+    plan = ReportPlan(
+        report_title=line(answer.report_title, 200) or line(question, 200),
+        background_context=line(answer.background_context, 1_200),
+        report_outline=outline
+        or (ReportPlanSection(title=line(question, 120), key_question=line(question, 400)),),
+    )
+    return Accepted(plan, notes)
+
+
+SPEC = RoleSpec[PlanInput, PlanAnswer, ReportPlan]("planner", PlanAnswer, render, accept)

@@ -1,0 +1,106 @@
+"""Proofreader: one pass over all sections that drops repetition and marks contradictions; quotes stay."""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import Field
+from rapidfuzz import fuzz
+
+from activities.models.tokens import BYTES_PER_TOKEN, estimate
+from activities.roles.accepting import Loose, Text, Texts, line, plural
+from activities.roles.showing import compose, fenced
+from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft
+from activities.types import Evidence
+
+SAME = 65.0
+"""Likeness (0 to 100, words in any order) from which a claim may be a repetition of an earlier one. A model
+that wants claims gone that are like no other is not heeded."""
+CLAIM_CHARS = 260
+
+
+class PairAnswer(Loose):
+    one: Text = ""
+    other: Text = ""
+
+
+class ProofreadAnswer(Loose):
+    drop: Texts = Field(default_factory=list)
+    contradictions: list[PairAnswer] = Field(default_factory=list)
+
+
+def labelled(step: ProofreadInput) -> Iterator[tuple[str, str, DraftClaim]]:
+    """(label, section id, claim) of every claim in reading order."""
+    number = 0
+    for section, draft in step.drafts.items():
+        for paragraph in draft.paragraphs:
+            for claim in paragraph.claims:
+                number += 1
+                yield f"C{number}", section, claim
+
+
+def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    task = "Name repetitions and contradictions. Answer with JSON."
+    frame = compose("proofreader", step, room=room, task=task)
+    left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 120
+    rows: list[str] = Field(default_factory=list)
+    before = ""
+    claims = list(labelled(step))
+    for label, section, claim in claims:
+        row = f"{label}: {line(claim.text, CLAIM_CHARS)}"
+        if section != before:
+            row = f"Section {line(step.titles.get(section, section), 120)}\n{row}"
+        if (left := left - len(row.encode()) - 1) < 0:
+            break
+        before = section
+        rows.append(row)
+    prompt = compose("proofreader", step, room=room, given=[f"Claims:\n{fenced('claims', chr(10).join(rows))}"], task=task)  # fmt: skip
+    notes = ()
+    if len(rows) < len(claims):
+        unread = len(claims) - len(rows)
+        notes = (f"{plural(unread, 'claim')} at the end were not proofread, so that the prompt would fit",)
+    return Prompt(prompt.system, prompt.user, prompt.version, notes=notes)
+
+
+def accept(step: ProofreadInput, _prompt: Prompt, answer: ProofreadAnswer) -> Accepted[Proofread]:
+    """A claim goes only if an earlier one that stays says nearly the same; contradicting claims both stay."""
+    claims = {label: claim for label, _, claim in labelled(step)}
+    against: dict[str, list[str]] = {label: list(claim.contradicts) for label, claim in claims.items()}
+    protected: set[str] = set()
+    for pair in answer.contradictions:
+        one, other = pair.one.strip().upper(), pair.other.strip().upper()
+        if one in claims and other in claims and one != other:
+            protected |= {one, other}
+            against[one].append(claims[other].text)
+            against[other].append(claims[one].text)
+    kept: dict[str, str] = {}
+    asked = {label.strip().upper() for label in answer.drop}
+    for label, claim in claims.items():
+        repeats = any(fuzz.token_sort_ratio(claim.text, text) >= SAME for text in kept.values())
+        if label not in asked or label in protected or not repeats:
+            kept[label] = claim.text
+    unheeded = len((asked & claims.keys()) & kept.keys())
+    labels = iter(claims)
+    drafts: dict[str, SectionDraft] = {}
+    for section, draft in step.drafts.items():
+        paragraphs = []
+        for paragraph in draft.paragraphs:
+            left = tuple(
+                claim.model_copy(update={"contradicts": tuple(dict.fromkeys(against[label]))})
+                for claim, label in zip(paragraph.claims, labels, strict=False)
+                if label in kept
+            )
+            if left:
+                paragraphs.append(DraftParagraph(claims=left))
+        drafts[section] = draft.model_copy(update={"paragraphs": tuple(paragraphs)})
+    notes = (f"{plural(unheeded, 'claim')} kept that repeat no earlier one",) if unheeded else ()
+    return Accepted(Proofread(drafts=drafts), notes)
+
+
+def by_code(step: ProofreadInput, _documents: Sequence[Evidence]) -> Proofread | None:
+    """One claim cannot repeat or contradict another."""
+    return Proofread(drafts=step.drafts) if sum(1 for _ in labelled(step)) < 2 else None
+
+
+SPEC = RoleSpec[ProofreadInput, ProofreadAnswer, Proofread](
+    "proofreader", ProofreadAnswer, render, accept, by_code=by_code
+)

@@ -1,0 +1,58 @@
+"""Query parser: what kind of question is this, and of which smaller ones is it made?"""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from activities.roles.accepting import Loose, Text, Texts, line, lines, names, words
+from activities.roles.showing import compose
+from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.steps import ParsedQuery, ParseQueryInput
+from activities.types import Evidence, Mode
+
+MOST_ENTITIES = 8
+MOST_QUESTIONS = 5
+
+
+class QueryAnswer(Loose):
+    improved_query: Text = ""
+    research_mode: Text = "iterative"
+    profile: Text = ""
+    key_entities: Texts = Field(default_factory=list)
+    research_questions: Texts = Field(default_factory=list)
+    rationale: Text = ""
+
+
+def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
+    given = [f"Profiles:\n{profiles}"] if profiles else []
+    return compose(
+        "query_parser", step, room=room, given=given, task="Prepare this question. Answer with JSON."
+    )
+
+
+def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
+    """The user's words win: a rewrite that has lost most of them is not taken, nor a name they did not say."""
+    question = line(step.question, 4_000)
+    improved = line(answer.improved_query, 1_000)
+    asked = {word for word in words(question) if len(word) > 3}
+    kept = len(asked & set(words(improved)))
+    notes: tuple[str, ...] = ()
+    if not improved or 2 * kept < len(asked):
+        improved = question
+        notes = ("the question is searched as it was typed",)
+    mode: Mode = "deep" if answer.research_mode.strip().casefold() == "deep" else "iterative"
+    profile = answer.profile.strip()
+    parsed = ParsedQuery(
+        original_query=step.question,
+        improved_query=improved,
+        research_mode=mode,
+        profile=profile if profile in step.profiles else step.profile.name,
+        key_entities=lines((e for e in answer.key_entities if names(e, question)), MOST_ENTITIES, 120),
+        research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
+        rationale=line(answer.rationale, 400),
+    )
+    return Accepted(parsed, notes)
+
+
+SPEC = RoleSpec[ParseQueryInput, QueryAnswer, ParsedQuery]("query_parser", QueryAnswer, render, accept)

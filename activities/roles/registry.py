@@ -1,0 +1,34 @@
+"""Every role by its name. Adding one is one file, one prompt and one line here."""
+
+from activities.roles import (
+    gap_evaluator,
+    hypothesis_generator,
+    judge,
+    long_writer,
+    observer,
+    planner,
+    proofreader,
+    query_parser,
+    reflector,
+    tool_selector,
+    writer,
+)
+from activities.roles.spec import AnySpec
+from activities.steps import Role
+
+SPECS: dict[Role, AnySpec] = {
+    spec.role: spec
+    for spec in (
+        query_parser.SPEC,
+        planner.SPEC,
+        observer.SPEC,
+        gap_evaluator.SPEC,
+        tool_selector.SPEC,
+        judge.SPEC,
+        reflector.SPEC,
+        hypothesis_generator.SPEC,
+        writer.SPEC,
+        long_writer.SPEC,
+        proofreader.SPEC,
+    )
+}

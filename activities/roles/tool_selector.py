@@ -1,0 +1,89 @@
+"""Tool selector: which sources to ask what."""
+
+from collections.abc import Sequence
+
+from activities.roles.accepting import Loose, Score, Text, line, plural
+from activities.roles.showing import compose, listed, tried
+from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
+from activities.types import Evidence
+
+QUERY_CHARS = 300
+
+
+class SearchAnswer(Loose):
+    gap: Score = 1
+    source: Text
+    query: Text
+
+
+class SelectionAnswer(Loose):
+    searches: list[SearchAnswer]
+
+
+def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    sources = "\n".join(f"- {o.info.name}: {line(o.info.covers, 160)}" for o in step.sources if usable(o.enabled, o.info.role))  # fmt: skip
+    numbered = [f"{n}. {gap}" for n, gap in enumerate(step.gaps, 1)]
+    return compose(
+        "tool_selector",
+        step,
+        room=room,
+        given=[
+            f"Sources:\n{sources}",
+            listed("Named in the question", step.key_entities, limit=8, each=80),
+            tried(step.tried, limit=12),
+            listed("Recommended searches", step.recommended, limit=6, each=120),
+            listed("Gaps", numbered, limit=len(numbered), each=300),
+        ],
+        task=f"Choose at most {step.per_gap} searches for each gap. Answer with JSON.",
+    )
+
+
+def usable(enabled: bool, role: str) -> bool:
+    """Whether a source may be searched."""
+    return enabled and role == "search"
+
+
+def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:
+    """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
+    answered. A gap the model left without a usable search gets one by code."""
+    sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o.enabled, o.info.role)}
+    seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ("ok", "empty")}
+    by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
+    unknown = 0
+    for search in answer.searches:
+        source = sources.get(search.source.strip().casefold())
+        if source is None or search.gap not in by_gap:
+            unknown += 1
+            continue
+        query = line(search.query, QUERY_CHARS)
+        chosen = by_gap[search.gap]
+        if not query or (source, _folded(query)) in seen or len(chosen) >= step.per_gap:
+            continue
+        seen.add((source, _folded(query)))
+        chosen.append(AgentTask(gap=step.gaps[search.gap - 1], agent=source, query=query))
+    notes = [f"{plural(unknown, 'search')} named a source or gap that is not there"] if unknown else []
+    bare = tuple(step.gaps[n - 1] for n, chosen in by_gap.items() if not chosen)
+    tasks = [task for chosen in by_gap.values() for task in chosen]
+    if bare and sources:
+        from activities.models.extractive import select_tools
+
+        filled = select_tools(step.model_copy(update={"gaps": bare})).tasks
+        filled = tuple(task for task in filled if (task.agent, _folded(task.query)) not in seen)
+        tasks += filled
+        notes.append(f"{plural(len(bare), 'gap')} had no usable search; code chose {len(filled)}")
+    return Accepted(AgentSelectionPlan(tasks=tuple(tasks)), tuple(notes))
+
+
+def by_code(step: SelectInput, _documents: Sequence[Evidence]) -> AgentSelectionPlan | None:
+    usables = any(usable(o.enabled, o.info.role) for o in step.sources)
+    return None if step.gaps and usables else AgentSelectionPlan()
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.casefold().split())
+
+
+SPEC = RoleSpec[SelectInput, SelectionAnswer, AgentSelectionPlan](
+    "tool_selector", SelectionAnswer, render, accept, by_code=by_code
+)

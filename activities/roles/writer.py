@@ -1,0 +1,18 @@
+"""Writer: a whole short report."""
+
+from collections.abc import Sequence
+
+from activities.roles import drafting
+from activities.roles.drafting import DraftAnswer
+from activities.roles.spec import Prompt, RoleSpec
+from activities.steps import SectionDraft, WriteInput
+from activities.types import Evidence
+
+
+def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    return drafting.render("writer", step, documents, room, "Write the report. Answer with JSON.")
+
+
+SPEC = RoleSpec[WriteInput, DraftAnswer, SectionDraft](
+    "writer", DraftAnswer, render, drafting.accept, lambda step: step.evidence, drafting.by_code
+)
