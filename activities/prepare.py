@@ -38,7 +38,7 @@ class PrepareActivities:
     def resolve(self, step: PrepareInput) -> Prepared:
         """Resolve a request against this worker. Raises DeterminatorError."""
         settings = self._settings
-        folder = settings.profiles_dir
+        folder = settings.profiles_dir or settings.home / "profiles"
         profile = load_profile(step.profile, path=step.profile_path, folder=folder)
         if step.library is not None:
             check_library(step.library)

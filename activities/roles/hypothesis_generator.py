@@ -66,13 +66,12 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
     dropped = 0
     for given in answer.hypotheses:
         drug = line(given.drug, 120)
-        supporting, unknown = supports(given.supporting, prompt)
-        contradicting, unknown_against = supports(given.contradicting, prompt)
+        supporting, _ = supports(given.supporting, prompt)
+        contradicting, _ = supports(given.contradicting, prompt)
         wanted = not chosen or drug.casefold() in chosen
         if not names(drug, corpus) or not supporting or not wanted:
             dropped += 1
             continue
-        dropped += bool(unknown + unknown_against) and drug.casefold() in kept
         generic = line(given.generic_name, 120)
         kept.setdefault(
             drug.casefold(),
@@ -91,9 +90,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
                 search_suggestions=lines(given.search_suggestions, 3, 200),
             ),
         )
-    notes = (
-        (f"{plural(dropped, 'candidate')} not named or not supported by the items shown",) if dropped else ()
-    )
+    notes = (f"{plural(dropped, 'candidate')} not named or supported by the items shown",) if dropped else ()
     return Accepted(Hypotheses(hypotheses=tuple(kept.values())[: step.max_candidates]), notes)
 
 

@@ -53,7 +53,8 @@ def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> P
             break
         before = section
         rows.append(row)
-    prompt = compose("proofreader", step, room=room, given=[f"Claims:\n{fenced('claims', chr(10).join(rows))}"], task=task)  # fmt: skip
+    shown = "Claims:\n" + fenced("claims", "\n".join(rows))
+    prompt = compose("proofreader", step, room=room, given=[shown], task=task)
     notes = ()
     if len(rows) < len(claims):
         unread = len(claims) - len(rows)

@@ -32,7 +32,7 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
 
 
 def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
-    """The user's words win: a rewrite that has lost most of them is not taken, nor a name they did not say."""
+    """The user's words win: a rewrite that lost most of them is not taken, nor a name they did not say."""
     question = line(step.question, 4_000)
     improved = line(answer.improved_query, 1_000)
     asked = {word for word in words(question) if len(word) > 3}

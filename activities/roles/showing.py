@@ -9,6 +9,7 @@ Invariants:
 
 import hashlib
 import importlib
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -153,8 +154,8 @@ def heading(number: int, item: Evidence) -> str:
 
 
 def excerpt(text: str, words: set[str], limit: int) -> str:
-    """At most `limit` bytes of a text, in whole sentences where it can be: the start of a short text; of a
-    long one its passages that share most words with the question, in their order, with a gap marked `[...]`."""
+    """At most `limit` bytes of a text, in whole sentences where it can be: the start of a short text;
+    of a long one the passages that share most words with the question, in order, with gaps marked `[...]`."""
     text = _BLANKS.sub(" ", text.strip())
     if len(text.encode()) <= limit:
         return text
@@ -165,7 +166,7 @@ def excerpt(text: str, words: set[str], limit: int) -> str:
     while cuts[-1] < len(text):
         piece = _head(text[cuts[-1] :], size)
         cuts.append(cuts[-1] + max(len(piece), 1))
-    passages = [(start, text[start:end]) for start, end in zip(cuts, cuts[1:], strict=False)]
+    passages = [(start, text[start:end]) for start, end in itertools.pairwise(cuts)]
     best = sorted(
         passages[1:],
         key=lambda p: (-len(words & {w.casefold() for w in _WORD.findall(p[1])}), p[0]),
@@ -179,7 +180,7 @@ def excerpt(text: str, words: set[str], limit: int) -> str:
             used += cost
     chosen.sort()
     joined = chosen[0][1]
-    for (before, earlier), (start, passage) in zip(chosen, chosen[1:], strict=False):
+    for (before, earlier), (start, passage) in itertools.pairwise(chosen):
         joined += passage if before + len(earlier) == start else f" [...] {passage.lstrip()}"
     return joined.strip()
 

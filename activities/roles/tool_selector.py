@@ -6,7 +6,7 @@ from activities.roles.accepting import Loose, Score, Text, line, plural
 from activities.roles.showing import compose, listed, tried
 from activities.roles.spec import Accepted, Prompt, RoleSpec
 from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
-from activities.types import Evidence
+from activities.types import Evidence, SourceOption
 
 QUERY_CHARS = 300
 
@@ -22,7 +22,7 @@ class SelectionAnswer(Loose):
 
 
 def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    sources = "\n".join(f"- {o.info.name}: {line(o.info.covers, 160)}" for o in step.sources if usable(o.enabled, o.info.role))  # fmt: skip
+    sources = "\n".join(f"- {o.info.name}: {line(o.info.covers, 160)}" for o in step.sources if usable(o))
     numbered = [f"{n}. {gap}" for n, gap in enumerate(step.gaps, 1)]
     return compose(
         "tool_selector",
@@ -39,15 +39,15 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
     )
 
 
-def usable(enabled: bool, role: str) -> bool:
+def usable(option: SourceOption) -> bool:
     """Whether a source may be searched."""
-    return enabled and role == "search"
+    return option.enabled and option.info.role == "search"
 
 
 def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:
     """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
     answered. A gap the model left without a usable search gets one by code."""
-    sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o.enabled, o.info.role)}
+    sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o)}
     seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ("ok", "empty")}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
     unknown = 0
@@ -76,7 +76,7 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
 
 
 def by_code(step: SelectInput, _documents: Sequence[Evidence]) -> AgentSelectionPlan | None:
-    usables = any(usable(o.enabled, o.info.role) for o in step.sources)
+    usables = any(usable(o) for o in step.sources)
     return None if step.gaps and usables else AgentSelectionPlan()
 
 
