@@ -47,7 +47,7 @@ class PrepareActivities:
         for role, chosen in models.items():
             if chosen.backend == "openai" and not chosen.model:
                 raise PrepareError(f"the model of {role} has no name; set it with --model NAME")
-        fallbacks = settings.fallback_choices()
+        fallbacks = step.fallbacks or settings.fallback_choices()
         return Prepared(
             profile=profile,
             profiles=self._described(folder),

@@ -91,6 +91,8 @@ class PrepareInput(Frozen):
     library: str | None = None
     models: dict[str, ModelChoice] = Field(default_factory=dict)
     """Per role; the key `default` serves every role that is not named. Empty: the worker's setting."""
+    fallbacks: tuple[ModelChoice, ...] = ()
+    """Empty: the worker's setting."""
 
 
 class Prepared(Frozen):

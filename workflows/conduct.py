@@ -116,6 +116,7 @@ class Conductor(ResearchControl):
                 sources=(*request.sources, *extra_sources) if request.sources else (),
                 library=request.library,
                 models=request.models,
+                fallbacks=request.fallbacks,
             ),
             **policy.bookkeeping("what this worker has"),
         )

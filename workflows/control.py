@@ -380,6 +380,7 @@ class ResearchControl:
             confidence=state.loop.judged.confidence if state.loop.judged else 0.0,
             scores=state.loop.judged.scores if state.loop.judged else {},
             steering=tuple(control.steering),
+            candidates=tuple(state.candidates),
             chosen_because=state.chosen_because,
             stop_reason=state.stop_reason,
             started_at=_iso(self.budget_ledger.started_at),

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 from activities.report_types import Report
 from activities.steps import SectionDraft
 from activities.types import (
+    Candidate,
     EvidenceRef,
     Frozen,
     Gate,
@@ -54,6 +55,8 @@ class ResearchRequest(Frozen):
     """Folder of the user's own documents, as the worker sees it."""
     models: dict[str, ModelChoice] = Field(default_factory=dict)
     """Per role, `default` for the rest. Empty: the worker's setting."""
+    fallbacks: tuple[ModelChoice, ...] = ()
+    """Models to try when one is down, in order. Empty: the worker's setting."""
     limits: Limits = Limits()
     approve: tuple[Gate, ...] = ()
     """Gates that wait for a person."""
@@ -161,6 +164,8 @@ class Progress(Frozen):
     confidence: float = 0.0
     scores: dict[str, int] = Field(default_factory=dict)
     steering: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    """Put forward so far: what the candidate gate is about."""
     chosen_because: str = ""
     """Mode auto: what was chosen and why."""
     stop_reason: StopReason | None = None
