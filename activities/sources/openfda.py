@@ -1,0 +1,247 @@
+"""openFDA's drug endpoints (https://open.fda.gov/apis/drug/): labels, approvals, adverse event reports.
+
+One search is up to three exchanges, one an endpoint; `filters.options["endpoint"]` (`label`, `drugsfda` or
+`event`) asks only one. Of the limit the adverse events take one record, approvals up to a third, labels the
+rest. 404 is openFDA's way to say that nothing matches.
+"""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import httpx
+from pydantic import JsonValue
+
+from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.identity import evidence_id
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http import Http, failure, retry_after
+from activities.sources.openfda_records import read_approval, read_label, read_reactions
+from activities.sources.reading import Wire, facts, read_page, read_records, year_of
+from activities.types import Evidence, Identifiers, Query, SourceInfo
+
+NAME = "openfda"
+TITLE = "openFDA"
+REACTIONS = 25
+"""How many of the most frequent reactions are listed."""
+
+FIELDED = re.compile(r"(?:^|[\s(+-])_?[a-z][\w.]*:(?!/)\S")
+"""Field syntax as in `openfda.generic_name:"imatinib"` or `_exists_:boxed_warning`."""
+_PART = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
+_BOOLEAN = frozenset({"AND", "OR", "NOT"})
+_KEPT = _BOOLEAN | {"(", ")"}
+_NAMES = ("openfda.generic_name", "openfda.brand_name", "openfda.substance_name")
+_REPORTED_NAMES = (
+    "patient.drug.openfda.generic_name",
+    "patient.drug.openfda.brand_name",
+    "patient.drug.medicinalproduct",
+)
+_APPROVED_NAMES = ("openfda.generic_name", "openfda.brand_name", "products.brand_name")
+
+
+class Fault(Wire):
+    code: str = ""
+    message: str = ""
+    details: str = ""
+
+
+class Totals(Wire):
+    total: int = 0
+
+
+class Meta(Wire):
+    results: Totals = Totals()
+    last_updated: str = ""
+
+
+class Page(Wire):
+    results: tuple[JsonValue, ...] = ()
+    meta: Meta = Meta()
+    error: Fault | None = None
+
+
+class OpenFda:
+    """Finds what the FDA publishes of a drug. The query is best one drug's name, or field syntax."""
+
+    info = SourceInfo(
+        name=NAME,
+        title=TITLE,
+        covers="What the US regulator publishes of a drug: label sections (indications, mechanism, boxed "
+        "warnings, adverse reactions), approvals with dates, most reported adverse events. Ask for one drug "
+        "by its name.",
+        key_setting="OPENFDA_API_KEY",
+        how_to_enable="No key is needed; a free one (https://open.fda.gov/apis/authentication/) in "
+        "OPENFDA_API_KEY raises the limit from 1,000 to 120,000 requests a day.",
+        rate="240 a minute; 1,000 a day without a key",
+        rate_per_second=4,
+        domains=("biomedical", "regulatory"),
+    )
+
+    def __init__(self, url: str, http: Http, key: str | None = None) -> None:
+        self._url = url
+        self._http = http
+        self._headers = {"x-api-key": key} if key else {}
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Ask the next endpoint. Raises SourceError."""
+        shares = shares_of(query)
+        endpoint = cursor["endpoint"] if cursor else next(iter(shares))
+        params = parameters(endpoint, query.text, shares[endpoint])
+        address = f"{self._url}/drug/{endpoint}.json"
+        response = await self._http.get(NAME, address, params, self._headers, accept=(404, 500))
+        page = answer(response)
+        if endpoint == "event":
+            batch = read_records(
+                NAME,
+                query,
+                [page] if page.results else [],
+                lambda p: reaction_report(p, query.text, f"{address}?{urlencode(params)}"),
+            )
+        else:
+            read = read_approval if endpoint == "drugsfda" else read_label
+            batch = read_records(NAME, query, page.results, read)
+        later = list(shares)[list(shares).index(endpoint) + 1 :]
+        return Exchange(
+            records=batch.records,
+            hits=page.meta.results.total or len(batch.records) + batch.set_aside,
+            set_aside=batch.set_aside,
+            sent=params["search"],
+            cursor={"endpoint": later[0]} if later else None,
+            detail=f"{endpoint}: {batch.detail or ('no match' if not page.results else '')}".rstrip(": "),
+        )
+
+
+def build(settings: Settings, http: Http) -> OpenFda:
+    """The source as configured."""
+    key = settings.openfda_api_key
+    return OpenFda(
+        settings.source_url(NAME, "https://api.fda.gov"), http, key.get_secret_value() if key else None
+    )
+
+
+def shares_of(query: Query) -> dict[str, int]:
+    """Endpoints to ask, in order, with how many records each may bring. Raises Refused for an unknown one."""
+    asked = query.filters.options.get("endpoint", "")
+    if asked:
+        if asked not in ("label", "drugsfda", "event"):
+            raise Refused(f"openFDA has no endpoint {asked!r} here; ask label, drugsfda or event")
+        return {asked: query.limit}
+    events = 1 if query.limit > 1 else 0
+    approvals = min(query.limit // 3, 20)
+    shares = {"label": query.limit - events - approvals, "drugsfda": approvals, "event": events}
+    return {endpoint: share for endpoint, share in shares.items() if share}
+
+
+def parameters(endpoint: str, text: str, limit: int) -> dict[str, str]:
+    """The parameters of one endpoint."""
+    if endpoint == "event":
+        return {
+            "search": lucene(text, _REPORTED_NAMES),
+            "count": "patient.reaction.reactionmeddrapt.exact",
+            "limit": str(REACTIONS),
+        }
+    if endpoint == "drugsfda":
+        return {"search": lucene(text, _APPROVED_NAMES), "limit": str(limit)}
+    return {"search": lucene(text, _NAMES, anywhere=True), "limit": str(limit)}
+
+
+def lucene(text: str, names: tuple[str, ...], anywhere: bool = False) -> str:
+    """A query in openFDA's Lucene dialect.
+
+    Text with field syntax is kept as typed. Other text is looked for in the name fields: as one phrase, or
+    with the booleans that were typed; with `anywhere` also as words that must all occur in the record, since
+    openFDA joins bare words with OR. Words with special characters are quoted, for openFDA answers 500 to
+    those it cannot parse.
+    """
+    if FIELDED.search(text):
+        return text
+    parts = _PART.findall(text)
+    if text.count('"') % 2 or not balanced(parts):
+        parts = re.sub(r'["()]', " ", text).split()
+    words = [
+        part if part in _KEPT else quoted(part) for part in parts if part in _KEPT or re.search(r"\w", part)
+    ]
+    if all(word in _KEPT for word in words):
+        raise Refused("openFDA needs a word to look for; name a drug")
+    if any(word in _BOOLEAN for word in words):
+        typed = " ".join(words)
+        found = " OR ".join(f"{name}:({typed})" for name in names)
+        return f"{found} OR ({typed})" if anywhere else found
+    phrase = '"' + re.sub(r'[\\"()]', " ", text).strip() + '"'
+    found = " OR ".join(f"{name}:{phrase}" for name in names)
+    if not anywhere:
+        return found
+    every = " AND ".join(word for word in words if word not in _KEPT)
+    return f"{found} OR ({every})"
+
+
+def balanced(parts: list[str]) -> bool:
+    """Whether parentheses match."""
+    depth = 0
+    for part in parts:
+        depth += {"(": 1, ")": -1}.get(part, 0)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def quoted(word: str) -> str:
+    """A word as it is when it is plain, else as a phrase."""
+    if re.fullmatch(r"\w+", word):
+        return word
+    inner = re.sub(r'[\\"]', " ", word).strip()
+    return f'"{inner}"'
+
+
+def answer(response: httpx.Response) -> Page:
+    """The page, with openFDA's error bodies understood whatever the status that carries them.
+
+    Raises SourceError; no match is an empty page.
+    """
+    if response.status_code != 200 and not response.text.lstrip().startswith("{"):
+        raise failure(response, TITLE)
+    page = read_page(Page, response, TITLE)
+    if page.error is None:
+        if response.status_code != 200:
+            raise failure(response, TITLE)
+        if "results" not in page.model_fields_set:
+            raise Malformed(f"{TITLE} sent JSON without results")
+        return page
+    if page.error.code == "NOT_FOUND":
+        return Page()
+    raise fault(page.error, response)
+
+
+def fault(error: Fault, response: httpx.Response) -> SourceError:
+    """The error behind openFDA's code. A query it cannot parse is a SERVER_ERROR, but will not get better."""
+    text = f"{TITLE} said {error.code}: {' '.join(f'{error.message} {error.details}'.split())[:200]}"
+    if error.code == "OVER_RATE_LIMIT":
+        return RateLimited(text, retry_after=retry_after(response.headers))
+    if re.search(r"token_mgr_error|parse_exception|lexical error", error.details, re.IGNORECASE):
+        return Refused(f"{text} (the query cannot be parsed; quote its special characters)")
+    if error.code == "SERVER_ERROR":
+        return Unavailable(text, retry_after=retry_after(response.headers))
+    return Refused(text)
+
+
+def reaction_report(page: Page, asked: str, address: str) -> Evidence:
+    """The most reported reactions as one record; its address names it, for it shows the same count anew."""
+    text = read_reactions(page.results, asked)
+    identifiers = Identifiers(url=address)
+    return Evidence(
+        evidence_id=evidence_id(identifiers, text),
+        source=NAME,
+        title=f"Adverse events reported to the FDA: {asked}",
+        text=text,
+        year=year_of(page.meta.last_updated),
+        venue="FDA Adverse Event Reporting System (FAERS)",
+        identifiers=identifiers,
+        url=address,
+        evidence_type="adverse_events",
+        full_text=True,
+        facts=facts(
+            last_updated=page.meta.last_updated,
+            caution="Reports do not show that a drug caused a reaction, and counts are not rates.",
+        ),
+    )
