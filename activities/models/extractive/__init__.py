@@ -8,9 +8,10 @@ from activities.models.extractive.drugs import hypothesise
 from activities.models.extractive.gaps import evaluate_gaps, observe, reflect
 from activities.models.extractive.judging import judge
 from activities.models.extractive.planning import plan
+from activities.models.extractive.proofreading import proofread
 from activities.models.extractive.queries import select_tools
 from activities.models.extractive.query import parse_query
-from activities.models.extractive.writing import proofread, write
+from activities.models.extractive.writing import write
 
 __all__ = [
     "evaluate_gaps",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from activities.models.extractive.grading import TYPE_NAMES
 from activities.models.extractive.queries import widen
 from activities.models.extractive.query import split_clauses
-from activities.models.extractive.ranking import RELEVANT, covered, rank
+from activities.models.extractive.ranking import RELEVANT, answered, rank
 from activities.models.extractive.words import fold
 from activities.steps import (
     GapsInput,
@@ -33,7 +33,7 @@ def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
         if best.ranked:
             lines.append(f'The sentence that answers best so far ({best.document.evidence_id}): '
                          f'"{best.ranked[0].sentence.text}"')  # fmt: skip
-    missing = [q for q in (*split_clauses(step.question), *step.steering) if not covered(q, documents)]
+    missing = [q for q in (*split_clauses(step.question), *step.steering) if not answered(q, documents)]
     if missing:
         lines.append("Not yet covered: " + "; ".join(missing[:4]))
     return Observation(text=" ".join(lines))
@@ -46,7 +46,7 @@ def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGa
     """
     questions = step.research_questions or split_clauses(step.question) or (step.question,)
     wanted = [*step.steering[::-1], *questions]
-    outstanding = [q for q in wanted if q.strip() and not (documents and covered(q, documents))]
+    outstanding = [q for q in wanted if q.strip() and not (documents and answered(q, documents))]
     known = {fold(q) for q in (*outstanding, *wanted)}
     outstanding += [g for g in step.judged_gaps if g.strip() and fold(g) not in known]
     gaps = tuple(dict.fromkeys(outstanding))[: max(1, step.max_gaps)]

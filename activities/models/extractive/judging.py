@@ -7,7 +7,7 @@ from activities.models.extractive.drugs import drugs_in, has_mechanism
 from activities.models.extractive.grading import CLINICAL, direction, weight
 from activities.models.extractive.queries import keywords, widen
 from activities.models.extractive.query import split_clauses
-from activities.models.extractive.ranking import ANSWERS, RELEVANT, Item, rank
+from activities.models.extractive.ranking import RELEVANT, Item, answered, rank
 from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import Criterion, Evidence
 
@@ -21,7 +21,7 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     clauses = split_clauses(step.question) or (step.question,)
     asked = list(dict.fromkeys((*clauses, *step.steering)))
     bodies = [i.document for i in relevant]
-    open_ones = [q for q in asked if not _answered(q, bodies)]
+    open_ones = [q for q in asked if not answered(q, bodies)]
     confidence = confidence_of(relevant, 1 - len(open_ones) / len(asked))
     scores = {c.name: score_criterion(c, relevant, confidence) for c in step.profile.criteria}
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
@@ -38,9 +38,10 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     )
 
 
-def confidence_of(relevant: Sequence[Item], answered: float) -> float:
+def confidence_of(relevant: Sequence[Item], share: float) -> float:
     """0 to 1: how well the best items cover the question, times the weight of their kinds, times how many
-    independent ones there are, less where they disagree."""
+    independent ones there are, less where they disagree or leave parts of the question open (`share`: the
+    part that is covered)."""
     if not relevant:
         return 0.0
     best = sorted((i.relevance for i in relevant), reverse=True)[:3]
@@ -49,7 +50,7 @@ def confidence_of(relevant: Sequence[Item], answered: float) -> float:
     count = len({i.document.title.casefold() for i in relevant})
     independent = 1 - 0.5 ** min(count, 6)
     agree = 1 - 0.3 * disagreement(relevant)
-    value = cover * (0.55 + 0.45 * quality) * (0.6 + 0.4 * independent) * agree * (0.5 + 0.5 * answered)
+    value = cover * (0.55 + 0.45 * quality) * (0.6 + 0.4 * independent) * agree * (0.5 + 0.5 * share)
     return round(min(1.0, value * 1.25), 2)
 
 
@@ -88,13 +89,6 @@ def score_criterion(criterion: Criterion, relevant: Sequence[Item], confidence: 
 
 def _scaled(value: float, full: float) -> int:
     return min(10, round(10 * value / full))
-
-
-def _answered(question: str, documents: Sequence[Evidence]) -> bool:
-    return any(
-        i.relevance >= RELEVANT and any(r.coverage >= ANSWERS for r in i.ranked)
-        for i in rank(question, documents)
-    )
 
 
 def _reasoning(

@@ -2,28 +2,18 @@
 
 import re
 
+from activities.models.extractive.facets import facet_of
 from activities.models.extractive.query import split_clauses, topic_of
 from activities.models.extractive.words import fold, phrases
 from activities.steps import PlanInput
 from activities.types import ReportPlan, ReportPlanSection
 
-_QUESTIONS: tuple[tuple[str, str], ...] = (
-    (r"mechanis|pathway|biolog|target", "By which mechanisms and pathways does {topic} work or arise?"),
-    (r"candidate|drug|compound", "Which drugs are candidates for {topic}, and what speaks for each?"),
-    (r"trial|clinical|efficacy|effective|outcome", "What do clinical trials and studies in patients show about {topic}?"),
-    (r"safety|harm|adverse|risk|tolerab", "What harms, adverse effects and risks are reported for {topic}?"),
-    (r"limit|gap|uncertain|open|future|next", "What remains uncertain or contradictory about {topic}?"),
-    (r"background|introduc|context|overview|disease|definition", "What is known about {topic}?"),
-    (r"evidence|finding|result", "What does the evidence show about {topic}?"),
-    (r"diagnos|screen", "How is {topic} diagnosed or measured, and how well?"),
-    (r"epidemi|prevalen|burden", "How common is {topic}, and in whom?"),
-    (r"regulat|label|approv", "What do labels and regulators say about {topic}?"),
-)  # fmt: skip
 _DEFAULT_OUTLINE = ("Background", "Main findings", "Limits of the evidence")
 
 
 def plan(step: PlanInput) -> ReportPlan:
-    """One section a clause when the question has several, then the profile's outline, at most `max_sections`."""
+    """One section a clause when the question has several, then the profile's outline; at most
+    `max_sections`."""
     room = max(1, step.max_sections)
     question = step.parsed.improved_query or step.question
     clauses = step.parsed.research_questions or split_clauses(question)
@@ -55,10 +45,8 @@ def plan(step: PlanInput) -> ReportPlan:
 
 def question_for(title: str, topic: str, question: str) -> str:
     """The key question of an outline's section, about this topic."""
-    for pattern, wording in _QUESTIONS:
-        if re.search(pattern, title, re.IGNORECASE):
-            return wording.format(topic=topic)
-    return f"{title}: {question}"
+    facet = facet_of(title)
+    return facet.question.format(topic=topic) if facet else f"{title}: {question}"
 
 
 def title_of(clause: str) -> str:

@@ -166,4 +166,6 @@ def _alternatives(clause: str) -> list[str]:
 def topic_of(question: str, entities: tuple[str, ...] = ()) -> str:
     """What a question is about, in a few words as typed."""
     names = entities or phrases(question)
-    return ", ".join(names[:3]) if names else question.strip(" ?.")[:80]
+    if not names:
+        return question.strip(" ?.")[:80]
+    return " and ".join(filter(None, [", ".join(names[:3][:-1]), names[:3][-1]]))

@@ -7,21 +7,26 @@ repetition in a document; then diversity by maximal marginal relevance.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from activities.models.extractive.sentences import Part, Sentence, sentences
-from activities.models.extractive.words import looks_special, phrases, stem, terms, weak_stems
+from activities.models.extractive.facets import Facet, bears_on
+from activities.models.extractive.parts import Part
+from activities.models.extractive.sentences import Sentence, sentences, split
+from activities.models.extractive.words import looks_special, pairs, phrases, terms, weak_stems
 from activities.types import Evidence
 
-RELEVANT = 0.5
+RELEVANT = 0.46
 """Relevance from which an item is held to help with the question (0 to 1)."""
-ANSWERS = 0.5
+ANSWERS = 0.45
 """Coverage from which one sentence is held to answer a question."""
 
 _SATURATION = 0.6
-_TITLE_COUNT = 2.0
+_TITLE_COUNT = 2
 """A term in the title counts as so many occurrences: titles say what a work is about."""
+_PAIR = 0.5
+"""Weight of two neighbouring words of a question over that of the lighter one."""
 
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
@@ -29,11 +34,12 @@ _PART_WEIGHT: dict[Part, float] = {
     "plain": 1.0,
     "limitations": 0.75,
     "background": 0.62,
-    "methods": 0.5,
+    "methods": 0.45,
+    "aim": 0.3,
 }
 _DANGLING = (
     "this ", "these ", "those ", "it ", "they ", "such ", "both ", "there was no ", "there were no ",
-    "the former", "the latter", "their ", "its ", "among these", "of these", "of them", "all of ",
+    "the former", "the latter", "their ", "its ", "among these", "of these", "of them", "all of ", "similar ",
 )  # fmt: skip
 
 
@@ -75,70 +81,85 @@ class Needle:
             holders = sum(term in b for b in bags)
             rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
             self.weights[term] = base * rare
+        self.strong = frozenset(t for t in self.weights if t not in weak)
+        for phrase in phrases(question):
+            words = terms(phrase)
+            for pair, one, other in zip(pairs(words), words, words[1:], strict=False):
+                if one in self.strong and other in self.strong:
+                    self.weights[pair] = _PAIR * min(self.weights[one], self.weights[other])
         self.total = sum(self.weights.values())
-        self.strong = {t for t in self.weights if t not in weak}
 
-    def coverage(self, held: Iterable[str]) -> float:
-        """Share of the question's weight in a set of terms."""
-        if not self.total:
-            return 0.0
-        have = set(held)
-        return sum(w for t, w in self.weights.items() if t in have) / self.total
+    def coverage(self, held: Collection[str]) -> float:
+        """Share of the question's weight in a set of terms and pairs."""
+        return sum(w for t, w in self.weights.items() if t in held) / self.total if self.total else 0.0
 
-    def focus(self, counts: Counter[str]) -> float:
+    def focus(self, counts: Mapping[str, int]) -> float:
         """Coverage with saturation: a term said once in passing counts for less than one said often."""
         if not self.total:
             return 0.0
-        return sum(w * counts[t] / (counts[t] + _SATURATION) for t, w in self.weights.items()) / self.total
+        held = ((w, counts.get(t, 0)) for t, w in self.weights.items())
+        return sum(w * n / (n + _SATURATION) for w, n in held) / self.total
 
-    def strong_hits(self, held: Iterable[str]) -> int:
+    def hits(self, held: Collection[str]) -> int:
         """How many of the specific terms are held."""
-        return len(self.strong & set(held))
+        return sum(t in held for t in self.strong)
 
 
-def bag(document: Evidence) -> Counter[str]:
-    """Term counts of what is known of a document, the title included."""
+def bag(document: Evidence) -> Mapping[str, int]:
+    """Counts of terms and pairs in what is known of a document, the title included."""
+    return _bag(document.evidence_id, document.title, document.text, document.full_text)
+
+
+@lru_cache(maxsize=512)
+def _bag(evidence_id: str, title: str, text: str, full_text: bool) -> Mapping[str, int]:
     counts: Counter[str] = Counter()
-    for sentence in sentences(document):
+    for sentence in split(evidence_id, text, full_text):
         counts.update(sentence.terms)
-    for term in terms(document.title):
-        counts[term] += _TITLE_COUNT  # type: ignore[assignment]  # a Counter holds fractions as well
+        counts.update(pairs(sentence.terms))
+    words = terms(title)
+    for term in (*words, *pairs(words)):
+        counts[term] += _TITLE_COUNT
     return counts
 
 
-def rank(question: str, documents: Sequence[Evidence], needle: Needle | None = None) -> list[Item]:
-    """Every document with its relevance to the question and its sentences best first, in the given order."""
-    needle = needle or Needle(question, documents)
+def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = None) -> list[Item]:
+    """Every document with its relevance to the question and its sentences best first, in the given order.
+
+    Sentences that speak of the facet are put before the others."""
+    needle = Needle(question, documents)
     items: list[Item] = []
     for document in documents:
         counts = bag(document)
         focus = needle.focus(counts)
-        ranked = [score(s, needle, focus) for s in sentences(document)]
+        ranked = [score(s, needle, focus, facet) for s in sentences(document)]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
         best = max((r.coverage for r in ranked), default=0.0)
         relevance = 0.55 * focus + 0.45 * best if ranked else 0.0
-        wanted = min(2, len(needle.strong))
-        if needle.strong_hits(counts) < wanted:
+        if needle.hits(counts) < min(2, len(needle.strong)):
             relevance *= 0.5
         items.append(Item(document, round(min(relevance, 1.0), 4), tuple(ranked)))
     return items
 
 
-def score(sentence: Sentence, needle: Needle, focus: float) -> Ranked:
-    """How well a sentence answers: its own coverage, its document's focus, its part, whether it stands alone."""
-    own = needle.coverage(sentence.terms)
+def score(sentence: Sentence, needle: Needle, focus: float, facet: Facet | None = None) -> Ranked:
+    """How well a sentence answers: its own coverage, its document's focus, its part of the work, its aspect,
+    and whether it can stand alone."""
+    own = needle.coverage(sentence.held)
     value = (0.6 * own + 0.4 * focus) * _PART_WEIGHT[sentence.part]
+    if facet is not None and (facet.cues or facet.parts):
+        value *= 1.3 if bears_on(facet, sentence) else 0.8
+        if sentence.part in facet.parts:
+            value /= min(_PART_WEIGHT[sentence.part], 1.0)
     if sentence.text.casefold().startswith(_DANGLING):
         value *= 0.85
-    words = len(sentence.text.split())
-    if words < 9 or words > 55:
+    if not 9 <= len(sentence.text.split()) <= 55:
         value *= 0.88
     return Ranked(sentence, value, own)
 
 
 def similarity(one: Sentence, other: Sentence) -> float:
     """Jaccard overlap of content terms, 0 to 1."""
-    a, b = one.term_set, other.term_set
+    a, b = set(one.terms), set(other.terms)
     return len(a & b) / len(a | b) if a and b else 0.0
 
 
@@ -147,38 +168,19 @@ def diverse(ranked: Sequence[Ranked], count: int, trade: float = 0.7) -> list[Ra
     against likeness to what was chosen already."""
     pool = sorted(ranked, key=lambda r: (-r.score, r.sentence.evidence_id, r.sentence.place))
     chosen: list[Ranked] = []
-    likeness = [0.0] * len(pool)
-    taken = [False] * len(pool)
-    while len(chosen) < min(count, len(pool)):
-        best = max(
-            (i for i in range(len(pool)) if not taken[i]),
-            key=lambda i: (trade * pool[i].score - (1 - trade) * likeness[i], -i),
-        )
-        taken[best] = True
+    likeness = dict.fromkeys(range(len(pool)), 0.0)
+    while likeness and len(chosen) < count:
+        best = max(likeness, key=lambda i: (trade * pool[i].score - (1 - trade) * likeness[i], -i))
+        del likeness[best]
         chosen.append(pool[best])
-        for i, other in enumerate(pool):
-            if not taken[i]:
-                likeness[i] = max(likeness[i], similarity(other.sentence, pool[best].sentence))
+        for i in likeness:
+            likeness[i] = max(likeness[i], similarity(pool[i].sentence, pool[best].sentence))
     return chosen
 
 
-def covered(question: str, documents: Sequence[Evidence]) -> bool:
+def answered(question: str, documents: Sequence[Evidence]) -> bool:
     """True when some relevant document has a sentence that covers most of the question."""
     return any(
         item.relevance >= RELEVANT and any(r.coverage >= ANSWERS for r in item.ranked)
         for item in rank(question, documents)
     )
-
-
-__all__ = [
-    "ANSWERS",
-    "RELEVANT",
-    "Item",
-    "Needle",
-    "Ranked",
-    "covered",
-    "diverse",
-    "rank",
-    "similarity",
-    "stem",
-]

@@ -6,12 +6,13 @@ Only the comparison forms are folded. What is shown, searched or quoted stays as
 import re
 import threading
 import unicodedata
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 
 import Stemmer  # type: ignore[import-not-found]  # a C module without stubs
 from bm25s.stopwords import STOPWORDS_EN_PLUS  # type: ignore[import-untyped]
 
-from activities.models.extractive.vocabulary import vocabulary
+from activities.models.extractive.vocabulary import families, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
@@ -66,7 +67,22 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Snowball's English stem of a folded word."""
+    """The comparison form of a folded word: British spellings made American, Snowball's English stem, and
+    one form for the words of a family (`renal`, `kidney`)."""
+    plain = _snowball(word)
+    return _family_heads().get(plain, plain)
+
+
+@cache
+def _family_heads() -> dict[str, str]:
+    """Stem -> stem of the first word of its family."""
+    return {_snowball(word): _snowball(words[0]) for words in families() for word in words}
+
+
+def _snowball(word: str) -> str:
+    if len(word) > 4:
+        word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
+        word = re.sub(r"our(s?)$", r"or\1", word)
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:  # a Stemmer must not be shared between threads
         stemmer = _local.stemmer = Stemmer.Stemmer("english")
@@ -92,7 +108,12 @@ def terms(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=1)
+def pairs(found: Sequence[str]) -> list[str]:
+    """Neighbours among terms, as terms of their own: `breast cancer` is more than `breast` and `cancer`."""
+    return [f"{a} {b}" for a, b in zip(found, found[1:], strict=False) if a != b]
+
+
+@cache
 def weak_stems() -> frozenset[str]:
     """Comparison forms of `WEAK`."""
     return frozenset(stem(word) for word in WEAK)

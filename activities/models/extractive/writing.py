@@ -2,29 +2,29 @@
 
 from collections.abc import Sequence
 
-from rapidfuzz import fuzz
-
-from activities.models.extractive.grading import opposed
+from activities.models.extractive.agreement import contradicts, same
+from activities.models.extractive.facets import facet_of
 from activities.models.extractive.ranking import RELEVANT, Item, Ranked, diverse, rank, similarity
-from activities.models.extractive.sentences import Sentence, normal
-from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft, WriteInput
-from activities.types import Evidence, Support
+from activities.models.extractive.sentences import normal
+from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.types import Evidence, StopReason, Support
 
 MOST_CLAIMS = 12
 CLAIMS_A_PARAGRAPH = 4
-MOST_A_DOCUMENT = 2
-SAME = 88
-"""`rapidfuzz` token-set ratio from which two sentences say the same."""
-SAME_TOPIC = 0.25
-"""Overlap of content terms from which two opposed sentences are held to speak of one thing."""
+MOST_A_DOCUMENT = 4
+"""Sentences of one document where few documents bear on the question; two where many do."""
+LEAST_COVERAGE = 0.3
+"""Share of the question's weight that a sentence must hold, unless it concludes a work about the question."""
+LEAST_SHARE = 0.45
+"""A sentence scoring under this share of the best one is left out."""
 
-_WEAK_STOPS = {
+_STOPS: dict[StopReason, str] = {
     "token_budget_exceeded": "The token budget was spent before the search was complete.",
     "cost_budget_exceeded": "The cost budget was spent before the search was complete.",
-    "max_iterations_reached": "The limit of iterations was reached before the evidence was judged sufficient.",
+    "max_iterations_reached": "The limit of iterations was reached before the evidence was held sufficient.",
     "timeout": "The time limit was reached before the search was complete.",
     "no_new_evidence": "Further searches found nothing new.",
-    "judge_unavailable": "The evidence could not be judged, so its sufficiency is unknown.",
+    "judge_unavailable": "The evidence could not be judged, so whether it suffices is unknown.",
     "all_sources_failed": "Every source failed; what is written rests on what had been found before.",
     "finished_by_reviewer": "A reviewer ended the search early.",
     "cancelled": "The run was cancelled before the search was complete.",
@@ -32,44 +32,53 @@ _WEAK_STOPS = {
 
 
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
-    """The section's claims: the most direct answer first, at most two sentences a document, several documents
-    under one claim where they say the same. Items that do not bear on the question are not cited."""
+    """The section's claims: the most direct answers first, then the rest by theme; several documents under
+    one claim where they say the same. Items that do not bear on the question are not cited."""
     items = relevant_items(step, documents)
-    used = {normal(s.quote) for c in step.written for s in c.support}
-    pool = [r for item in items for r in _fresh(item, used, step)]
+    pool = candidates(step, items)
     chosen = choose(pool, MOST_CLAIMS)
-    by_id = {d.evidence_id: d for d in documents}
-    claims = [_claim(r, pool, by_id) for r in chosen]
-    claims = _mark(claims, [c.text for c in step.written])
-    paragraphs = [claims[i : i + CLAIMS_A_PARAGRAPH] for i in range(0, len(claims), CLAIMS_A_PARAGRAPH)]
+    claims = [_claim(ranked, pool) for ranked in chosen]
+    claims = _mark(claims, step)
     return SectionDraft(
         title=step.title,
-        paragraphs=tuple(DraftParagraph(claims=tuple(p)) for p in paragraphs if p),
+        paragraphs=paragraphs(chosen, claims),
         limitations=limitations(step, items, documents),
     )
 
 
 def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
-    """Items that bear on the question, best first."""
-    items = [i for i in rank(step.question, documents) if i.relevance >= RELEVANT and i.ranked]
+    """Items that bear on the question, best first; their sentences ranked for the section's aspect."""
+    facet = facet_of(f"{step.title} {step.question}") if step.title else None
+    items = [i for i in rank(step.question, documents, facet) if i.relevance >= RELEVANT and i.ranked]
+    items = [i for i in items if i.document.standing != "retracted"]
     return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
 
 
-def _fresh(item: Item, used: set[str], step: WriteInput) -> list[Ranked]:
-    """The best sentences of an item that no earlier section has said."""
-    kept: list[Ranked] = []
-    for ranked in item.ranked:
-        if len(kept) >= MOST_A_DOCUMENT:
-            break
-        text = ranked.sentence.text
-        if normal(ranked.sentence.quote) in used or any(_same(text, c.text) for c in step.written):
-            continue
-        if ranked.sentence.part in ("background", "methods") and kept:
-            continue
-        if any(similarity(ranked.sentence, k.sentence) > 0.5 for k in kept):
-            continue
-        kept.append(ranked)
-    return kept
+def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
+    """The sentences of each item that may become claims, best first: those that answer, that no earlier
+    section has said and that differ from each other."""
+    used = {normal(s.quote) for c in step.written for s in c.support}
+    best = max((i.best for i in items), default=0.0)
+    most = MOST_A_DOCUMENT if len(items) <= 3 else 2
+    pool: list[Ranked] = []
+    for item in items:
+        kept: list[Ranked] = []
+        for ranked in item.ranked:
+            sentence = ranked.sentence
+            if len(kept) >= most or ranked.score < LEAST_SHARE * best:
+                break
+            answers = ranked.coverage >= LEAST_COVERAGE or (sentence.part == "conclusion" and not kept)
+            if (
+                not answers
+                or sentence.part in ("aim", "methods")
+                or normal(sentence.quote) in used
+                or any(same(sentence.text, c.text) for c in step.written)
+                or any(similarity(sentence, k.sentence) > 0.5 for k in kept)
+            ):
+                continue
+            kept.append(ranked)
+        pool += kept
+    return pool
 
 
 def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
@@ -80,85 +89,57 @@ def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
         firsts.setdefault(ranked.sentence.evidence_id, ranked)
     rest = [r for r in pool if firsts[r.sentence.evidence_id] is not r]
     kept: list[Ranked] = []
-    for ranked in [*diverse(list(firsts.values()), len(firsts), 0.8), *diverse(rest, len(rest))]:
+    for ranked in [*diverse(list(firsts.values()), len(firsts), 0.85), *diverse(rest, len(rest))]:
         if len(kept) >= count:
             break
-        if not any(_same(ranked.sentence.text, k.sentence.text) for k in kept):
+        if not any(same(ranked.sentence.text, k.sentence.text) for k in kept):
             kept.append(ranked)
     return kept
 
 
-def _claim(ranked: Ranked, pool: Sequence[Ranked], documents: dict[str, Evidence]) -> DraftClaim:
+def paragraphs(chosen: Sequence[Ranked], claims: Sequence[DraftClaim]) -> tuple[DraftParagraph, ...]:
+    """The most direct answers as the first paragraph, then the others, like with like."""
+    left = list(range(CLAIMS_A_PARAGRAPH, len(chosen)))
+    groups = [list(range(min(CLAIMS_A_PARAGRAPH, len(chosen))))]
+    while left:
+        group = [left.pop(0)]
+        while left and len(group) < CLAIMS_A_PARAGRAPH:
+            head = chosen[group[0]].sentence
+            nearest = max(left, key=lambda i: (similarity(chosen[i].sentence, head), -i))
+            left.remove(nearest)
+            group.append(nearest)
+        groups.append(group)
+    return tuple(DraftParagraph(claims=tuple(claims[i] for i in group)) for group in groups if group)
+
+
+def _claim(ranked: Ranked, pool: Sequence[Ranked]) -> DraftClaim:
     """A sentence with its quote and the quotes of other documents that say the same."""
     own = ranked.sentence
     support = {own.evidence_id: Support(evidence_id=own.evidence_id, quote=own.quote)}
-    for other in pool:
-        sentence = other.sentence
-        if sentence.evidence_id not in support and _agrees(own, sentence):
-            support[sentence.evidence_id] = Support(evidence_id=sentence.evidence_id, quote=sentence.quote)
-    return DraftClaim(text=own.text, support=tuple(s for i, s in support.items() if i in documents))
+    for other in (r.sentence for r in pool):
+        if other.evidence_id not in support and same(own.text, other.text):
+            support[other.evidence_id] = Support(evidence_id=other.evidence_id, quote=other.quote)
+    return DraftClaim(text=own.text, support=tuple(support.values()))
 
 
-def _agrees(one: Sentence, other: Sentence) -> bool:
-    return _same(one.text, other.text) and not opposed(one.text, other.text)
-
-
-def _same(one: str, other: str) -> bool:
-    return one == other or fuzz.token_sort_ratio(one, other) >= SAME
-
-
-def _mark(claims: list[DraftClaim], earlier: Sequence[str]) -> list[DraftClaim]:
-    """Each claim with the earlier texts it contradicts by cue."""
+def _mark(claims: Sequence[DraftClaim], step: WriteInput) -> list[DraftClaim]:
+    """Each claim with the texts of earlier ones that say the opposite."""
     marked: list[DraftClaim] = []
     for claim in claims:
-        before = [*earlier, *(c.text for c in marked)]
-        against = tuple(text for text in before if contradicts(claim.text, text))
+        before = [*(c.text for c in step.written), *(c.text for c in marked)]
+        against = tuple(text for text in before if contradicts(claim.text, text, step.question))
         marked.append(claim.model_copy(update={"contradicts": against}) if against else claim)
     return marked
-
-
-def contradicts(one: str, other: str) -> bool:
-    """True when two sentences share their topic and point in opposite directions."""
-    from activities.models.extractive.words import terms, weak_stems
-
-    a, b = set(terms(one)) - weak_stems(), set(terms(other)) - weak_stems()
-    return bool(a and b) and len(a & b) / min(len(a), len(b)) >= 2 * SAME_TOPIC and opposed(one, other)
 
 
 def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evidence]) -> tuple[str, ...]:
     """What the reader must know: how it was written, why the search ended, what the evidence lacks."""
     notes = ["Written by quoting sentences from the sources, without a language model."]
     if not items:
-        notes.append(f"None of the {len(documents)} items found bears on this question: {step.question}")
-    elif len(items) < 3:
-        notes.append(f"Only {len(items)} of the {len(documents)} items found bear on this question.")
+        notes.append(f"None of the items found ({len(documents)}) bears on this question: {step.question}")
+    elif len(items) == 1:
+        notes.append(f"A single item bears on this question: {step.question}")
     if items and not any(i.document.full_text for i in items):
         notes.append("Only abstracts or summaries were read, no full texts.")
-    weak = _WEAK_STOPS.get(step.stop_reason)
-    return tuple([*notes, weak] if weak else notes)
-
-
-def proofread(step: ProofreadInput) -> Proofread:
-    """Drop what an earlier section said already, mark contradictions, leave every quote as it is."""
-    seen: list[DraftClaim] = []
-    quotes: set[tuple[str, str]] = set()
-    drafts: dict[str, SectionDraft] = {}
-    for section, draft in step.drafts.items():
-        paragraphs: list[DraftParagraph] = []
-        for paragraph in draft.paragraphs:
-            kept: list[DraftClaim] = []
-            for claim in paragraph.claims:
-                own = {(s.evidence_id, normal(s.quote)) for s in claim.support}
-                if (own and own <= quotes) or any(_same(claim.text, c.text) for c in seen):
-                    continue
-                against = dict.fromkeys(
-                    (*claim.contradicts, *(c.text for c in seen if contradicts(claim.text, c.text)))
-                )
-                claim = claim.model_copy(update={"contradicts": tuple(against)})
-                kept.append(claim)
-                seen.append(claim)
-                quotes |= own
-            if kept:
-                paragraphs.append(DraftParagraph(claims=tuple(kept)))
-        drafts[section] = draft.model_copy(update={"paragraphs": tuple(paragraphs)})
-    return Proofread(drafts=drafts)
+    stop = _STOPS.get(step.stop_reason)
+    return tuple([*notes, stop] if stop else notes)

@@ -9,3 +9,10 @@ def vocabulary(name: str) -> frozenset[str]:
     """The words of `<name>.txt`, as they stand there."""
     text = (files(__name__) / f"{name}.txt").read_text("utf-8")
     return frozenset(w for line in text.splitlines() if not line.startswith("#") for w in line.split())
+
+
+@cache
+def families() -> tuple[tuple[str, ...], ...]:
+    """The lines of `families.txt`."""
+    text = (files(__name__) / "families.txt").read_text("utf-8")
+    return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))

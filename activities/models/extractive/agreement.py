@@ -1,0 +1,43 @@
+"""Whether two sentences say the same, or the opposite of each other, by their words."""
+
+from rapidfuzz import fuzz
+
+from activities.models.extractive.grading import opposed
+from activities.models.extractive.words import pairs, terms, weak_stems
+
+SAME = 90
+"""`rapidfuzz` ratio of sorted words from which two sentences say the same; numbers must be equal as well."""
+LIKE = 0.45
+"""Overlap (Jaccard) of specific terms from which two sentences speak of the same thing."""
+LEAST_SHARED = 3
+
+
+def same(one: str, other: str) -> bool:
+    """True for two wordings of one statement: nearly the same words, the same numbers, the same direction."""
+    if one == other:
+        return True
+    if fuzz.token_sort_ratio(one, other, score_cutoff=SAME) < SAME:
+        return False
+    return _numbers(one) == _numbers(other) and not opposed(one, other)
+
+
+def contradicts(one: str, other: str, question: str = "") -> bool:
+    """True when two sentences speak of the same thing and point in opposite directions.
+
+    The same thing: most of their specific terms in common, or each holding every specific term of the
+    question and of its names. Cues only: a person has to look at both.
+    """
+    if not opposed(one, other):
+        return False
+    weak = weak_stems()
+    a, b = [t for t in terms(one) if t not in weak], [t for t in terms(other) if t not in weak]
+    shared = set(a) & set(b)
+    if len(shared) >= LEAST_SHARED and len(shared) / len({*a, *b}) >= LIKE:
+        return True
+    asked = [t for t in terms(question) if t not in weak]
+    wanted = {*asked, *(p for p in pairs(asked) if p in set(pairs(a)) | set(pairs(b)))}
+    return len(set(asked)) >= 2 and wanted <= {*a, *pairs(a)} and wanted <= {*b, *pairs(b)}
+
+
+def _numbers(text: str) -> list[str]:
+    return sorted(w.strip(".,;()%") for w in text.split() if any(c.isdigit() for c in w))
