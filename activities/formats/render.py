@@ -1,0 +1,40 @@
+"""One door to every format. A format's module, and the library it stands on, is imported when it is asked
+for."""
+
+from collections.abc import Callable, Mapping
+
+from activities.errors import DeterminatorError
+from activities.formats.markdown import markdown
+from activities.report_types import Report
+from activities.types import Evidence
+
+Writer = Callable[[Report, Mapping[str, Evidence]], bytes]
+
+
+class UnknownFormat(DeterminatorError):
+    """There is no such format."""
+
+
+def render(report: Report, fmt: str, evidence: Mapping[str, Evidence] | None = None) -> bytes:
+    """The report as a file of a format.
+
+    `evidence` (the cited items by id) adds abstracts to the bibliographies. Raises UnknownFormat, and
+    MissingExtra when the format's library is not installed.
+    """
+    writer = _WRITERS.get(fmt.strip().lower())
+    if writer is None:
+        raise UnknownFormat(f"there is no format {fmt!r}; choose one of {', '.join(FORMATS)}")
+    return writer(report, evidence or {})
+
+
+def _json(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    return report.model_dump_json(indent=2).encode()
+
+
+def _markdown(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    return markdown(report).encode()
+
+
+_WRITERS: Mapping[str, Writer] = {"md": _markdown, "json": _json}
+FORMATS = tuple(_WRITERS)
+"""What `render` knows."""

@@ -1,0 +1,158 @@
+"""What a report must admit, in plain words, decided by code from what happened."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from activities.formats.text import clean
+from activities.report_types import DroppedClaim, Reference
+from activities.steps import PlannedSection, PublishInput
+from activities.types import Evidence, SearchRecord, SearchStatus, StopReason
+
+STOPPED: Mapping[StopReason, str] = {
+    "sufficient_evidence": "the evidence was judged sufficient",
+    "token_budget_exceeded": "the token budget was used up before the evidence was judged sufficient",
+    "cost_budget_exceeded": "the cost budget was used up before the evidence was judged sufficient",
+    "max_iterations_reached": "the limit of iterations was reached before the evidence was judged sufficient",
+    "timeout": "the time limit was reached before the evidence was judged sufficient",
+    "no_new_evidence": "further searches brought nothing new although the evidence was not judged sufficient",
+    "judge_unavailable": "no model could be reached to judge the evidence, so its sufficiency is not known",
+    "all_sources_failed": "every source failed, so the literature was not searched as asked",
+    "finished_by_reviewer": "a reviewer ended the search before the evidence was judged sufficient",
+    "rejected_by_reviewer": "a reviewer rejected the plan, the candidates or the report",
+    "cancelled": "the run was cancelled before it was finished",
+}
+_FAILED: Mapping[SearchStatus, str] = {
+    "rate_limited": "the source's rate limit",
+    "unavailable": "an outage",
+    "malformed": "an answer that could not be read",
+    "refused": "a refusal",
+}
+_SECTION = {
+    "partial": "is incomplete",
+    "failed": "could not be researched",
+    "cancelled": "was cancelled",
+}
+
+
+def limitations(
+    step: PublishInput,
+    *,
+    references: Sequence[Reference],
+    dropped: Sequence[DroppedClaim],
+    verified: int,
+    quotes_refused: int,
+    retracted: Sequence[Evidence],
+    candidates_dropped: Sequence[DroppedClaim] = (),
+    notes: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Sentences for the reader, the gravest first, each once."""
+    said: list[str] = []
+    if step.draft:
+        said.append("This is a draft: it waits for a reviewer's approval.")
+    if not verified:
+        said.append(f"The question is not answered: {why_unanswered(step, dropped)}.")
+    if step.stop_reason != "sufficient_evidence":
+        said.append(f"The research stopped early: {STOPPED[step.stop_reason]}.")
+    said += [_section(planned) for planned in step.sections if planned.status != "complete"]
+    said += search_failures(step.searches)
+    said += _retracted(retracted)
+    said += notes
+    if set(step.models) == {"extractive"}:
+        said.append(
+            "No language model was used: sentences were ranked and quoted, not weighed or put together; "
+            "planning and judging were done by the same ranking."
+        )
+    elif "extractive" in step.models:
+        said.append("Some steps were done without a language model, by ranking and quoting sentences.")
+    said += _references(references)
+    said += [f"Candidate {clean(item.text)} was left out: {item.reason}." for item in candidates_dropped]
+    if dropped and verified:
+        said.append(
+            f"{_count(len(dropped), 'claim')} did not pass the quote check and "
+            f"{'is' if len(dropped) == 1 else 'are'} left out; the verification names each with its reason."
+        )
+    if quotes_refused:
+        said.append(
+            f"{_count(quotes_refused, 'quote')} that did not pass the check stood beside others that did."
+        )
+    if step.usage.cost_microusd is None:
+        said.append("What the run cost in money is not known: a model's price is not known.")
+    said += [clean(text) for text in step.limitations]
+    for planned in step.sections:
+        said += [clean(text) for text in planned.draft.limitations]
+    return tuple(dict.fromkeys(text for text in said if text))
+
+
+def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> str:
+    """Why there is not one verified claim, as the end of a sentence."""
+    answered = [s for s in step.searches if s.status in ("ok", "empty")]
+    if dropped:
+        return f"none of the {_count(len(dropped), 'claim')} written passed the quote check"
+    if step.searches and not answered:
+        return "every search failed, which says nothing of whether evidence exists"
+    if not step.searches and not step.evidence:
+        return f"nothing was searched ({STOPPED[step.stop_reason]})"
+    if not step.evidence:
+        failed = len(step.searches) - len(answered)
+        rest = f"; {failed} of {len(step.searches)} searches failed" if failed else ""
+        return f"the searches that were answered found nothing{rest}"
+    return f"no claim was written from the {_count(len(step.evidence), 'item')} found"
+
+
+def search_failures(searches: Sequence[SearchRecord]) -> list[str]:
+    """One sentence for each source and kind of failure. A failed search is never called an empty one."""
+    asked = Counter(s.source for s in searches)
+    failed = Counter((s.source, s.status) for s in searches if s.status in _FAILED)
+    said = [
+        f"{count} of {_count(asked[source], 'search', 'searches')} of {clean(source)} failed through "
+        f"{_FAILED[status]} ({status}): what {'it' if count == 1 else 'they'} would have found is not known."
+        for (source, status), count in failed.items()
+    ]
+    set_aside = sum(s.set_aside for s in searches)
+    if set_aside:
+        said.append(f"{_count(set_aside, 'record')} could not be read and {_were(set_aside)} set aside.")
+    return said
+
+
+def _section(planned: PlannedSection) -> str:
+    note = f": {clean(planned.note).rstrip('.')}" if planned.note else ""
+    return f'The section "{clean(planned.section.title)}" {_SECTION[planned.status]}{note}.'
+
+
+def _retracted(items: Iterable[Evidence]) -> list[str]:
+    return [
+        f'Retracted work is not used as support and was left out: "{clean(item.title)}" ({item.evidence_id}).'
+        for item in items
+    ]
+
+
+def _references(references: Sequence[Reference]) -> list[str]:
+    said = []
+    total = len(references)
+    brief = sum(not r.full_text for r in references)
+    if brief:
+        share = "" if brief == total else f"{brief} of "
+        said.append(f"Only the abstract or a summary was read of {share}{_count(total, 'cited item')}.")
+    preprints = sum(r.evidence_type == "preprint" for r in references)
+    if preprints:
+        said.append(f"{_count(preprints, 'cited item')} {_were(preprints, 'is', 'are')} not peer reviewed.")
+    said += [
+        f'There is an expression of concern about [{r.number}] "{clean(r.title)}".'
+        for r in references
+        if r.standing == "concern"
+    ]
+    unknown = sum(r.standing == "unknown" for r in references)
+    if unknown:
+        said.append(
+            f"Whether {_count(unknown, 'cited item')} of {total} {_were(unknown, 'has', 'have')} been "
+            "retracted or corrected is not known."
+        )
+    return said
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _were(number: int, one: str = "was", many: str = "were") -> str:
+    return one if number == 1 else many

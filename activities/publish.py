@@ -1,0 +1,174 @@
+"""Publishing as an activity: the last step of every run, whatever happened before it.
+
+Invariants:
+
+- A report always comes out: nothing a model wrote can make this step fail. Only the store can, and then the
+  step is tried again; an item that stays unreadable is left out and said to be.
+- The standing of what is cited is looked up again here; what has been retracted since it was found supports
+  nothing.
+- What returns to the workflow stays small; the whole report is a blob.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import structlog
+from temporalio import activity
+
+from activities.errors import DeterminatorError, StoreError, to_application_error
+from activities.evidence import EvidenceStore
+from activities.formats import render
+from activities.heartbeat import heartbeating
+from activities.notices import worst
+from activities.report import build_report
+from activities.report_types import Published
+from activities.slim import slim
+from activities.steps import PublishInput
+from activities.types import Evidence, EvidenceRef, Standing, StandingNotice
+
+log = structlog.get_logger()
+
+GIVE_UP_ATTEMPT = 3
+"""From this attempt on an item that cannot be read no longer holds the report up."""
+
+
+class StandingVerdict(Protocol):
+    """What is known of an item's standing now."""
+
+    @property
+    def standing(self) -> Standing: ...
+
+    @property
+    def notices(self) -> Sequence[StandingNotice]: ...
+
+
+class StandingChecker(Protocol):
+    """Looks up whether works have been retracted or corrected."""
+
+    async def check_many(self, refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
+        """Verdicts by evidence id; an item without one could not be looked up."""
+        ...
+
+
+class PublishActivities:
+    """Registered once a worker, with the store and the standing checker injected."""
+
+    def __init__(self, store: EvidenceStore, standing: StandingChecker | None = None) -> None:
+        self._store = store
+        self._standing = standing
+
+    @activity.defn
+    async def publish_report(self, step: PublishInput) -> Published:
+        """Check, number, render and store the report; see `activities.report`."""
+        async with heartbeating():
+            try:
+                return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)
+            except DeterminatorError as error:
+                log.warning("publish_failed", run_id=step.run_id, error=str(error))
+                raise to_application_error(error) from error
+
+    async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
+        """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
+        refs = cited_refs(step)
+        documents, notes = await self._load(refs, patient=patient)
+        documents, more = await self._with_standing(refs, documents)
+        report = build_report(step, documents, [*notes, *more])
+        whole = render(report, "json")
+        text = render(report, "md")
+        blob, markdown_blob = await asyncio.gather(
+            self._store.put_bytes(whole, "json"), self._store.put_bytes(text, "md")
+        )
+        await self._store.put_named(report_name(step.run_id, "json"), whole)
+        await self._store.put_named(report_name(step.run_id, "md"), text)
+        log.info(
+            "report_published",
+            run_id=step.run_id,
+            claims=report.verification.verified,
+            dropped=len(report.verification.dropped),
+            references=len(report.references),
+        )
+        return slim(
+            Published(
+                report=report,
+                blob=blob,
+                markdown_blob=markdown_blob,
+                answered=report.verification.verified > 0,
+                verified_claims=report.verification.verified,
+            )
+        )
+
+    async def _load(
+        self, refs: Sequence[EvidenceRef], *, patient: bool
+    ) -> tuple[dict[str, Evidence], list[str]]:
+        """The bodies of the cited items, and what to say of those that cannot be read."""
+        answers = await asyncio.gather(*(self._read(ref) for ref in refs), return_exceptions=True)
+        documents: dict[str, Evidence] = {}
+        lost: list[str] = []
+        for ref, answer in zip(refs, answers, strict=True):
+            if isinstance(answer, Evidence):
+                documents[ref.evidence_id] = answer
+            elif isinstance(answer, StoreError) and not patient:
+                log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
+                lost.append(ref.evidence_id)
+            else:
+                raise answer
+        if not lost:
+            return documents, []
+        return documents, [f"The stored text of {', '.join(lost)} could not be read; nothing rests on it."]
+
+    async def _read(self, ref: EvidenceRef) -> Evidence:
+        try:
+            item = await self._store.get(ref)
+        except ValueError as error:
+            raise StoreError(f"{ref.blob} in the evidence store is not a document: {error}") from error
+        # The reference speaks for the run: after merging, one work may be stored under another of its names.
+        return item.model_copy(update={"evidence_id": ref.evidence_id})
+
+    async def _with_standing(
+        self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence]
+    ) -> tuple[dict[str, Evidence], list[str]]:
+        """The documents with the gravest standing anyone reports, looked up again now."""
+        verdicts: Mapping[str, StandingVerdict] = {}
+        notes: list[str] = []
+        known = [ref for ref in refs if ref.evidence_id in documents]
+        if self._standing is not None and known:
+            try:
+                verdicts = await self._standing.check_many(known)
+            except DeterminatorError as error:
+                log.warning("standing_not_checked", error=str(error))
+                notes.append(
+                    "Whether cited work has been retracted since it was found could not be looked up when "
+                    "this report was made."
+                )
+        current: dict[str, Evidence] = {}
+        for ref in known:
+            item = documents[ref.evidence_id]
+            verdict = verdicts.get(ref.evidence_id)
+            notices = tuple(dict.fromkeys((*item.notices, *(verdict.notices if verdict else ()))))
+            if verdict and any(notice.kind == "reinstatement" for notice in verdict.notices):
+                standing = verdict.standing
+            else:
+                standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
+            current[ref.evidence_id] = item.model_copy(update={"standing": standing, "notices": notices})
+        return current, notes
+
+
+def cited_refs(step: PublishInput) -> list[EvidenceRef]:
+    """References of the items that a draft or a candidate cites, in the order of the evidence."""
+    ids = {
+        support.evidence_id
+        for planned in step.sections
+        for paragraph in planned.draft.paragraphs
+        for claim in paragraph.claims
+        for support in claim.support
+    } | {support.evidence_id for candidate in step.candidates for support in candidate.support}
+    refs = {ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}
+    return list(refs.values())
+
+
+def report_name(run_id: str, ending: str) -> str:
+    """The name a run's report is stored under; the same run overwrites its own."""
+    safe = re.sub(r"[^\w-]|(?<=/)\.+", "-", run_id.replace("/", "--")) or "run"
+    return f"reports/{safe}/report.{ending}"

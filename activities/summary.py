@@ -1,0 +1,87 @@
+"""Which claims come first: the strength of what supports them, and how directly they answer the question."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from rapidfuzz import fuzz
+
+from activities.types import Claim, Evidence, EvidenceType
+
+MAX_POINTS = 6
+_ALIKE = 80.0
+"""Percent of shared words at which two claims say the same in a summary."""
+
+STRENGTH: Mapping[EvidenceType, float] = {
+    "meta_analysis": 1.0,
+    "systematic_review": 0.95,
+    "randomized_trial": 0.9,
+    "guideline": 0.85,
+    "clinical_trial": 0.7,
+    "observational": 0.6,
+    "regulatory": 0.6,
+    "drug_label": 0.6,
+    "review": 0.5,
+    "adverse_events": 0.4,
+    "article": 0.4,
+    "case_report": 0.3,
+    "preclinical": 0.3,
+    "trial_registration": 0.3,
+    "document": 0.3,
+    "preprint": 0.2,
+    "web_page": 0.1,
+}
+"""After the levels of the Oxford Centre for Evidence-Based Medicine (2011): syntheses of trials over trials
+over observation over mechanism; what no peer reviewed comes last."""
+
+_STRONG: frozenset[EvidenceType] = frozenset(
+    {"meta_analysis", "systematic_review", "randomized_trial", "guideline"}
+)
+_MODERATE: frozenset[EvidenceType] = frozenset(
+    {"clinical_trial", "observational", "regulatory", "drug_label", "review"}
+)
+_WORD = re.compile(r"[^\W_]{4,}")
+
+
+def quality(items: Iterable[Evidence]) -> Literal["strong", "moderate", "weak"]:
+    """The grade of the best item that supports a candidate; one under an expression of concern is weak."""
+    types = {item.evidence_type for item in items if item.standing not in ("concern", "retracted")}
+    if types & _STRONG:
+        return "strong"
+    return "moderate" if types & _MODERATE else "weak"
+
+
+def summary_claims(
+    question: str, claims: Sequence[Claim], documents: Mapping[str, Evidence]
+) -> tuple[Claim, ...]:
+    """At most six claims, in the report's order, that are strongly supported, direct and not alike. When one
+    of them is contradicted, the strongest claim against it is there as well."""
+    asked = _stems(question)
+    rank = {c.id: (_score(c, asked, documents), -place) for place, c in enumerate(claims)}
+    by_id = {claim.id: claim for claim in claims}
+    chosen: dict[str, Claim] = {}
+    for claim in sorted(claims, key=lambda c: rank[c.id], reverse=True):
+        if len(chosen) >= MAX_POINTS:
+            break
+        if any(fuzz.token_set_ratio(claim.text, c.text) >= _ALIKE for c in chosen.values()):
+            continue
+        chosen[claim.id] = claim
+        against = [by_id[other] for other in claim.contradicts if other in by_id and other not in chosen]
+        if against and len(chosen) < MAX_POINTS:
+            strongest = max(against, key=lambda c: rank[c.id])
+            chosen[strongest.id] = strongest
+    return tuple(claim for claim in claims if claim.id in chosen)
+
+
+def _score(claim: Claim, asked: set[str], documents: Mapping[str, Evidence]) -> float:
+    items = {s.evidence_id: documents[s.evidence_id] for s in claim.support}
+    strength = max(
+        (STRENGTH[i.evidence_type] for i in items.values() if i.standing != "concern"), default=0.0
+    )
+    direct = len(asked & _stems(claim.text)) / len(asked) if asked else 0.0
+    return 2 * direct + strength + 0.2 * min(len(items) - 1, 2)
+
+
+def _stems(text: str) -> set[str]:
+    """Words of four letters or more, cut to six so that `reduces` and `reduction` meet."""
+    return {word.casefold()[:6] for word in _WORD.findall(text)}
