@@ -7,7 +7,7 @@ from activities.models.extractive.drugs import drugs_in, has_mechanism
 from activities.models.extractive.grading import CLINICAL, direction, weight
 from activities.models.extractive.queries import keywords, widen
 from activities.models.extractive.query import split_clauses
-from activities.models.extractive.ranking import RELEVANT, Item, answered, rank
+from activities.models.extractive.ranking import Item, answered, rank, relevant
 from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import Criterion, Evidence
 
@@ -16,14 +16,14 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     """Score at most `max_shown` items, the most relevant first, against the question and its clauses."""
     ranked = sorted(rank(step.question, documents), key=lambda i: (-i.relevance, i.document.evidence_id))
     shown = ranked[: step.max_shown]
-    relevant = [i for i in shown if i.relevance >= RELEVANT and weight(i.document) > 0]
-    relevant.sort(key=lambda i: (-(i.relevance * (0.8 + 0.2 * weight(i.document))), i.document.evidence_id))
+    helpful = [i for i in relevant(shown) if weight(i.document) > 0]
+    helpful.sort(key=lambda i: (-(i.relevance * (0.8 + 0.2 * weight(i.document))), i.document.evidence_id))
     clauses = split_clauses(step.question) or (step.question,)
     asked = list(dict.fromkeys((*clauses, *step.steering)))
-    bodies = [i.document for i in relevant]
+    bodies = [i.document for i in helpful]
     open_ones = [q for q in asked if not answered(q, bodies)]
-    confidence = confidence_of(relevant, 1 - len(open_ones) / len(asked))
-    scores = {c.name: score_criterion(c, relevant, confidence) for c in step.profile.criteria}
+    confidence = confidence_of(helpful, 1 - len(open_ones) / len(asked))
+    scores = {c.name: score_criterion(c, helpful, confidence) for c in step.profile.criteria}
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
     gaps = [*open_ones, *(f"{c.description.rstrip('.')} ({keywords(step.question)})" for c in short)]
     recommended = [q for gap in open_ones for q in (keywords(gap), *widen(gap, gap)) if q]
@@ -32,43 +32,43 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
         confidence=confidence,
         gaps=tuple(dict.fromkeys(gaps))[:3],
         recommended_searches=tuple(dict.fromkeys(recommended))[:3],
-        relevant=tuple(dict.fromkeys(i.document.evidence_id for i in relevant)),
-        reasoning=_reasoning(shown, relevant, open_ones, confidence),
+        relevant=tuple(dict.fromkeys(i.document.evidence_id for i in helpful)),
+        reasoning=_reasoning(shown, helpful, open_ones, confidence),
         shown=len(shown),
     )
 
 
-def confidence_of(relevant: Sequence[Item], share: float) -> float:
+def confidence_of(items: Sequence[Item], share: float) -> float:
     """0 to 1: how well the best items cover the question, times the weight of their kinds, times how many
     independent ones there are, less where they disagree or leave parts of the question open (`share`: the
     part that is covered)."""
-    if not relevant:
+    if not items:
         return 0.0
-    best = sorted((i.relevance for i in relevant), reverse=True)[:3]
+    best = sorted((i.relevance for i in items), reverse=True)[:3]
     cover = min(1.0, 0.7 * best[0] + 0.3 * sum(best) / len(best) + 0.1)
-    quality = sum(sorted((weight(i.document) for i in relevant), reverse=True)[:5]) / min(len(relevant), 5)
-    count = len({i.document.title.casefold() for i in relevant})
+    quality = sum(sorted((weight(i.document) for i in items), reverse=True)[:5]) / min(len(items), 5)
+    count = len({i.document.title.casefold() for i in items})
     independent = 1 - 0.5 ** min(count, 6)
-    agree = 1 - 0.3 * disagreement(relevant)
+    agree = 1 - 0.3 * disagreement(items)
     value = cover * (0.55 + 0.45 * quality) * (0.6 + 0.4 * independent) * agree * (0.5 + 0.5 * share)
     return round(min(1.0, value * 1.25), 2)
 
 
-def disagreement(relevant: Sequence[Item]) -> float:
+def disagreement(items: Sequence[Item]) -> float:
     """0 when the best sentences all point one way, 1 when they are split evenly."""
-    ways = [direction(i.ranked[0].sentence.text) for i in relevant[:8] if i.ranked]
+    ways = [direction(i.ranked[0].sentence.text) for i in items[:8] if i.ranked]
     yes, no = ways.count("yes"), ways.count("no")
     return 2 * min(yes, no) / (yes + no) if yes + no else 0.0
 
 
-def score_criterion(criterion: Criterion, relevant: Sequence[Item], confidence: float) -> int:
+def score_criterion(criterion: Criterion, items: Sequence[Item], confidence: float) -> int:
     """0 to 10 by what the criterion's name asks for; an unknown one follows the coverage of the question."""
-    if not relevant:
+    if not items:
         return 0
     name = f"{criterion.name} {criterion.description}" if len(criterion.name) < 4 else criterion.name
-    documents = [i.document for i in relevant]
+    documents = [i.document for i in items]
     if re.search(r"mechan|pathway|target", name, re.IGNORECASE):
-        holders = sum(any(has_mechanism(r.sentence.text) for r in i.ranked[:12]) for i in relevant)
+        holders = sum(any(has_mechanism(r.sentence.text) for r in i.ranked[:12]) for i in items)
         return _scaled(holders, 4)
     if re.search(r"candidat|drug|compound", name, re.IGNORECASE):
         named = {d for document in documents for d in drugs_in(document)}
@@ -83,8 +83,8 @@ def score_criterion(criterion: Criterion, relevant: Sequence[Item], confidence: 
         best = sorted((weight(d) for d in documents), reverse=True)[:5]
         return _scaled(sum(best) / len(best), 1.0)
     if re.search(r"agree|consisten|consensus|contradict", name, re.IGNORECASE):
-        return round(10 * (1 - disagreement(relevant)))
-    return min(10, round(10 * max(confidence, max(i.relevance for i in relevant) * 0.9)))
+        return round(10 * (1 - disagreement(items)))
+    return min(10, round(10 * max(confidence, max(i.relevance for i in items) * 0.9)))
 
 
 def _scaled(value: float, full: float) -> int:
@@ -92,12 +92,12 @@ def _scaled(value: float, full: float) -> int:
 
 
 def _reasoning(
-    shown: Sequence[Item], relevant: Sequence[Item], open_ones: Sequence[str], confidence: float
+    shown: Sequence[Item], items: Sequence[Item], open_ones: Sequence[str], confidence: float
 ) -> str:
-    if not relevant:
+    if not items:
         return f"None of the {len(shown)} items shown bears on the question."
-    split = disagreement(relevant)
-    text = f"{len(relevant)} of {len(shown)} items bear on the question"
+    split = disagreement(items)
+    text = f"{len(items)} of {len(shown)} items bear on the question"
     text += "; they point in different directions" if split > 0.5 else ""
     text += f"; not covered: {'; '.join(open_ones[:3])}" if open_ones else "; every part of it is covered"
     return (

@@ -87,7 +87,7 @@ def part_of_sentence(text: str, label: Part, *, last: bool) -> Part:
     Aims stand under any label but results and conclusions; a sentence without cues that closes an unlabelled
     abstract most likely concludes.
     """
-    if label in ("conclusion", "limitations"):
+    if label == "limitations" or (label == "conclusion" and _CONCLUDES.search(text)):
         return label
     if label == "results":
         return "methods" if _PROCEEDS.search(text) and not _REPORTS.search(text) else "results"

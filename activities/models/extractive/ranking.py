@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from activities.models.extractive.facets import Facet, bears_on
 from activities.models.extractive.parts import Part
@@ -17,8 +18,10 @@ from activities.models.extractive.sentences import Sentence, sentences, split
 from activities.models.extractive.words import looks_special, pairs, phrases, terms, weak_stems
 from activities.types import Evidence
 
-RELEVANT = 0.46
+RELEVANT = 0.38
 """Relevance from which an item is held to help with the question (0 to 1)."""
+BESIDE_THE_BEST = 0.6
+"""An item under this share of the best one's relevance does not help beside it."""
 ANSWERS = 0.45
 """Coverage from which one sentence is held to answer a question."""
 
@@ -27,6 +30,11 @@ _TITLE_COUNT = 2
 """A term in the title counts as so many occurrences: titles say what a work is about."""
 _PAIR = 0.5
 """Weight of two neighbouring words of a question over that of the lighter one."""
+_TITLE_SHARE = 0.2
+"""How much the title alone decides of a work's relevance."""
+_MANY_DIGITS = 0.07
+_TOO_FEW = 0.5
+_HALF_A_NAME = 0.87
 
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
@@ -82,11 +90,12 @@ class Needle:
             rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
             self.weights[term] = base * rare
         self.strong = frozenset(t for t in self.weights if t not in weak)
+        self.names = [n for n in (self.strong & set(terms(p)) for p in phrases(question)) if len(n) > 1]
         for phrase in phrases(question):
-            words = terms(phrase)
-            for pair, one, other in zip(pairs(words), words, words[1:], strict=False):
-                if one in self.strong and other in self.strong:
-                    self.weights[pair] = _PAIR * min(self.weights[one], self.weights[other])
+            for one, other in pairwise(terms(phrase)):
+                if one != other and {one, other} <= self.strong:
+                    weight = _PAIR * min(self.weights[one], self.weights[other])
+                    self.weights[f"{one} {other}"] = weight
         self.total = sum(self.weights.values())
 
     def coverage(self, held: Collection[str]) -> float:
@@ -100,9 +109,15 @@ class Needle:
         held = ((w, counts.get(t, 0)) for t, w in self.weights.items())
         return sum(w * n / (n + _SATURATION) for w, n in held) / self.total
 
-    def hits(self, held: Collection[str]) -> int:
-        """How many of the specific terms are held."""
-        return sum(t in held for t in self.strong)
+    def off_topic(self, held: Collection[str]) -> float:
+        """1 for a work that may be about the question; less for one that holds too few of its specific terms,
+        or only half of a name (another cancer than breast cancer)."""
+        factor = 1.0
+        if sum(t in held for t in self.strong) < min(2, len(self.strong)):
+            factor *= _TOO_FEW
+        if any(0 < sum(t in held for t in name) < len(name) for name in self.names):
+            factor *= _HALF_A_NAME
+        return factor
 
 
 def bag(document: Evidence) -> Mapping[str, int]:
@@ -135,10 +150,19 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
         best = max((r.coverage for r in ranked), default=0.0)
         relevance = 0.55 * focus + 0.45 * best if ranked else 0.0
-        if needle.hits(counts) < min(2, len(needle.strong)):
-            relevance *= 0.5
+        title = terms(document.title)
+        if title and ranked:
+            about = needle.coverage({*title, *pairs(title)})
+            relevance = (1 - _TITLE_SHARE) * relevance + _TITLE_SHARE * about
+        relevance *= needle.off_topic(counts)
         items.append(Item(document, round(min(relevance, 1.0), 4), tuple(ranked)))
     return items
+
+
+def relevant(items: Sequence[Item]) -> list[Item]:
+    """The items that help with the question, in the given order."""
+    floor = max(RELEVANT, BESIDE_THE_BEST * max((i.relevance for i in items), default=0.0))
+    return [i for i in items if i.relevance >= floor and i.ranked]
 
 
 def score(sentence: Sentence, needle: Needle, focus: float, facet: Facet | None = None) -> Ranked:
@@ -154,6 +178,8 @@ def score(sentence: Sentence, needle: Needle, focus: float, facet: Facet | None 
         value *= 0.85
     if not 9 <= len(sentence.text.split()) <= 55:
         value *= 0.88
+    if sum(c.isdigit() for c in sentence.text) > _MANY_DIGITS * len(sentence.text):
+        value *= 0.9
     return Ranked(sentence, value, own)
 
 

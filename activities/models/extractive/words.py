@@ -8,6 +8,7 @@ import threading
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import Stemmer  # type: ignore[import-not-found]  # a C module without stubs
 from bm25s.stopwords import STOPWORDS_EN_PLUS  # type: ignore[import-untyped]
@@ -110,7 +111,7 @@ def terms(text: str) -> list[str]:
 
 def pairs(found: Sequence[str]) -> list[str]:
     """Neighbours among terms, as terms of their own: `breast cancer` is more than `breast` and `cancer`."""
-    return [f"{a} {b}" for a, b in zip(found, found[1:], strict=False) if a != b]
+    return [f"{a} {b}" for a, b in pairwise(found) if a != b]
 
 
 @cache

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from activities.models.extractive.agreement import contradicts, same
 from activities.models.extractive.facets import facet_of
-from activities.models.extractive.ranking import RELEVANT, Item, Ranked, diverse, rank, similarity
+from activities.models.extractive.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.models.extractive.sentences import normal
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.types import Evidence, StopReason, Support
@@ -15,6 +15,10 @@ MOST_A_DOCUMENT = 4
 """Sentences of one document where few documents bear on the question; two where many do."""
 LEAST_COVERAGE = 0.3
 """Share of the question's weight that a sentence must hold, unless it concludes a work about the question."""
+LEAST_COVERAGE_AGAIN = 0.4
+"""The same for a further sentence of a document."""
+ABOUT = 0.6
+"""Relevance from which a work is about the question, so that its findings need not repeat its words."""
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
@@ -49,8 +53,8 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
 def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
     """Items that bear on the question, best first; their sentences ranked for the section's aspect."""
     facet = facet_of(f"{step.title} {step.question}") if step.title else None
-    items = [i for i in rank(step.question, documents, facet) if i.relevance >= RELEVANT and i.ranked]
-    items = [i for i in items if i.document.standing != "retracted"]
+    sound = [d for d in documents if d.standing != "retracted"]
+    items = relevant(rank(step.question, sound, facet))
     return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
 
 
@@ -59,7 +63,8 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     section has said and that differ from each other."""
     used = {normal(s.quote) for c in step.written for s in c.support}
     best = max((i.best for i in items), default=0.0)
-    most = MOST_A_DOCUMENT if len(items) <= 3 else 2
+    few = len(items) <= 3
+    most = MOST_A_DOCUMENT if few else 2
     pool: list[Ranked] = []
     for item in items:
         kept: list[Ranked] = []
@@ -67,7 +72,11 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
             sentence = ranked.sentence
             if len(kept) >= most or ranked.score < LEAST_SHARE * best:
                 break
-            answers = ranked.coverage >= LEAST_COVERAGE or (sentence.part == "conclusion" and not kept)
+            least = LEAST_COVERAGE_AGAIN if kept else LEAST_COVERAGE
+            finding = sentence.part == "conclusion" or (sentence.part == "results" and few)
+            answers = ranked.coverage >= least or (
+                finding and (not kept or (item.relevance >= ABOUT and ranked.coverage > 0))
+            )
             if (
                 not answers
                 or sentence.part in ("aim", "methods")
