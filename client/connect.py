@@ -6,6 +6,7 @@ then no server and no worker is started. Otherwise `client.local` brings up the 
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from temporalio.client import Client
@@ -106,10 +107,22 @@ def reason(error: BaseException) -> str:
     return next((plain for mark, plain in PLAIN.items() if mark in text), text[:200])
 
 
-async def connect(settings: Settings, address: str | None = None, *, worker: bool = True) -> Connection:
+def quiet(_: str) -> None:
+    """Say nothing."""
+
+
+async def connect(
+    settings: Settings,
+    address: str | None = None,
+    *,
+    worker: bool = True,
+    renew: bool = False,
+    say: Callable[[str], None] = quiet,
+) -> Connection:
     """The way in for every command: the configured server, else the embedded one.
 
-    With `worker`, an embedded server gets its background worker as well.
+    With `worker`, an embedded server gets its background worker as well; with `renew`, one that runs with
+    other settings than the caller's is restarted. `say` hears what a person should know.
     Raises NoConnection and BadConnectionSettings.
     """
     config = configured(address)
@@ -118,4 +131,4 @@ async def connect(settings: Settings, address: str | None = None, *, worker: boo
         return Connection(client, embedded=False, address=config["target_host"])
     from client.local import bring_up
 
-    return await bring_up(settings, worker=worker)
+    return await bring_up(settings, worker=worker, renew=renew, say=say)

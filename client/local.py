@@ -23,7 +23,7 @@ from temporalio.service import RPCError
 from activities.settings import Settings
 from client.attributes import ATTRIBUTES, raise_retention
 from client.binary import NoServerBinary, find_temporal, free_port, server_version
-from client.connect import Connection, NoConnection, open_client
+from client.connect import Connection, NoConnection, open_client, quiet
 from client.fingerprint import fingerprint, worker_environment
 from client.locks import Locked, LockFile, is_held
 from client.processes import end, spawn
@@ -33,10 +33,6 @@ START_SECONDS = 60.0
 """How long a server may take until it answers; 1 s is common, a loaded machine takes longer."""
 
 Say = Callable[[str], None]
-
-
-def quiet(_: str) -> None:
-    """Say nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,19 +63,22 @@ class LockFile:
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process holds the lock at this moment."""
-    if not path.exists():
-        return False
-    lock = LockFile(path)
+    """Whether some process holds the lock at this moment.
+
+    Asking shares the lock for an instant, so that two who ask never take each other for its holder; whoever
+    takes the lock in earnest waits that instant out.
+    """
     try:
-        lock.take()
-    except Locked:
-        return True
-    lock.release()
-    return False
+        fd = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _try_lock(fd, shared=True)
+    finally:
+        os.close(fd)
 
 
-def _try_lock(fd: int) -> bool:
+def _try_lock(fd: int, *, shared: bool = False) -> bool:
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -84,7 +87,7 @@ def _try_lock(fd: int) -> bool:
         else:
             import fcntl
 
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

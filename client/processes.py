@@ -16,6 +16,9 @@ STOP_SECONDS = 20.0
 LOG_BYTES = 5 * 1024 * 1024
 """A log larger than this is put aside when its process is started anew."""
 
+ASKING_SECONDS = 2.0
+"""Longer than anybody takes to ask whether a lock is held."""
+
 
 def spawn(
     command: list[str], lock: Path, log: Path, folder: Path, env: Mapping[str, str] | None = None
@@ -26,7 +29,9 @@ def spawn(
     """
     turn_over(log)
     environment = dict(os.environ if env is None else env)
-    with LockFile(lock) as held, log.open("ab") as output:
+    held = LockFile(lock)
+    held.take(ASKING_SECONDS)
+    with held, log.open("ab") as output:
         if INHERITABLE:
             environment["DETERMINATOR_LOCK_FD"] = str(held.fd)
         else:

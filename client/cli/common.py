@@ -1,0 +1,160 @@
+"""What the verbs share: settings, the connection, a run's name, choices that suggest, JSON on stdout."""
+
+import asyncio
+import difflib
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from pydantic import BaseModel, ValidationError
+
+from client.cli.failures import BadInput, Failure, Unreachable
+
+if TYPE_CHECKING:
+    from activities.settings import Settings
+    from client.connect import Connection
+
+T = TypeVar("T")
+
+address_option = click.option(
+    "--address", metavar="HOST:PORT", help="A Temporal server to use in place of the embedded one."
+)
+run_argument = click.argument("run", metavar="RUN", default="last")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+class Name(click.Choice[str]):
+    """One of a few names; a near miss is told what was probably meant."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        return unknown(str(value), [str(choice) for choice in self.choices])
+
+
+class Duration(click.ParamType[float]):
+    """Seconds, or a number with `s`, `m`, `h` or `d`."""
+
+    name = "duration"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(value).strip().lower())
+        seconds = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
+        if seconds <= 0:
+            self.fail(f"{value!r} is not a duration; write 90s, 30m, 2h or 3d", param, ctx)
+        return seconds
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """A comma-separated list of known names."""
+
+    name = "names"
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        self.choices = tuple(choices)
+
+    def convert(
+        self, value: str | tuple[str, ...], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+        for name in names:
+            if name not in self.choices:
+                self.fail(unknown(name, self.choices), param, ctx)
+        return names
+
+
+def unknown(value: str, known: Sequence[str]) -> str:
+    """`'pumbed' is not known; did you mean pubmed? There are: ...`"""
+    near = difflib.get_close_matches(value, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ";"
+    return f"{value!r} is not known{hint} There are: {', '.join(known)}."
+
+
+def say(message: str) -> None:
+    """A remark to the person, beside the data."""
+    click.echo(message, err=True)
+
+
+def print_json(value: object) -> None:
+    """Data to stdout."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def load_settings(**overrides: object) -> "Settings":
+    """The configuration in force; flags go over it. Raises BadInput."""
+    import tomllib
+
+    from pydantic_settings import SettingsError
+
+    from activities.settings import Settings, config_path
+
+    given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"the setting {where} cannot be used: {first['msg']}") from error
+    except SettingsError as error:
+        raise BadInput(f"{error}; lists and tables are written as JSON in variables") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{config_path()} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise BadInput(f"{config_path()} cannot be read: {error.strerror}") from error
+
+
+def run_async(body: Callable[[], Awaitable[T]]) -> T:
+    """Run a command's body, with errors of the server and the connection as failures with an exit code."""
+    from temporalio.client import WorkflowUpdateFailedError
+    from temporalio.service import RPCError, RPCStatusCode
+
+    from activities.errors import StoreError
+    from client.connect import BadConnectionSettings, NoConnection
+    from client.locks import Locked
+    from client.runs import NoAnswer, NoSuchRun
+
+    async def whole() -> T:
+        return await body()
+
+    try:
+        return asyncio.run(whole())
+    except (BadConnectionSettings, NoSuchRun) as error:
+        raise BadInput(str(error)) from error
+    except (NoConnection, NoAnswer) as error:
+        raise Unreachable(str(error)) from error
+    except Locked as error:
+        raise Unreachable(f"another command holds {error}; wait for it or end it") from error
+    except WorkflowUpdateFailedError as error:
+        raise BadInput(f"the run refused: {error.cause}") from error
+    except StoreError as error:
+        raise Failure(str(error)) from error
+    except RPCError as error:
+        if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED):
+            raise Unreachable(f"the Temporal server does not answer: {error.message}") from error
+        if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
+            raise Unreachable(f"the Temporal server refuses us: {error.message}") from error
+        if error.status == RPCStatusCode.NOT_FOUND:
+            raise BadInput(f"the server does not know it: {error.message}") from error
+        raise Failure(f"the Temporal server: {error.message}") from error
+
+
+def with_run(
+    address: str | None, name: str, body: "Callable[[Connection, str], Awaitable[T]]", *, worker: bool = True
+) -> T:
+    """Connect, find the run that is meant, and do something with it."""
+    settings = load_settings()
+
+    async def whole() -> T:
+        from client.connect import connect
+        from client.runs import find_run
+
+        connection = await connect(settings, address, worker=worker, say=say)
+        return await body(connection, await find_run(connection.client, name))
+
+    return run_async(whole)

@@ -1,0 +1,140 @@
+"""The `determinator` command: one verb a module, imported when it is called.
+
+Nothing here may import temporalio, a model client or a source: `--help` is to answer at once.
+"""
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from client.cli.failures import Exit, Failure
+from client.exit import leave
+
+VERBS: dict[str, tuple[str, str]] = {
+    "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
+    "watch": ("client.cli.watch:watch", "Follow a run again."),
+    "status": ("client.cli.runs:status", "Show where a run stands."),
+    "list": ("client.cli.runs:list_runs", "List runs, the newest first."),
+    "events": ("client.cli.runs:events", "Print what happened in a run."),
+    "report": ("client.cli.results:report", "Print or save a run's report."),
+    "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
+    "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
+    "candidates": ("client.cli.steering:candidates", "Choose among the candidates that wait."),
+    "approve": ("client.cli.steering:approve", "Let a waiting gate open."),
+    "reject": ("client.cli.steering:reject", "Refuse what waits at a gate."),
+    "pause": ("client.cli.steering:pause", "Halt a run at its next step."),
+    "resume": ("client.cli.steering:resume", "Let a paused run go on."),
+    "steer": ("client.cli.steering:steer", "Tell a run what to look for."),
+    "finish": ("client.cli.steering:finish", "Stop searching and write what there is."),
+    "extend": ("client.cli.steering:extend", "Add to a run's budget."),
+    "cancel": ("client.cli.steering:cancel", "Stop a run or one of its sections; a report is still written."),
+    "search": ("client.cli.sources:search", "Search one source, outside of any run."),
+    "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
+    "doctor": ("client.cli.doctor:doctor", "Check this installation and say how to mend it."),
+    "config": ("client.cli.config:config", "Show the configuration in force."),
+    "up": ("client.cli.local:up", "Start the embedded server and its worker."),
+    "down": ("client.cli.local:down", "Stop the embedded worker and server."),
+    "worker": ("client.cli.local:worker", "Run a worker in the foreground."),
+}
+"""Verb -> where it is, and its line in the help."""
+
+
+class Verbs(click.Group):
+    """Verbs by name, imported late. A question without a verb is asked."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module, _, name = VERBS[cmd_name][0].partition(":")
+        found = getattr(importlib.import_module(module), name)
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        verb = args[0]
+        if verb not in VERBS and " " in verb.strip():
+            args = ["ask", *args]
+        elif verb not in VERBS and not verb.startswith("-"):
+            near = difflib.get_close_matches(verb, VERBS, n=1)
+            hint = f" Did you mean {near[0]}?" if near else " See `determinator --help`."
+            raise click.UsageError(f"No such command '{verb}'.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.command(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="A run is named by its id, the start of its id, or `last`.",
+)
+@click.version_option(package_name="determinator", message="%(version)s")
+def determinator() -> None:
+    """Answer research questions with reports in which every claim quotes its source.
+
+    \b
+      determinator ask "Can metformin lower the risk of colorectal cancer?"
+      determinator ask "Statins in sepsis" --library ./papers --detach
+      determinator watch last
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code; errors become one line on stderr."""
+    try:
+        code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return Exit.BAD_INPUT
+    except click.ClickException as error:
+        return complain(error.format_message(), error.exit_code)
+    except Failure as error:
+        return complain(str(error), error.code)
+    except (click.Abort, KeyboardInterrupt):
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # the reader (`| head`) has seen enough; what is left in the buffer must not complain either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.DONE
+    except Exception as error:
+        if os.environ.get("DETERMINATOR_DEBUG"):
+            raise
+        return complain(
+            f"{type(error).__name__}: {error} (an unforeseen error; set DETERMINATOR_DEBUG=1 to see where)",
+            Exit.FAILED,
+        )
+    return code if isinstance(code, int) else Exit.DONE
+
+
+def complain(message: str, code: int) -> int:
+    """Print one line on stderr and return the code."""
+    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    return code
+
+
+def main() -> NoReturn:
+    """Entry of the console script."""
+    try:
+        code = run(sys.argv[1:])
+    except BaseException:  # noqa: BLE001 - whatever it is, the way out is the one below
+        import traceback
+
+        traceback.print_exc()
+        code = Exit.FAILED
+    leave(code)
+
+
+if __name__ == "__main__":
+    main()

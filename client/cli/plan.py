@@ -1,0 +1,142 @@
+"""`determinator plan show` and `plan edit`."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from client.cli.common import address_option, json_option, print_json, run_argument, say, with_run
+from client.cli.failures import BadInput
+
+if TYPE_CHECKING:
+    from activities.types import ReportPlan
+    from client.connect import Connection
+    from workflows.types import PlanView
+
+HEAD = """\
+# The plan, as TOML. Save and close to hand it in; delete everything to leave it as it is.
+# An id that stays keeps its section; leave the id out for a new one.
+"""
+
+
+@click.group()
+def plan() -> None:
+    """Show or edit the plan of a deep run."""
+
+
+@plan.command()
+@run_argument
+@json_option
+@address_option
+def show(run: str, as_json: bool, address: str | None) -> None:
+    """Show the plan: sections with a key question each."""
+
+    async def body(connection: "Connection", run_id: str) -> None:
+        from client.display import plain
+
+        view = await get_plan(connection, run_id)
+        if as_json:
+            print_json(view)
+            return
+        if view.plan is None:
+            say(f"{run_id} has no plan (yet)")
+            return
+        click.echo(plain(view.plan.report_title))
+        click.echo(f"plan {view.plan_hash}, {'approved' if view.approved else 'not approved'}")
+        for section in view.plan.report_outline:
+            click.echo(plain(f"{section.id}  {section.title}"))
+            click.echo(f"    {plain(section.key_question)}")
+
+    with_run(address, run, body)
+
+
+@plan.command()
+@run_argument
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    help="The whole plan in JSON or TOML, `-` for stdin; default: your $EDITOR.",
+)
+@address_option
+def edit(run: str, file: Path | None, address: str | None) -> None:
+    """Replace the plan while it waits for approval; the gate goes on waiting."""
+
+    async def body(connection: "Connection", run_id: str) -> None:
+        from client.cli.steering import running, user
+        from workflows.types import EditPlan, PlanView
+
+        await running(connection, run_id)
+        view = await get_plan(connection, run_id)
+        if file is None:
+            if view.plan is None:
+                raise BadInput(f"{run_id} has no plan to edit (yet)")
+            text = click.edit(HEAD + as_toml(view.plan), extension=".toml", require_save=True)
+            if text is None or not text.strip():
+                say("the plan is left as it is")
+                return
+        else:
+            with click.open_file(str(file), encoding="utf-8") as stream:
+                text = stream.read()
+        edited = await connection.client.get_workflow_handle(run_id).execute_update(
+            "edit_plan", EditPlan(plan=read_plan(text), by=user()), result_type=PlanView
+        )
+        sections = len(edited.plan.report_outline) if edited.plan else 0
+        click.echo(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
+
+    with_run(address, run, body)
+
+
+async def get_plan(connection: "Connection", run_id: str) -> "PlanView":
+    """Query `plan`."""
+    from client.cli.runs import patient_progress
+    from client.runs import query
+    from workflows.types import PlanView
+
+    await patient_progress(connection, run_id)
+    return await query(connection.client, run_id, "plan", PlanView)
+
+
+def read_plan(text: str) -> "ReportPlan":
+    """A plan written in JSON or TOML. Raises BadInput with the place that is wrong."""
+    from pydantic import ConfigDict, ValidationError
+
+    from activities.types import ReportPlan, ReportPlanSection
+
+    class WrittenSection(ReportPlanSection):
+        model_config = ConfigDict(extra="forbid")
+
+    class Written(ReportPlan):
+        model_config = ConfigDict(extra="forbid")
+        report_outline: tuple[WrittenSection, ...] = ()
+
+    try:
+        data: Any = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+    except ValueError as error:
+        raise BadInput(f"the plan is neither JSON nor TOML: {error}") from error
+    if isinstance(data, dict) and isinstance(data.get("plan"), dict):
+        data = data["plan"]  # what `plan show --json` prints
+    try:
+        written = Written.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the plan"
+        raise BadInput(f"the plan cannot be used: {where}: {first['msg']}") from error
+    return ReportPlan.model_validate(written.model_dump())
+
+
+def as_toml(plan: "ReportPlan") -> str:
+    """The plan as a person edits it. JSON's strings are valid TOML strings."""
+
+    def quoted(text: str) -> str:
+        # TOML knows no \/ and JSON writes none; DEL is the one control character JSON leaves bare
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    lines = [f"report_title = {quoted(plan.report_title)}"]
+    lines.append(f"background_context = {quoted(plan.background_context)}")
+    for section in plan.report_outline:
+        lines += ["", "[[report_outline]]", f"id = {quoted(section.id)}"]
+        lines += [f"title = {quoted(section.title)}", f"key_question = {quoted(section.key_question)}"]
+    return "\n".join(lines) + "\n"

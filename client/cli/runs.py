@@ -1,0 +1,172 @@
+"""`determinator status`, `list` and `events`: looking at runs."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from client.cli.common import (
+    address_option,
+    json_option,
+    load_settings,
+    print_json,
+    run_argument,
+    run_async,
+    say,
+    with_run,
+)
+
+if TYPE_CHECKING:
+    from client.connect import Connection
+    from client.runs import Row
+    from workflows.types import Progress
+
+PATIENCE_SECONDS = 8.0
+"""How long `status` waits for a worker that is just starting."""
+
+
+@click.command(short_help="Show where a run stands.")
+@run_argument
+@json_option
+@address_option
+def status(run: str, as_json: bool, address: str | None) -> None:
+    """Show where a run stands: phase, searches, budget, and what it waits for."""
+
+    async def body(connection: "Connection", run_id: str) -> None:
+        from client.runs import describe
+
+        row = await describe(connection.client, run_id)
+        seen = await patient_progress(connection, run_id)
+        if as_json:
+            print_json(
+                {
+                    **as_data(row),
+                    "progress": seen.model_dump(mode="json") if seen else None,
+                    "ui": connection.link(run_id),
+                }
+            )
+            return
+        show_status(connection, row, seen)
+
+    with_run(address, run, body)
+
+
+async def patient_progress(connection: "Connection", run_id: str) -> "Progress | None":
+    """The run's own account; None, said on stderr, when no worker answers."""
+    from client.runs import NoAnswer, progress
+
+    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+    while True:
+        try:
+            return await progress(connection.client, run_id)
+        except NoAnswer as error:
+            if not connection.embedded or asyncio.get_running_loop().time() > deadline:
+                say(f"{error}; what follows is what the server knows")
+                return None
+        await asyncio.sleep(0.2)
+
+
+def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -> None:
+    """Print it for a person."""
+    from rich.console import Console
+
+    from client.display import panel, plain
+
+    console = Console()
+    console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
+    link = connection.link(row.run_id)
+    if link:
+        console.print(link, highlight=False, soft_wrap=True)
+    if seen is not None:
+        console.print(panel(seen))
+        return
+    console.print(plain(row.question), markup=False, highlight=False)
+    details = [row.mode, row.phase.replace("_", " "), row.stop_reason.replace("_", " ")]
+    details.append(f"started {row.started.astimezone():%Y-%m-%d %H:%M}")
+    console.print(", ".join(part for part in details if part), highlight=False)
+
+
+@click.command("list", short_help="List runs, the newest first.")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True)
+@json_option
+@address_option
+def list_runs(limit: int, as_json: bool, address: str | None) -> None:
+    """List runs, the newest first."""
+    settings = load_settings()
+
+    async def body() -> None:
+        from client.connect import connect
+        from client.runs import list_runs
+
+        connection = await connect(settings, address, worker=False, say=say)
+        rows = await list_runs(connection.client, limit=limit)
+        if as_json:
+            print_json([as_data(row) for row in rows])
+        elif rows:
+            show_list(rows)
+        else:
+            say('No runs yet. Start one with `determinator ask "..."`.')
+
+    run_async(body)
+
+
+def show_list(rows: "list[Row]") -> None:
+    """Print runs as a table."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from client.display import plain
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("run", "status", "mode", "started"):
+        table.add_column(name, no_wrap=True, overflow="fold" if name == "run" else "ellipsis")
+    table.add_column("question", overflow="ellipsis", no_wrap=True)
+    for row in rows:
+        state = row.status if row.status != "running" or not row.phase else row.phase.replace("_", " ")
+        table.add_row(
+            Text(row.run_id),
+            state,
+            row.mode,
+            f"{row.started.astimezone():%Y-%m-%d %H:%M}",
+            Text(plain(row.question)),
+        )
+    Console().print(table)
+
+
+def as_data(row: "Row") -> dict[str, object]:
+    """A row as JSON."""
+    return {
+        "run_id": row.run_id,
+        "status": row.status,
+        "question": row.question,
+        "mode": row.mode,
+        "phase": row.phase,
+        "stop_reason": row.stop_reason or None,
+        "started_at": row.started.isoformat(),
+        "closed_at": row.closed.isoformat() if row.closed else None,
+    }
+
+
+@click.command(short_help="Print what happened in a run.")
+@run_argument
+@click.option("--after", type=click.IntRange(0), default=0, help="Only events with a higher number.")
+@json_option
+@address_option
+def events(run: str, after: int, as_json: bool, address: str | None) -> None:
+    """Print what happened in a run, one event a line (`--json`: one JSON object a line)."""
+
+    async def body(connection: "Connection", run_id: str) -> None:
+        from client.display import event_line, plain
+        from client.runs import query
+        from workflows.types import AgentEvent, EventsAfter
+
+        await patient_progress(connection, run_id)
+        found = await query(connection.client, run_id, "events", list[AgentEvent], EventsAfter(after=after))
+        for event in found:
+            if as_json:
+                click.echo(event.model_dump_json())
+            else:
+                click.echo(plain(f"{event.seq:>4} {event.timestamp[11:19]} {event_line(event)}"))
+
+    with_run(address, run, body)

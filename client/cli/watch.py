@@ -1,0 +1,148 @@
+"""`determinator watch`, and the following of a run that `ask` shares with it."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from client.cli.common import (
+    address_option,
+    json_option,
+    load_settings,
+    print_json,
+    run_argument,
+    run_async,
+    say,
+)
+from client.cli.failures import Exit
+
+if TYPE_CHECKING:
+    from activities.settings import Settings
+    from client.connect import Connection
+    from client.follow import Ended
+    from client.runs import Started
+
+
+@click.command(short_help="Follow a run again.")
+@run_argument
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
+@json_option
+@address_option
+def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> int:
+    """Follow a run to its end; Ctrl-C stops following, not the run."""
+    from client.cli.ask import check_output
+
+    if output is not None:
+        check_output(output)
+    settings = load_settings()
+
+    async def body() -> int:
+        from client.connect import connect
+        from client.runs import find_run
+
+        connection = await connect(settings, address, say=say)
+        run_id = await find_run(connection.client, run)
+        return await follow_run(settings, connection, run_id, output=output, as_json=as_json)
+
+    return run_async(body)
+
+
+def tell_started(connection: "Connection", started: "Started", *, as_json: bool, detach: bool) -> None:
+    """Name the run and its page in the Web UI."""
+    link = connection.link(started.run_id)
+    if started.attached:
+        say("the same question is being researched already; attached to that run")
+    elif started.earlier:
+        say(f"an earlier run of the same question and settings has ended ({started.earlier}); starting anew")
+    if as_json:
+        if detach:
+            print_json(
+                {
+                    "run_id": started.run_id,
+                    "status": "running",
+                    "attached": started.attached,
+                    "ui": link,
+                    "address": connection.address,
+                }
+            )
+        return
+    click.echo(f"Run  {started.run_id}")
+    if link:
+        click.echo(f"Web  {link}")
+
+
+def tell_detached(run_id: str, *, as_json: bool) -> None:
+    """How to come back."""
+    (say if as_json else click.echo)(
+        f"It goes on in the background. Come back with `determinator watch {run_id}`; "
+        f"stop it with `determinator cancel {run_id}`."
+    )
+
+
+async def follow_run(
+    settings: "Settings", connection: "Connection", run_id: str, *, output: Path | None, as_json: bool
+) -> int:
+    """Follow to the end, save the report, say where; return the exit code."""
+    from client.display import open_display
+    from client.follow import Follower
+
+    try:
+        with open_display(run_id) as display:
+            ended = await Follower(settings, connection, run_id, display).follow()
+    except asyncio.CancelledError:
+        say("Detached.")
+        tell_detached(run_id, as_json=True)
+        raise
+    return await tell_ended(settings, connection, run_id, ended, output=output, as_json=as_json)
+
+
+async def tell_ended(
+    settings: "Settings",
+    connection: "Connection",
+    run_id: str,
+    ended: "Ended",
+    *,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Say how it ended and where the report is."""
+    from client.display import plain
+    from client.reports import NoReport, save_report
+
+    outcome = ended.outcome
+    if outcome is None:
+        if as_json:
+            print_json(
+                {"run_id": run_id, "status": "failed", "error": ended.reason, "ui": connection.link(run_id)}
+            )
+        say(f"Error: the run {run_id} failed: {plain(ended.reason)}")
+        return Exit.FAILED
+    code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
+    path: Path | None = None
+    try:
+        path = await save_report(settings, connection, outcome, output)
+    except (NoReport, OSError) as error:
+        say(f"Error: the report could not be saved: {error}")
+        code = Exit.FAILED
+    if as_json:
+        print_json(
+            {
+                **outcome.model_dump(mode="json"),
+                "status": "completed",
+                "report": str(path) if path else None,
+                "ui": connection.link(run_id),
+                "exit_code": int(code),
+            }
+        )
+        return code
+    reason = outcome.stop_reason.replace("_", " ")
+    click.echo(f"Done {plain(outcome.title)}")
+    click.echo(
+        f"     {outcome.verified_claims} verified claims, {outcome.references} references; ended: {reason}"
+    )
+    if not outcome.answered:
+        click.echo("     The evidence did not suffice for an answer; the report says what was found and why.")
+    if path:
+        click.echo(f"Report {path}")
+    return code

@@ -1,0 +1,259 @@
+"""A run on the terminal: a live panel, or plain lines where there is none.
+
+What comes from documents and models is untrusted: it is printed as text, without control characters.
+"""
+
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from workflows.types import AgentEvent, BudgetStatus, Progress
+
+SEARCHES_SHOWN = 8
+STATUS_STYLE = {
+    "ok": "green",
+    "empty": "yellow",
+    "rate_limited": "red",
+    "unavailable": "red",
+    "malformed": "red",
+    "refused": "red",
+    "complete": "green",
+    "running": "cyan",
+    "partial": "yellow",
+    "failed": "red",
+    "cancelled": "red",
+}
+
+
+class Display(Protocol):
+    """Shows a run while it is followed."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def progress(self, progress: Progress) -> None:
+        """Where the run stands now."""
+
+    def events(self, events: Sequence[AgentEvent]) -> None:
+        """What happened since the last time."""
+
+    def note(self, message: str) -> None:
+        """Something about the following itself."""
+
+
+def open_display(run_id: str) -> Display:
+    """A live panel when stderr is a terminal, else plain lines on stderr."""
+    if sys.stderr.isatty():
+        return LivePanel(run_id)
+    return PlainLines()
+
+
+class PlainLines:
+    """One line an event, for pipes and logs."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+    def progress(self, progress: Progress) -> None:
+        return
+
+    def events(self, events: Sequence[AgentEvent]) -> None:
+        for event in events:
+            self.note(event_line(event))
+
+    def note(self, message: str) -> None:
+        sys.stderr.write(plain(message) + "\n")
+        sys.stderr.flush()
+
+
+class LivePanel:
+    """The run as one panel that is drawn anew."""
+
+    def __init__(self, run_id: str, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._run_id = run_id
+        self._seen: Progress | None = None
+        self._seen_at = time.monotonic()
+        self._spinner = Spinner("dots")
+        self._live = Live(
+            get_renderable=self._draw, console=self._console, refresh_per_second=8, transient=True
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def progress(self, progress: Progress) -> None:
+        self._seen, self._seen_at = progress, time.monotonic()
+
+    def events(self, events: Sequence[AgentEvent]) -> None:
+        for event in events:
+            if event.type in SPOKEN:
+                self.note(event_line(event))
+
+    def note(self, message: str) -> None:
+        self._console.print(Text(plain(message), style="dim"))
+
+    def _draw(self) -> RenderableType:
+        if self._seen is None:
+            return Text.assemble("waiting for a worker to begin ", (self._run_id, "bold"))
+        return panel(self._seen, extra_seconds=time.monotonic() - self._seen_at, spinner=self._spinner)
+
+
+SPOKEN = ("understood", "mode", "planned", "section_done", "decision", "ignored", "judged")
+"""Events worth a line of their own above the panel."""
+
+
+def panel(progress: Progress, extra_seconds: float = 0.0, spinner: Spinner | None = None) -> Panel:
+    """A run at one moment. `extra_seconds` is the age of what is shown."""
+    live = progress.phase not in ("done", "paused", "waiting_for_approval")
+    parts: list[RenderableType] = [_headline(progress, spinner if live else None)]
+    if progress.sections:
+        parts.append(_sections(progress))
+    if progress.searches:
+        parts.append(_searches(progress))
+    parts.append(_budget(progress, extra_seconds if live else 0.0))
+    if progress.scores:
+        scores = ", ".join(f"{name} {score}/10" for name, score in progress.scores.items())
+        parts.append(Text(f"judged: {scores}; confidence {progress.confidence:.2f}"))
+    if progress.candidates and progress.waiting_for == "candidates":
+        parts.append(Text(plain("candidates: " + ", ".join(c.name for c in progress.candidates))))
+    if progress.waiting_for:
+        parts.append(Text(gate_hint(progress), style="bold yellow"))
+    title = Text(plain(progress.question)[:100], style="bold")
+    return Panel(Group(*parts), title=title, subtitle=Text(progress.run_id, style="dim"), title_align="left")
+
+
+def gate_hint(progress: Progress) -> str:
+    """How to answer the gate that waits."""
+    look = {"plan": "plan show", "candidates": "candidates", "report": "report"}[
+        progress.waiting_for or "plan"
+    ]
+    return (
+        f"the {progress.waiting_for} waits for approval: `determinator {look} {progress.run_id}`, then "
+        f"`determinator approve {progress.run_id}` or `reject`"
+    )
+
+
+def event_line(event: AgentEvent) -> str:
+    """An event as one line."""
+    where = "/".join(part for part in (event.section, str(event.iteration or "")) if part)
+    return f"{event.type.replace('_', ' ')}{f' [{where}]' if where else ''}: {event.message}"
+
+
+def _headline(progress: Progress, spinner: Spinner | None) -> RenderableType:
+    line = Text(progress.phase.replace("_", " "), style="bold cyan")
+    if progress.max_iterations:
+        line.append(f"  iteration {progress.iteration} of {progress.max_iterations}", style="default")
+    line.append(f"  {progress.evidence} items  {progress.searches_total} searches", style="default")
+    line.append(f"  {progress.mode} / {progress.profile}", style="dim")
+    if progress.message:
+        line.append("\n" + plain(progress.message), style="dim")
+    if spinner is None:
+        return line
+    grid = Table.grid(padding=(0, 1))
+    grid.add_row(spinner, line)
+    return grid
+
+
+def _sections(progress: Progress) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("section", "status", "phase", "iteration", "items"):
+        table.add_column(name, justify="right" if name in ("iteration", "items") else "left")
+    for section in progress.sections:
+        table.add_row(
+            Text(plain(section.title)[:60]),
+            Text(section.status, style=STATUS_STYLE.get(section.status, "default")),
+            section.phase.replace("_", " "),
+            str(section.iteration),
+            str(section.evidence),
+        )
+    return table
+
+
+def _searches(progress: Progress) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("source", "query", "status", "kept", "hits"):
+        table.add_column(name, justify="right" if name in ("kept", "hits") else "left")
+    for search in progress.searches[-SEARCHES_SHOWN:]:
+        table.add_row(
+            search.source,
+            Text(plain(search.query)[:60], no_wrap=True, overflow="ellipsis"),
+            Text(search.status.replace("_", " "), style=STATUS_STYLE.get(search.status, "default")),
+            str(search.kept),
+            str(search.hits),
+        )
+    return table
+
+
+def _budget(progress: Progress, extra_seconds: float) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, used, limit, shown in budget_rows(progress.budget, extra_seconds):
+        bar: RenderableType = (
+            ProgressBar(total=limit, completed=min(used, limit), width=24) if limit else Text("no limit")
+        )
+        table.add_row(name, bar, shown)
+    return table
+
+
+def budget_rows(
+    budget: BudgetStatus, extra_seconds: float = 0.0
+) -> list[tuple[str, float, float | None, str]]:
+    """Name, used, limit and both in words, of each kind of budget."""
+    limits, used = budget.limits, budget.used
+    elapsed = budget.elapsed_seconds + extra_seconds
+    rows: list[tuple[str, float, float | None, str]] = [
+        ("tokens", used.tokens, limits.max_tokens, _of(f"{used.tokens:,}", _grouped(limits.max_tokens))),
+        ("time", elapsed, limits.max_seconds, _of(clock(elapsed), clock(limits.max_seconds))),
+    ]
+    spent = used.cost_microusd
+    if spent or limits.max_cost_microusd is not None or not budget.cost_known:
+        shown = "not known" if spent is None or not budget.cost_known else f"${spent / 1e6:.4f}"
+        most = None if limits.max_cost_microusd is None else f"${limits.max_cost_microusd / 1e6:.2f}"
+        rows.append(("cost", spent or 0, limits.max_cost_microusd, _of(shown, most)))
+    return rows
+
+
+def clock(seconds: float | None) -> str | None:
+    """`75` -> `1:15`; hours where there are any."""
+    if seconds is None:
+        return None
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _grouped(number: int | None) -> str | None:
+    return None if number is None else f"{number:,}"
+
+
+def _of(used: str | None, limit: str | None) -> str:
+    return f"{used} of {limit}" if limit else f"{used}"
+
+
+def plain(text: str) -> str:
+    """Text on one line that cannot move the cursor, change colours or hide what follows."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())

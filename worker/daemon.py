@@ -1,0 +1,134 @@
+"""The worker process: connects, opens its resources, polls until it is told to stop, ends cleanly.
+
+Started by `determinator worker`, in a container, or in the background by the embedded mode, which hands it an
+open lock file so that there is one such worker for a home.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
+
+import structlog
+from pydantic import ValidationError
+from temporalio.client import Client
+from temporalio.envconfig import ClientConnectConfig
+
+from activities.errors import DeterminatorError
+from activities.settings import Settings
+from client.connect import BadConnectionSettings, NoConnection, configured, open_client
+from client.exit import leave
+from worker.logs import configure_logging
+
+log = structlog.get_logger()
+
+CONNECT_SECONDS = 600.0
+"""How long a worker waits for its server: in a fleet the two start in any order."""
+
+
+async def serve(settings: Settings, connection: ClientConnectConfig, stop: asyncio.Event) -> None:
+    """Work until `stop` is set, then finish gracefully.
+
+    Raises NoConnection, DeterminatorError (the store cannot be opened) and what ended a worker.
+    """
+    from worker.build import build_workers
+    from worker.resources import open_resources
+
+    client = await _connect(connection, stop)
+    if client is None:
+        return
+    async with open_resources(settings) as resources:
+        workers = build_workers(client, resources)
+        running = [asyncio.create_task(worker.run()) for worker in workers]
+        stopping = asyncio.create_task(stop.wait())
+        log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
+        try:
+            await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            log.info("worker_stopping")
+            await asyncio.gather(*(worker.shutdown() for worker in workers if worker.is_running))
+            await asyncio.gather(*running)
+    log.info("worker_stopped")
+
+
+async def _connect(connection: ClientConnectConfig, stop: asyncio.Event) -> Client | None:
+    """Connect, waiting for a server that is not there yet; None when told to stop meanwhile."""
+    deadline = asyncio.get_running_loop().time() + CONNECT_SECONDS
+    while not stop.is_set():
+        try:
+            return await open_client(connection)
+        except NoConnection as error:
+            if asyncio.get_running_loop().time() > deadline:
+                raise
+            log.warning("waiting_for_server", error=str(error))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), 2)
+    return None
+
+
+def stop_on_signals() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set; a second signal ends the process at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def heard() -> None:
+        if stop.is_set():
+            os._exit(1)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        try:
+            loop.add_signal_handler(number, heard)
+        except NotImplementedError:  # Windows has no handlers in the loop
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(heard))
+    return stop
+
+
+async def work(settings: Settings, connection: ClientConnectConfig) -> int:
+    """Serve until a signal comes; return the exit code."""
+    try:
+        await serve(settings, connection, stop_on_signals())
+    except NoConnection as error:
+        log.error("no_connection", error=str(error))  # noqa: TRY400 - the sentence says it all
+        return 3
+    except DeterminatorError as error:
+        log.error("cannot_start", error=str(error))  # noqa: TRY400
+        return 2
+    except Exception:
+        log.exception("worker_failed")
+        return 1
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry of `python -m worker.daemon`."""
+    parser = argparse.ArgumentParser(prog="worker.daemon", description=__doc__)
+    parser.add_argument("--address", help="host:port of the Temporal server; default: TEMPORAL_* variables")
+    address: str | None = parser.parse_args(arguments).address
+    keep_lock_to_ourselves()
+    try:
+        settings = Settings()
+        connection = configured(address)
+        if connection is None:
+            raise BadConnectionSettings("no Temporal address; give --address or TEMPORAL_ADDRESS")  # noqa: TRY301
+    except (ValidationError, ValueError, BadConnectionSettings) as error:
+        sys.stderr.write(f"Error: {error}\n")
+        leave(2)
+    configure_logging(settings)
+    leave(asyncio.run(work(settings, connection)))
+
+
+def keep_lock_to_ourselves() -> None:
+    """The lock we inherited stands for this process, not for what it starts."""
+    number = os.environ.pop("DETERMINATOR_LOCK_FD", "")
+    if number.isdigit() and sys.platform != "win32":
+        os.set_inheritable(int(number), False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Logs of a worker: one JSON object a line, with the run's id where there is one and no secret anywhere."""
+
+import logging
+import sys
+
+import structlog
+from pydantic import SecretStr
+from structlog.typing import EventDict, Processor, WrappedLogger
+from temporalio import activity, workflow
+
+from activities.settings import Settings
+
+NOISY = ("httpx", "httpx2", "httpcore", "openai", "hishel", "pypdf", "trafilatura", "asyncio")
+"""Libraries that log addresses, keys included, or bodies at the levels below warning."""
+
+
+def configure_logging(settings: Settings) -> None:
+    """Send structlog's and the standard library's records to stderr: JSON, or plain lines on a terminal."""
+    secrets = secrets_of(settings)
+    level = logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO)
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        add_run_id,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    render: Processor = (
+        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
+    )
+
+    def finish(logger: WrappedLogger, name: str, event: EventDict) -> str:
+        line = str(render(logger, name, event))
+        for secret in secrets:
+            line = line.replace(secret, "***")
+        return line
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, finish],
+        )
+    )
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    for name in NOISY:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+
+
+def add_run_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """The run a record belongs to: the part of the workflow's id before the sections'."""
+    if "run_id" not in event:
+        workflow_id = None
+        if activity.in_activity():
+            workflow_id = activity.info().workflow_id
+        elif workflow.in_workflow():
+            workflow_id = workflow.info().workflow_id
+        if workflow_id:
+            event["run_id"] = workflow_id.partition("/")[0]
+    return event
+
+
+def secrets_of(settings: Settings) -> list[str]:
+    """The values that must never be written down."""
+    values = [v.get_secret_value() for _, v in settings if isinstance(v, SecretStr)]
+    return [value for value in values if len(value) >= 6]
