@@ -77,6 +77,11 @@ class Gate:
         self._lease = until
         self._renewed.set()
 
+    def drop_lease(self) -> None:
+        """No lease is needed any more."""
+        self._lease = None
+        self._renewed.set()
+
     async def _wait_for_turn(self) -> None:
         loop = asyncio.get_running_loop()
         if len(self._passages) == self._allowed:
