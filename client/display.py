@@ -20,6 +20,8 @@ from rich.text import Text
 from workflows.types import AgentEvent, BudgetStatus, Progress
 
 SEARCHES_SHOWN = 8
+WIDE = 240
+"""Columns of a table that goes into a pipe or a file."""
 STATUS_STYLE = {
     "ok": "green",
     "empty": "yellow",
@@ -145,6 +147,11 @@ def panel(progress: Progress, extra_seconds: float = 0.0, spinner: Spinner | Non
         parts.append(Text(gate_hint(progress), style="bold yellow"))
     title = Text(plain(progress.question)[:100], style="bold")
     return Panel(Group(*parts), title=title, subtitle=Text(progress.run_id, style="dim"), title_align="left")
+
+
+def to_stdout() -> Console:
+    """A console for tables: as wide as the terminal, and wide enough for whole lines where there is none."""
+    return Console() if sys.stdout.isatty() else Console(width=WIDE)
 
 
 def gate_hint(progress: Progress) -> str:

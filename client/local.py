@@ -9,6 +9,7 @@ Invariants:
 """
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -26,7 +27,7 @@ from client.binary import NoServerBinary, find_temporal, free_port, server_versi
 from client.connect import Connection, NoConnection, open_client, quiet
 from client.fingerprint import fingerprint, worker_environment
 from client.locks import Locked, LockFile, is_held
-from client.processes import end, spawn
+from client.processes import ASKING_SECONDS, end, spawn
 from client.state import Places, ServerNote, WorkerNote, read_note, write_note
 
 START_SECONDS = 60.0
@@ -222,6 +223,18 @@ async def _settle_worker(
         places.worker_note,
         WorkerNote(pid=pid, address=server.address, fingerprint=wanted, started_at=_now()),
     )
+
+
+def worker_seat(settings: Settings, address: str) -> LockFile:
+    """Be the worker of a home in this very process, until the lock is released. Raises Locked."""
+    places = Places(settings.home)
+    seat = LockFile(places.worker_lock)
+    seat.take(ASKING_SECONDS)
+    note = WorkerNote(
+        pid=os.getpid(), address=address, fingerprint=fingerprint(settings, places), started_at=_now()
+    )
+    write_note(places.worker_note, note)
+    return seat
 
 
 def _now() -> str:

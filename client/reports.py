@@ -4,7 +4,7 @@ from pathlib import Path
 
 from temporalio.client import WorkflowFailureError
 
-from activities.errors import StoreError
+from activities.errors import DeterminatorError, StoreError
 from activities.evidence import EvidenceStore
 from activities.formats import render
 from activities.report_types import Report
@@ -87,6 +87,8 @@ def write_report(report: Report, form: str, path: Path) -> None:
 
 
 def as_bytes(report: Report, form: str) -> bytes:
-    """A report in one of `activities.formats.FORMATS`."""
-    rendered = render(report, form)
-    return rendered if isinstance(rendered, bytes) else rendered.encode()
+    """A report in one of `activities.formats.FORMATS`. Raises NoReport."""
+    try:
+        return render(report, form)
+    except DeterminatorError as error:  # an unknown format, or one whose library is not installed
+        raise NoReport(str(error)) from error

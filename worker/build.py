@@ -84,18 +84,19 @@ def deployment() -> WorkerDeploymentConfig | None:
     )
 
 
-def build_workers(client: Client, resources: Resources) -> list[Worker]:
-    """The workers of one process: the general queue, and one queue for each strictly limited source."""
-    from workflows.deep import DeepResearch
-
+def research_worker(client: Client, resources: Resources) -> Worker:
+    """The worker of the general queue. Strictly limited sources have queues of their own, which a process
+    polls only while it holds their gate (`worker.gate`)."""
+    from worker.gate import gate_activities
     from workflows.auto import AutoResearch
+    from workflows.deep import DeepResearch
     from workflows.iterative import IterativeResearch
+    from workflows.rate_gate import RateGate
 
-    return [
-        build_worker(
-            client,
-            resources.settings.task_queue,
-            workflows=[AutoResearch, IterativeResearch, DeepResearch],
-            activities=resources.activities,
-        )
-    ]
+    gates = gate_activities(client, resources.http, resources.sources, resources.search)
+    return build_worker(
+        client,
+        resources.settings.task_queue,
+        workflows=[AutoResearch, IterativeResearch, DeepResearch, RateGate],
+        activities=[*resources.activities, *gates],
+    )

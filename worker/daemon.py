@@ -35,24 +35,27 @@ async def serve(settings: Settings, connection: ClientConnectConfig, stop: async
 
     Raises NoConnection, DeterminatorError (the store cannot be opened) and what ended a worker.
     """
-    from worker.build import build_workers
+    from worker.build import research_worker
+    from worker.gate import start_gates
     from worker.resources import open_resources
 
     client = await _connect(connection, stop)
     if client is None:
         return
     async with open_resources(settings) as resources:
-        workers = build_workers(client, resources)
-        running = [asyncio.create_task(worker.run()) for worker in workers]
+        worker = research_worker(client, resources)
+        running = asyncio.create_task(worker.run())
         stopping = asyncio.create_task(stop.wait())
-        log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
         try:
-            await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
+            await start_gates(client, settings, resources.sources)
+            log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
+            await asyncio.wait([stopping, running], return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.cancel()
             log.info("worker_stopping")
-            await asyncio.gather(*(worker.shutdown() for worker in workers if worker.is_running))
-            await asyncio.gather(*running)
+            if not running.done():
+                await worker.shutdown()
+            await running
     log.info("worker_stopped")
 
 

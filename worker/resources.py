@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
-
-from activities.publish import PublishActivities
+from typing import TYPE_CHECKING, Any
 
 from activities.evidence import EvidenceStore
+from activities.models.base import Answer, Completion
 from activities.prepare import PrepareActivities
+from activities.publish import PublishActivities
 from activities.search import SearchActivities
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -16,6 +16,10 @@ from activities.sources.http import Http, open_http
 from activities.sources.registry import build_sources
 from activities.think import ThinkActivities
 from activities.thinker import RoleThinker
+from activities.types import Allowance, ModelChoice
+
+if TYPE_CHECKING:
+    from activities.models.client import OpenAIModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +53,52 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
         store = EvidenceStore.at(settings.evidence_url)
         http = await stack.enter_async_context(open_http(settings))
         sources = build_sources(settings, http)
+        model = LateModel(settings, store)
+        stack.push_async_callback(model.aclose)
         yield Resources(
             settings=settings,
             store=store,
             http=http,
             sources=sources,
-            think=ThinkActivities(RoleThinker(None, store, settings)),
+            think=ThinkActivities(RoleThinker(model, store, settings)),
             prepare=PrepareActivities(settings, sources),
             publish=PublishActivities(store, None),
             search=SearchActivities(sources, store),
         )
+
+
+class LateModel:
+    """The door to language models, built at the first question: without one, nobody waits for its library."""
+
+    def __init__(self, settings: Settings, store: EvidenceStore) -> None:
+        self._settings = settings
+        self._store = store
+        self._model: OpenAIModel | None = None
+
+    async def ask(
+        self,
+        choice: ModelChoice,
+        *,
+        system: str,
+        user: str,
+        answer: type[Answer],
+        allowance: Allowance,
+        scope: str,
+    ) -> tuple[Answer, Completion]:
+        """See `activities.models.base.LanguageModel.ask`."""
+        if self._model is None:
+            # in the event loop: a first import in a thread beside another one is not worth the risk
+            from activities.models.client import OpenAIModel
+
+            self._model = OpenAIModel(self._settings, self._store)
+        return await self._model.ask(
+            choice, system=system, user=user, answer=answer, allowance=allowance, scope=scope
+        )
+
+    async def aclose(self) -> None:
+        """Close what was opened."""
+        if self._model is not None:
+            await self._model.aclose()
 
 
 def methods(owner: object) -> list[Callable[..., Any]]:

@@ -114,7 +114,7 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
     from temporalio.client import WorkflowUpdateFailedError
     from temporalio.service import RPCError, RPCStatusCode
 
-    from activities.errors import StoreError
+    from activities.errors import DeterminatorError
     from client.connect import BadConnectionSettings, NoConnection
     from client.locks import Locked
     from client.runs import NoAnswer, NoSuchRun
@@ -132,7 +132,7 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
         raise Unreachable(f"another command holds {error}; wait for it or end it") from error
     except WorkflowUpdateFailedError as error:
         raise BadInput(f"the run refused: {error.cause}") from error
-    except StoreError as error:
+    except DeterminatorError as error:
         raise Failure(str(error)) from error
     except RPCError as error:
         if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED):

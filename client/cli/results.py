@@ -113,11 +113,10 @@ def jsonl_line(ref: "EvidenceRef", item: "Evidence") -> str:
 
 def show_evidence(items: "tuple[EvidenceRef, ...]") -> None:
     """Print the index as a table."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from client.display import plain
+    from client.display import plain, to_stdout
 
     if not items:
         say("the run has found nothing yet")
@@ -136,4 +135,4 @@ def show_evidence(items: "tuple[EvidenceRef, ...]") -> None:
             Text(ref.standing, style="bold red" if bad else ""),
             Text(plain(ref.title)),
         )
-    Console().print(table)
+    to_stdout().print(table)

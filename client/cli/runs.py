@@ -68,11 +68,9 @@ async def patient_progress(connection: "Connection", run_id: str) -> "Progress |
 
 def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -> None:
     """Print it for a person."""
-    from rich.console import Console
+    from client.display import panel, plain, to_stdout
 
-    from client.display import panel, plain
-
-    console = Console()
+    console = to_stdout()
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
     link = connection.link(row.run_id)
     if link:
@@ -112,15 +110,15 @@ def list_runs(limit: int, as_json: bool, address: str | None) -> None:
 
 def show_list(rows: "list[Row]") -> None:
     """Print runs as a table."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from client.display import plain
+    from client.display import plain, to_stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("run", "status", "mode", "started"):
-        table.add_column(name, no_wrap=True, overflow="fold" if name == "run" else "ellipsis")
+    table.add_column("run", no_wrap=True, min_width=max(len(row.run_id) for row in rows))
+    for name, width in (("status", 10), ("mode", 9), ("started", 16)):
+        table.add_column(name, no_wrap=True, min_width=width)
     table.add_column("question", overflow="ellipsis", no_wrap=True)
     for row in rows:
         state = row.status if row.status != "running" or not row.phase else row.phase.replace("_", " ")
@@ -131,7 +129,7 @@ def show_list(rows: "list[Row]") -> None:
             f"{row.started.astimezone():%Y-%m-%d %H:%M}",
             Text(plain(row.question)),
         )
-    Console().print(table)
+    to_stdout().print(table)
 
 
 def as_data(row: "Row") -> dict[str, object]:

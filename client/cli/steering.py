@@ -1,4 +1,4 @@
-"""`determinator approve`, `reject`, `pause`, `resume`, `steer`, `finish`, `extend`, `candidates`, `cancel`."""
+"""Talking to a run: approve, reject, pause, resume, steer, finish, extend, candidates, cancel."""
 
 import getpass
 from typing import TYPE_CHECKING, Literal
@@ -231,7 +231,7 @@ def cancel(run: str, section: str | None, address: str | None) -> None:
 
 
 async def running(connection: "Connection", run_id: str) -> "Progress | None":
-    """The progress of a run that is under way; None when no worker answers. Raises BadInput when it is over."""
+    """The progress of a run under way; None when no worker answers. Raises BadInput when it is over."""
     from client.cli.runs import patient_progress
     from client.runs import describe
 

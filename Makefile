@@ -1,0 +1,48 @@
+# Everything a developer or a visitor needs; nothing but Python 3.11+ and pip is assumed.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+QUESTION ?= Can metformin lower the risk of colorectal cancer?
+
+# the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
+DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
+	DETERMINATOR_MODEL=extractive $(BIN)/determinator
+
+.PHONY: setup test lint demo test-chaos test-model bench clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not chaos and not model"
+
+demo: setup
+	$(DEMO) ask "$(QUESTION)" --mode iterative
+	$(DEMO) report last | head -40
+	@echo
+	@echo "The whole report: .determinator/reports/"
+	$(DEMO) down
+
+test-chaos: setup
+	$(BIN)/pytest -m chaos
+
+test-model: setup
+	$(BIN)/pytest -m model
+
+bench: setup
+	@for file in benchmarks/*.py; do [[ $$file == */__init__.py ]] || $(BIN)/python $$file || exit 1; done
+
+clean:
+	-[ -x $(BIN)/determinator ] && $(DEMO) down
+	rm -rf $(VENV) .determinator .mypy_cache .ruff_cache .pytest_cache dist build

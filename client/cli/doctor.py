@@ -1,0 +1,242 @@
+"""`determinator doctor`: what works here, what does not, and how to mend it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from client.cli.common import address_option, json_option, load_settings, print_json, run_async
+from client.cli.failures import Exit, Failure
+
+if TYPE_CHECKING:
+    from activities.settings import Settings
+
+State = Literal["ok", "warn", "fail"]
+PROBE_SECONDS = 10.0
+STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    state: State
+    message: str
+    """What was found and, when it is not well, how to mend it."""
+
+
+@click.command(short_help="Check this installation and say how to mend it.")
+@click.option("--network", is_flag=True, help="Also ask every enabled source one small question.")
+@json_option
+@address_option
+def doctor(network: bool, as_json: bool, address: str | None) -> int:
+    """Check server, home, worker, model and sources, and say how to mend what is not well."""
+    from rich.text import Text
+
+    from client.display import to_stdout
+
+    console = to_stdout()
+    found: list[Check] = []
+
+    async def body() -> None:
+        async for check in checks(address, network=network):
+            found.append(check)
+            if not as_json:
+                line = Text.assemble(
+                    (f"{check.state:5}", STYLE[check.state]), f"{check.name}: {check.message}"
+                )
+                console.print(line, soft_wrap=True)
+
+    run_async(body)
+    if as_json:
+        print_json([asdict(check) for check in found])
+    return Exit.FAILED if any(check.state == "fail" for check in found) else Exit.DONE
+
+
+async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
+    """Everything that is looked at, in the order in which one thing needs another."""
+    try:
+        settings = load_settings()
+    except Failure as error:
+        yield Check("configuration", "fail", str(error))
+        return
+    yield Check("configuration", "ok", "read")
+    yield check_home(settings)
+    yield await check_server(settings, address)
+    if address is None:
+        yield check_worker(settings)
+    yield await check_store(settings)
+    yield await check_model(settings)
+    async for check in check_sources(settings, network=network):
+        yield check
+
+
+def check_home(settings: "Settings") -> Check:
+    """Whether home can be written."""
+    import shutil
+
+    from client.state import Places, write_whole
+
+    places = Places(settings.home)
+    try:
+        places.make()
+        probe = places.home / ".doctor"
+        write_whole(probe, b"")
+        probe.unlink()
+    except OSError as error:
+        return Check(
+            "home", "fail", f"{places.home} cannot be written ({error.strerror}); set DETERMINATOR_HOME"
+        )
+    free = shutil.disk_usage(places.home).free / 1e9
+    if free < 0.5:
+        return Check("home", "warn", f"{places.home} has {free:.1f} GB left; make room")
+    return Check("home", "ok", str(places.home))
+
+
+async def check_server(settings: "Settings", address: str | None) -> Check:
+    """Whether the configured server answers; for the embedded one, whether there is one to start."""
+    from client.binary import NoServerBinary, find_temporal, server_version
+    from client.connect import BadConnectionSettings, NoConnection, configured, open_client
+    from client.local import look
+
+    try:
+        config = configured(address)
+        if config is not None:
+            await open_client(config)
+            return Check("server", "ok", f"answers at {config['target_host']}")
+        binary = find_temporal()
+        version = server_version(binary)
+    except (BadConnectionSettings, NoConnection, NoServerBinary) as error:
+        return Check("server", "fail", str(error))
+    running = look(settings.home).server
+    if running is None:
+        return Check("server", "ok", f"embedded {version} ({binary}); not running, `ask` starts it")
+    if running.version != version:
+        return Check(
+            "server",
+            "warn",
+            f"embedded {running.version} runs, {version} is installed; `determinator down` and it is used "
+            "from the next start on (with a database of its own)",
+        )
+    return Check("server", "ok", f"embedded {version}, pid {running.pid}, Web UI {running.ui_url}")
+
+
+def check_worker(settings: "Settings") -> Check:
+    """Whether the background worker runs, and with our settings."""
+    from client.connect import configured
+    from client.fingerprint import fingerprint
+    from client.local import look
+    from client.state import Places
+
+    if configured() is not None:
+        return Check("worker", "ok", "not looked at: the configured server's workers are not ours")
+    running = look(settings.home).worker
+    if running is None:
+        return Check("worker", "ok", "not running; `ask` starts it")
+    if running.fingerprint != fingerprint(settings, Places(settings.home)):
+        return Check("worker", "warn", f"pid {running.pid} has other settings; the next `ask` restarts it")
+    return Check("worker", "ok", f"pid {running.pid}, started {running.started_at}")
+
+
+async def check_store(settings: "Settings") -> Check:
+    """Whether the evidence store takes a blob and gives it back."""
+    from activities.errors import DeterminatorError
+    from activities.evidence import EvidenceStore
+    from client.cli.config import without_credentials
+
+    where = (
+        without_credentials(settings.evidence_url)
+        if "://" in settings.evidence_url
+        else settings.evidence_url
+    )
+    try:
+        store = EvidenceStore.at(settings.evidence_url)
+        await store.put_named("doctor", b"ok")
+        if await store.get_named("doctor") != b"ok":
+            return Check("evidence store", "fail", f"{where} does not give back what was written")
+    except DeterminatorError as error:
+        return Check("evidence store", "fail", f"{error}; check DETERMINATOR_STORE_URL")
+    return Check("evidence store", "ok", where)
+
+
+async def check_model(settings: "Settings") -> Check:
+    """Whether the model's server answers and knows the model. Costs no tokens."""
+    import httpx
+
+    if settings.model is None or settings.model == "extractive":
+        return Check(
+            "model", "ok", "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
+        )
+    base = (settings.openai_base_url or "https://api.openai.com/v1").rstrip("/")
+    key = settings.openai_api_key
+    if key is None and settings.openai_base_url is None:
+        return Check("model", "fail", f"{settings.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL")
+    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    try:
+        async with httpx.AsyncClient(timeout=PROBE_SECONDS) as http:
+            answer = await http.get(f"{base}/models", headers=headers)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Check("model", "fail", f"{base} does not answer ({error or type(error).__name__})")
+    if answer.status_code in (401, 403):
+        return Check("model", "fail", f"{base} refuses the key ({answer.status_code}); check OPENAI_API_KEY")
+    if not answer.is_success:
+        return Check("model", "warn", f"{base} answers {answer.status_code} when asked for its models")
+    names = model_names(answer)
+    if names and settings.model not in names:
+        shown = ", ".join(names[:5])
+        return Check("model", "warn", f"{base} does not list {settings.model}; it has {shown}")
+    return Check("model", "ok", f"{settings.model} at {base}")
+
+
+def model_names(answer: "object") -> list[str]:
+    """The ids in a list of models; empty when it is no such list."""
+    import httpx
+
+    assert isinstance(answer, httpx.Response)
+    try:
+        data = answer.json()["data"]
+        return [str(entry["id"]) for entry in data]
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator[Check]:
+    """Which sources are enabled and, with `network`, whether they answer."""
+    import asyncio
+
+    from activities.errors import SourceError
+    from activities.sources.http import open_http
+    from activities.sources.registry import build_sources, options
+    from activities.types import Query
+
+    async with open_http(settings) as http:
+        built = build_sources(settings, http)
+        for option in options(settings, built):
+            name = f"source {option.info.name}"
+            if not option.enabled:
+                yield Check(name, "ok", f"not enabled: {option.reason}")
+            elif not network or option.info.role == "lookup":
+                yield Check(name, "ok", "enabled")
+            else:
+                query = Query(text="aspirin", limit=1)
+                try:
+                    async with asyncio.timeout(PROBE_SECONDS * 3):
+                        await built[option.info.name].exchange(query, None)
+                except SourceError as error:
+                    yield Check(name, "warn", advice(str(error)))
+                except TimeoutError:
+                    yield Check(name, "warn", "did not answer in time")
+                else:
+                    yield Check(name, "ok", "answers")
+
+
+def advice(error: str) -> str:
+    """The error and, where the cause is known, how to go on."""
+    if " 403" in error:
+        return (
+            f"{error}; a source that answers 403 to everything may refuse this network or this HTTP client: "
+            "try another network, a proxy (HTTPS_PROXY), or a mirror with DETERMINATOR_<SOURCE>_URL"
+        )
+    return error

@@ -1,0 +1,135 @@
+"""`determinator sources` and `search`: what can be searched, and trying it."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from client.cli.common import json_option, load_settings, print_json, run_async, say
+from client.cli.failures import BadInput, Failure
+
+if TYPE_CHECKING:
+    from activities.sources.base import SearchResult
+    from activities.types import SourceOption
+
+
+@click.command(short_help="List the sources and how to enable them.")
+@json_option
+def sources(as_json: bool) -> None:
+    """List the sources, which of them are enabled, and how to enable the others."""
+    found = run_async(available)
+    if as_json:
+        print_json([option.model_dump(mode="json") for option in found])
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    from client.display import to_stdout
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("source", no_wrap=True)
+    table.add_column("enabled", no_wrap=True)
+    table.add_column("rate", no_wrap=True)
+    table.add_column("what it covers")
+    for option in found:
+        covers = Text(option.info.covers)
+        if not option.enabled:
+            covers.append(f"\n{option.reason}", style="yellow")
+        elif option.info.how_to_enable and option.info.needs_key:
+            covers.append(f"\n{option.info.how_to_enable}", style="dim")
+        enabled = Text("yes", style="green") if option.enabled else Text("no", style="yellow")
+        table.add_row(option.info.name, enabled, option.info.rate, covers)
+    to_stdout().print(table)
+
+
+async def available() -> "tuple[SourceOption, ...]":
+    """The sources as a worker with our settings sees them."""
+    from activities.sources.http import open_http
+    from activities.sources.registry import build_sources, options
+
+    settings = load_settings()
+    async with open_http(settings) as http:
+        return options(settings, build_sources(settings, http))
+
+
+@click.command(short_help="Search one source, outside of any run.")
+@click.argument("source", metavar="SOURCE")
+@click.argument("query", nargs=-1, required=True, metavar="QUERY")
+@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
+@click.option("--library", metavar="DIR", help="Folder for the source `library`.")
+@click.option("--year-from", type=click.IntRange(1500, 2200))
+@click.option("--year-to", type=click.IntRange(1500, 2200))
+@json_option
+def search(
+    source: str,
+    query: tuple[str, ...],
+    limit: int,
+    library: str | None,
+    year_from: int | None,
+    year_to: int | None,
+    as_json: bool,
+) -> None:
+    """Search one source, outside of any run, and print what it answers."""
+    from client.cli.ask import check_library, check_sources
+
+    check_sources((source,))
+    folder = check_library(library)
+    text = " ".join(query).strip()
+    if not text:
+        raise BadInput("the query is empty")
+    settings = load_settings()
+
+    async def body() -> "SearchResult":
+        from activities.errors import Refused, SourceError
+        from activities.sources.base import search as search_all
+        from activities.sources.http import open_http
+        from activities.sources.registry import build_sources, why_closed
+        from activities.types import Filters, Query
+
+        asked = Query(
+            text=text,
+            limit=limit,
+            filters=Filters(
+                year_from=year_from, year_to=year_to, options={"library": folder} if folder else {}
+            ),
+        )
+        async with open_http(settings) as http:
+            found = build_sources(settings, http)[source]
+            closed = why_closed(settings, found) or str(getattr(found, "missing", "") or "")
+            if closed:
+                raise BadInput(f"{source}: {closed}")
+            if found.info.role == "lookup":
+                raise BadInput(f"{source} answers by identifier only and cannot be searched")
+            try:
+                return await search_all(found, asked)
+            except Refused as error:
+                raise BadInput(str(error)) from error
+            except SourceError as error:
+                raise Failure(
+                    f"{error} ({error.status.replace('_', ' ')}; this is not `no results`)"
+                ) from error
+
+    show_result(run_async(body), as_json=as_json)
+
+
+def show_result(result: "SearchResult", *, as_json: bool) -> None:
+    """Print what a search brought."""
+    from client.display import plain
+
+    if as_json:
+        print_json(
+            {
+                "status": result.status,
+                "hits": result.hits,
+                "set_aside": result.set_aside,
+                "sent": result.sent,
+                "details": list(result.details),
+                "records": [record.model_dump(mode="json") for record in result.records],
+            }
+        )
+        return
+    for record in result.records:
+        click.echo(plain(f"{record.evidence_id}  {record.title} ({record.year or 'no year'})"))
+        if record.url:
+            click.echo(f"    {plain(record.url)}")
+    set_aside = f", {result.set_aside} could not be read" if result.set_aside else ""
+    say(plain(f"{result.status}: {len(result.records)} of {result.hits}{set_aside}; sent: {result.sent}"))
