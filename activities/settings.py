@@ -31,7 +31,11 @@ class Settings(BaseSettings):
     """Everything a worker or the CLI may be told. Field names are keys of `determinator.toml`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="DETERMINATOR_", extra="allow", populate_by_name=True, env_nested_delimiter="__"
+        env_prefix="DETERMINATOR_",
+        env_ignore_empty=True,
+        extra="allow",
+        populate_by_name=True,
+        env_nested_delimiter="__",
     )
 
     home: Path = Field(default_factory=lambda: user_data_path("determinator", appauthor=False))
