@@ -61,6 +61,7 @@ class ClinicalTrials:
     def __init__(self, url: str, http: Http) -> None:
         self._url = url
         self._http = http
+        http.pace(NAME, 0.8)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Fetch one page of studies. Raises SourceError."""

@@ -82,6 +82,7 @@ class OpenFda:
         self._url = url
         self._http = http
         self._headers = {"x-api-key": key} if key else {}
+        http.pace(NAME, 4)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Ask the next endpoint. Raises SourceError."""

@@ -1,0 +1,273 @@
+"""Crossref works (https://api.crossref.org/swagger-ui/index.html).
+
+A work's record lists the notices about it under `updated-by`; a notice's record names the work it is about
+under `update-to`. The two are never mixed up: a notice has no bearing on its own standing, and its DOI is not
+the work's.
+"""
+
+import html
+import re
+from collections.abc import Mapping
+from typing import TypeVar
+from urllib.parse import quote
+
+import httpx
+from lxml import etree
+from lxml.html import fragment_fromstring
+from pydantic import Field, JsonValue, ValidationError
+
+from activities.errors import Malformed, Refused
+from activities.identity import evidence_id
+from activities.notices import FALLEN, kind_of, marked_title, standing_of
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.cache import STANDING_SECONDS
+from activities.sources.http import Http
+from activities.sources.reading import (
+    Wire,
+    arxiv_of_doi,
+    doi_of,
+    facts,
+    read_page,
+    read_records,
+    type_from_title,
+)
+from activities.sources.xmltext import raw_text
+from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
+
+NAME = "crossref"
+TITLE = "Crossref"
+BLOCKS = ("p", "title", "sec", "list", "list-item", "br", "div", "li", "h1", "h2", "h3", "h4")
+"""Tags of JATS and HTML that end a line."""
+FORMULA_SOURCES = frozenset({"tex-math", "annotation"})
+"""A formula a second time, as its source."""
+_PREFIX = re.compile(r"(</?)(?:jats|mml):")
+
+
+Shape = TypeVar("Shape", bound=Wire)
+
+
+class Dated(Wire):
+    date_parts: tuple[tuple[int | None, ...], ...] = Field(default=(), alias="date-parts")
+
+    @property
+    def year(self) -> int | None:
+        return self.date_parts[0][0] if self.date_parts and self.date_parts[0] else None
+
+    @property
+    def iso(self) -> str | None:
+        """`2010-02-06`, `2010-02` or `2010`, as far as it is known."""
+        known = [part for part in (self.date_parts[0] if self.date_parts else ()) if part is not None]
+        return "-".join(f"{part:02d}" for part in known) or None
+
+
+class Update(Wire):
+    doi: str = Field(default="", alias="DOI")
+    type: str = ""
+    source: str = ""
+    updated: Dated = Dated()
+
+
+class Person(Wire):
+    given: str = ""
+    family: str = ""
+    name: str = ""
+
+
+class Trial(Wire):
+    number: str = Field(default="", alias="clinical-trial-number")
+
+
+class Work(Wire):
+    doi: str = Field(alias="DOI")
+    title: tuple[str, ...] = ()
+    abstract: str = ""
+    author: tuple[Person, ...] = ()
+    issued: Dated = Dated()
+    container_title: tuple[str, ...] = Field(default=(), alias="container-title")
+    publisher: str = ""
+    type: str = ""
+    subtype: str = ""
+    cited_by: int | None = Field(default=None, alias="is-referenced-by-count")
+    trials: tuple[Trial, ...] = Field(default=(), alias="clinical-trial-number")
+    updated_by: tuple[Update, ...] = Field(default=(), alias="updated-by")
+    update_to: tuple[Update, ...] = Field(default=(), alias="update-to")
+
+
+class Works(Wire):
+    items: tuple[JsonValue, ...]
+    total: int = Field(default=0, alias="total-results")
+
+
+class Page(Wire):
+    status: str = ""
+    message: JsonValue
+
+
+class Crossref:
+    """Searches the bibliographic record of everything that has a Crossref DOI."""
+
+    info = SourceInfo(
+        name=NAME,
+        title=TITLE,
+        covers="Publishers' records of 160 million works with a DOI, with retractions, corrections and "
+        "expressions of concern; about a third have an abstract.",
+        how_to_enable="No key is needed; an address in DETERMINATOR_EMAIL gives a higher rate.",
+        rate="5 a second, of these one a search; 10 and three with an e-mail address",
+        rate_per_second=5,
+        domains=("general", "biomedical"),
+    )
+
+    def __init__(self, url: str, http: Http, email: str | None = None) -> None:
+        self._url = url
+        self._http = http
+        self._who = {"mailto": email} if email else {}
+        http.pace(NAME, 10 if email else 5)
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Make the search: one request brings all that is asked for. Raises SourceError."""
+        asked = parameters(query)
+        response = await self._http.get(NAME, f"{self._url}/works", {**asked, **self._who})
+        works = read_message(Works, response)
+        batch = read_records(NAME, query, works.items[: query.limit], read_work)
+        return Exchange(
+            records=batch.records,
+            hits=works.total,
+            set_aside=batch.set_aside,
+            sent=f"query={asked['query']}; filter={asked['filter']}",
+            detail=batch.detail,
+        )
+
+    async def work(self, doi: str) -> Work | None:
+        """The record of one DOI for its standing, no older than a quarter of an hour; None when Crossref has
+        no such DOI (its 404 is plain text, and the DOI may be another agency's). Raises SourceError."""
+        response = await self._http.get(
+            NAME,
+            f"{self._url}/works/{quote(doi, safe='')}",
+            self._who,
+            accept=(404,),
+            max_age=STANDING_SECONDS,
+        )
+        if response.status_code == 404:
+            if "not found" in response.text[:200].lower() and not response.text.lstrip().startswith("<"):
+                return None
+            raise Malformed(f"{TITLE} answered 404 in words it does not use: {response.text[:100]!r}")
+        return read_message(Work, response)
+
+
+def build(settings: Settings, http: Http) -> Crossref:
+    """The source as configured."""
+    return Crossref(settings.source_url(NAME, "https://api.crossref.org"), http, settings.email)
+
+
+def parameters(query: Query) -> dict[str, str]:
+    """What is asked. Works without an abstract have nothing to quote."""
+    filters = ["has-abstract:true"]
+    if query.filters.year_from:
+        filters.append(f"from-pub-date:{query.filters.year_from}")
+    if query.filters.year_to:
+        filters.append(f"until-pub-date:{query.filters.year_to}")
+    filters += [f"type:{name}" for name in query.filters.publication_types]
+    return {"query": query.text, "rows": str(query.limit), "filter": ",".join(filters)}
+
+
+def read_message(shape: type[Shape], response: httpx.Response) -> Shape:
+    """What the envelope holds. Raises Malformed for another shape, Refused when Crossref rejects the request
+    inside a 200."""
+    page = read_page(Page, response, TITLE)
+    if page.status == "failed":
+        raise Refused(f"{TITLE} rejected the request: {' '.join(str(page.message).split())[:200]}")
+    try:
+        return shape.model_validate(page.message)
+    except ValidationError as error:
+        raise Malformed(f"{TITLE} sent a message of another shape: {str(page.message)[:100]}") from error
+
+
+def read_work(item: JsonValue) -> Evidence:
+    """One work. Raises ValueError without a DOI or for another shape."""
+    return evidence(Work.model_validate(item))
+
+
+def evidence(work: Work) -> Evidence:
+    """A work as evidence; of a notice its facts say what it is and what it is about."""
+    doi = doi_of(work.doi)
+    if doi is None:
+        raise ValueError(f"{work.doi[:40]!r} is not a DOI")
+    identifiers = Identifiers(doi=doi, arxiv=arxiv_of_doi(doi))
+    title = plain(work.title[0]) if work.title else ""
+    found = notices(work)
+    type_: EvidenceType = (
+        "preprint" if (work.type, work.subtype) == ("posted-content", "preprint") else "article"
+    )
+    return Evidence(
+        evidence_id=evidence_id(identifiers, doi),
+        source=NAME,
+        title=title or "Untitled",
+        text=plain(work.abstract),
+        authors=tuple(n for n in (p.name or f"{p.given} {p.family}".strip() for p in work.author) if n),
+        year=work.issued.year,
+        venue=(work.container_title[0] if work.container_title else work.publisher) or None,
+        identifiers=identifiers,
+        url=f"https://doi.org/{doi}",
+        evidence_type=type_from_title(title, type_),
+        standing=standing_of(found),
+        notices=found,
+        facts=facts(
+            cited_by="" if work.cited_by is None else str(work.cited_by),
+            work_type=work.type,
+            publisher=work.publisher,
+            trial_numbers=[t.number for t in work.trials],
+            notice=sorted({kind_of(u.type) or "" for u in noticed(work)}),
+            notice_of=[doi_of(u.doi) for u in noticed(work)],
+        ),
+    )
+
+
+def noticed(work: Work) -> list[Update]:
+    """The other works a record is a notice about; empty for what is no notice."""
+    return [u for u in work.update_to if kind_of(u.type) and doi_of(u.doi) not in (None, doi_of(work.doi))]
+
+
+def notices(work: Work) -> tuple[StandingNotice, ...]:
+    """The notices about a work: those that say they update it, those in its own record that name itself, and
+    a title that says so. Of a notice about another work the title says nothing about itself."""
+    own = doi_of(work.doi)
+    found = []
+    for update in (*work.updated_by, *(u for u in work.update_to if doi_of(u.doi) == own)):
+        kind = kind_of(update.type)
+        if kind is not None:
+            doi = doi_of(update.doi)
+            found.append(
+                StandingNotice(
+                    kind=kind,
+                    date=update.updated.iso,
+                    doi=doi if doi != own else None,
+                    reported_by=f"{NAME} ({update.source})" if update.source else NAME,
+                )
+            )
+    marked = marked_title(work.title[0], NAME) if work.title and not noticed(work) else None
+    if marked and not any(n.kind in FALLEN for n in found):
+        found.append(marked)
+    return tuple(found)
+
+
+def plain(markup: str) -> str:
+    """Text without its JATS or HTML tags: a line a block, no heading that only says "Abstract".
+
+    Publishers escape entities twice at times: what is left of them is decoded once more. Raises ValueError.
+    """
+    if "<" not in markup and "&" not in markup:
+        return " ".join(markup.split())
+    try:
+        root = fragment_fromstring(_PREFIX.sub(r"\1", " ".join(markup.split())), create_parent="div")
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        raise ValueError(f"an abstract's markup cannot be read: {error}") from error
+    for element in list(root.iterdescendants(*BLOCKS)):
+        element.text = f"\n{element.text or ''}"
+        element.tail = f"\n{element.tail or ''}"
+    try:
+        text = raw_text(root, skip=lambda element: element.tag in FORMULA_SOURCES)
+    except ValueError:  # a stray "<" made a tag that has no name
+        text = str(root.text_content())
+    lines = [folded for line in text.split("\n") if (folded := " ".join(html.unescape(line).split()))]
+    return "\n".join(lines[1:] if lines[:1] in (["Abstract"], ["ABSTRACT"]) else lines)

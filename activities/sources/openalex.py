@@ -1,0 +1,202 @@
+"""OpenAlex works (https://docs.openalex.org/api-entities/works).
+
+Abstracts come as an index of positions for each word and are put together again. `is_retracted` is the only
+standing OpenAlex knows; that it is false does not say that nothing was corrected, so it stays unknown.
+`filters.publication_types` are OpenAlex's own, such as `review` or `preprint`.
+"""
+
+from collections.abc import Mapping
+
+from pydantic import Field, JsonValue
+
+from activities.identity import evidence_id, normal_pmcid, normal_pmid
+from activities.notices import marked_title, standing_of
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http import Http
+from activities.sources.reading import (
+    SetAside,
+    Wire,
+    arxiv_of_doi,
+    doi_of,
+    facts,
+    read_page,
+    read_records,
+    type_from_title,
+)
+from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
+
+NAME = "openalex"
+TITLE = "OpenAlex"
+PER_PAGE = 100
+FIELDS = (
+    "id,doi,ids,display_name,publication_year,type,is_retracted,cited_by_count,authorships,"
+    "primary_location,open_access,abstract_inverted_index,language"
+)
+TYPES: dict[str, EvidenceType] = {"review": "review", "preprint": "preprint"}
+NOTICES = frozenset({"erratum", "retraction"})
+"""Work types that are notices about another work."""
+
+
+class Ids(Wire):
+    pmid: str = ""
+    pmcid: str = ""
+
+
+class Named(Wire):
+    display_name: str = ""
+
+
+class Authorship(Wire):
+    author: Named = Named()
+
+
+class Location(Wire):
+    landing_page_url: str = ""
+    source: Named = Named()
+
+
+class OpenAccess(Wire):
+    oa_status: str = ""
+    oa_url: str = ""
+
+
+class Work(Wire):
+    id: str
+    doi: str = ""
+    ids: Ids = Ids()
+    display_name: str = ""
+    publication_year: int | None = None
+    type: str = ""
+    is_retracted: bool = False
+    cited_by_count: int | None = None
+    authorships: tuple[Authorship, ...] = ()
+    primary_location: Location = Location()
+    open_access: OpenAccess = OpenAccess()
+    abstract_inverted_index: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    language: str = ""
+
+
+class Meta(Wire):
+    count: int = 0
+
+
+class Page(Wire):
+    results: tuple[JsonValue, ...]
+    meta: Meta = Meta()
+
+
+class OpenAlex:
+    """Searches titles, abstracts and full texts; booleans in capitals and quoted phrases as typed."""
+
+    info = SourceInfo(
+        name=NAME,
+        title=TITLE,
+        covers="250 million scholarly works of every field, with abstracts, citation counts and retraction "
+        "flags.",
+        key_setting="OPENALEX_API_KEY",
+        how_to_enable="No key is needed for a few searches a day; a free one "
+        "(https://openalex.org/settings/api) in OPENALEX_API_KEY allows many more.",
+        rate="10 a second; a daily allowance that a key raises",
+        rate_per_second=10,
+        domains=("general", "biomedical"),
+    )
+
+    def __init__(self, url: str, http: Http, email: str | None = None, key: str | None = None) -> None:
+        self._url = url
+        self._http = http
+        self._who = {k: v for k, v in {"mailto": email, "api_key": key}.items() if v}
+        http.pace(NAME, 10)
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Fetch one page of works. Raises SourceError."""
+        number = int(cursor["page"]) if cursor else 1
+        asked = parameters(query)
+        params = {**asked, "select": FIELDS, "page": str(number), **self._who}
+        page = read_page(Page, await self._http.get(NAME, f"{self._url}/works", params), TITLE)
+        seen = (number - 1) * PER_PAGE
+        batch = read_records(NAME, query, page.results[: query.limit - seen], read_work)
+        more = len(page.results) == PER_PAGE and seen + PER_PAGE < query.limit
+        return Exchange(
+            records=batch.records,
+            hits=page.meta.count,
+            set_aside=batch.set_aside,
+            sent=f"search={asked['search']}; filter={asked['filter']}",
+            cursor={"page": str(number + 1)} if more else None,
+            detail=batch.detail,
+        )
+
+
+def build(settings: Settings, http: Http) -> OpenAlex:
+    """The source as configured."""
+    key = settings.openalex_api_key
+    url = settings.source_url(NAME, "https://api.openalex.org")
+    return OpenAlex(url, http, settings.email, key.get_secret_value() if key else None)
+
+
+def parameters(query: Query) -> dict[str, str]:
+    """What is asked, the same for each page. Works without an abstract have nothing to quote."""
+    filters = ["has_abstract:true"]
+    if query.filters.year_from:
+        filters.append(f"from_publication_date:{query.filters.year_from}-01-01")
+    if query.filters.year_to:
+        filters.append(f"to_publication_date:{query.filters.year_to}-12-31")
+    if query.filters.publication_types:
+        filters.append(f"type:{'|'.join(query.filters.publication_types)}")
+    return {
+        "search": query.text,
+        "filter": ",".join(filters),
+        "per-page": str(min(query.limit, PER_PAGE)),
+    }
+
+
+def read_work(item: JsonValue) -> Evidence:
+    """One work. Raises ValueError for another shape, SetAside for a notice about another work."""
+    work = Work.model_validate(item)
+    if work.type in NOTICES:
+        raise SetAside("that is a notice about another work")
+    doi = doi_of(work.doi)
+    identifiers = Identifiers(
+        pmid=normal_pmid(last_part(work.ids.pmid)),
+        pmcid=normal_pmcid(last_part(work.ids.pmcid)),
+        doi=doi,
+        arxiv=arxiv_of_doi(doi),
+        openalex=last_part(work.id) or None,
+    )
+    notices = [n for n in [marked_title(work.display_name, NAME)] if n]
+    if work.is_retracted:
+        notices.append(StandingNotice(kind="retraction", reported_by=NAME))
+    text = abstract(work.abstract_inverted_index)
+    return Evidence(
+        evidence_id=evidence_id(identifiers, text),
+        source=NAME,
+        title=work.display_name or "Untitled",
+        text=text,
+        authors=tuple(a.author.display_name for a in work.authorships if a.author.display_name),
+        year=work.publication_year,
+        venue=work.primary_location.source.display_name or None,
+        identifiers=identifiers,
+        url=work.primary_location.landing_page_url or work.doi or work.id,
+        evidence_type=type_from_title(work.display_name, TYPES.get(work.type, "article")),
+        standing=standing_of(notices, otherwise="unknown"),
+        notices=tuple(notices),
+        facts=facts(
+            cited_by="" if work.cited_by_count is None else str(work.cited_by_count),
+            work_type=work.type,
+            open_access=work.open_access.oa_status,
+            open_access_url=work.open_access.oa_url,
+            language=work.language,
+        ),
+    )
+
+
+def abstract(index: Mapping[str, tuple[int, ...]]) -> str:
+    """The abstract from the positions of its words, without a heading that says "Abstract"."""
+    placed = sorted((position, word) for word, positions in index.items() for position in positions)
+    words = [word for _, word in placed]
+    return " ".join(words[1:] if words[:1] in (["Abstract"], ["ABSTRACT"], ["Abstract:"]) else words).strip()
+
+
+def last_part(address: str) -> str:
+    """`https://openalex.org/W4396723768` -> `W4396723768`."""
+    return address.rstrip("/").rsplit("/", 1)[-1]
