@@ -104,8 +104,9 @@ def run(arguments: Sequence[str]) -> int:
         return complain(str(error), error.code)
     except (click.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # the reader (`| head`) has seen enough; what is left in the buffer must not complain either
+    except (BrokenPipeError, SystemExit):
+        # the reader (`| head`) has seen enough, which click turns into SystemExit; what is left in the buffer
+        # must not complain either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
     except Exception as error:

@@ -141,13 +141,18 @@ def steer(run: str, text: tuple[str, ...], add_source: str | None, address: str 
 
 @click.command(short_help="Add to a run's budget.")
 @run_argument
-@click.option("--tokens", type=click.IntRange(1), default=0)
-@click.option("--cost", type=click.FloatRange(0, min_open=True), default=0.0, metavar="USD")
-@click.option("--time", "seconds", type=Duration(), default=None, metavar="TIME")
-@click.option("--iterations", type=click.IntRange(1), default=0)
+@click.option("--tokens", type=click.IntRange(1))
+@click.option("--cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="US dollars.")
+@click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As in 90s, 30m or 2h.")
+@click.option("--iterations", type=click.IntRange(1))
 @address_option
 def extend(
-    run: str, tokens: int, cost: float, seconds: float | None, iterations: int, address: str | None
+    run: str,
+    tokens: int | None,
+    cost: float | None,
+    seconds: float | None,
+    iterations: int | None,
+    address: str | None,
 ) -> None:
     """Add to a run's budget while it runs."""
     if not (tokens or cost or seconds or iterations):
@@ -159,7 +164,10 @@ def extend(
 
         await running(connection, run_id)
         more = ExtendBudget(
-            tokens=tokens, cost_microusd=round(cost * 1e6), seconds=seconds or 0.0, iterations=iterations
+            tokens=tokens or 0,
+            cost_microusd=round((cost or 0.0) * 1e6),
+            seconds=seconds or 0.0,
+            iterations=iterations or 0,
         )
         budget = await connection.client.get_workflow_handle(run_id).execute_update(
             "extend_budget", more, result_type=BudgetStatus

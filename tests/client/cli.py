@@ -1,0 +1,87 @@
+"""The command as a person runs it: a process of its own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-m", "client.cli.main"]
+SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def run_id(self) -> str:
+        found = re.search(r"\bask-[a-z0-9-]+", self.out)
+        assert found, self
+        return found.group()
+
+
+def determinator(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "") -> Ran:
+    """Run a command to its end."""
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, **(env or {})},
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def begin(*arguments: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
+    """Start a command and leave it running."""
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(env or {})},
+    )
+
+
+def processes_of(home: Path) -> dict[str, list[int]]:
+    """Pids of living servers and workers of a home, from the kernel's own list."""
+    found: dict[str, list[int]] = {"server": [], "worker": []}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            environment = (entry / "environ").read_bytes()
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state == "Z":
+            continue
+        if b"start-dev" in words and any(str(home).encode() in word for word in words):
+            found["server"].append(int(entry.name))
+        elif b"worker.daemon" in words and f"DETERMINATOR_HOME={home}\0".encode() in environment + b"\0":
+            found["worker"].append(int(entry.name))
+    return found
+
+
+def wait_until(condition: Any, seconds: float = 40.0) -> None:
+    """Poll until it holds; fail the test when it never does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)

