@@ -1,24 +1,39 @@
 """Whether two sentences say the same, or the opposite of each other, by their words."""
 
+import re
+
 from rapidfuzz import fuzz
 
-from activities.models.extractive.grading import opposed
+from activities.models.extractive.grading import opposed, trend
 from activities.models.extractive.words import pairs, terms, weak_stems
 
 SAME = 90
-"""`rapidfuzz` ratio of sorted words from which two sentences say the same; numbers must be equal as well."""
+"""`rapidfuzz` ratio of sorted words from which two sentences may say the same."""
 LIKE = 0.45
 """Overlap (Jaccard) of specific terms from which two sentences speak of the same thing."""
 LEAST_SHARED = 3
 
+_NEGATION = re.compile(
+    r"\b(?:no|not|nor|neither|never|none|without|cannot|lack\w*|fail\w*|in(?:effective|significant)"
+    r"|non-?\w+|un\w+)\b|n't\b",
+    re.IGNORECASE,
+)
+
 
 def same(one: str, other: str) -> bool:
-    """True for two wordings of one statement: nearly the same words, the same numbers, the same direction."""
+    """True for two wordings of one statement: nearly the same words, and the same names, numbers, direction
+    and negations."""
     if one == other:
         return True
     if fuzz.token_sort_ratio(one, other, score_cutoff=SAME) < SAME:
         return False
-    return _numbers(one) == _numbers(other) and not opposed(one, other)
+    weak = weak_stems()
+    return (
+        set(terms(one)) - weak == set(terms(other)) - weak
+        and _numbers(one) == _numbers(other)
+        and len(_NEGATION.findall(one)) == len(_NEGATION.findall(other))
+        and trend(one) == trend(other)
+    )
 
 
 def contradicts(one: str, other: str, question: str = "") -> bool:

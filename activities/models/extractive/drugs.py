@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from activities.models.extractive.grading import direction, weight
-from activities.models.extractive.ranking import RELEVANT, rank
+from activities.models.extractive.ranking import calls, rank, relevant
 from activities.models.extractive.sentences import Sentence, sentences
 from activities.models.extractive.vocabulary import vocabulary
-from activities.models.extractive.words import fold
+from activities.models.extractive.words import fold, is_function
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.types import Evidence, Support
 
 _STEM = re.compile(
-    r"^(?=.{6,})[a-z][a-z-]*?(?:mab|tinib|rafenib|ciclib|parib|zomib|nib|statin|vastatin|pril|prilat|olol|alol|"
+    r"^(?=.{6,})(?!.*peptide)[a-z]+?(?:mab|tinib|rafenib|ciclib|parib|zomib|nib|statin|vastatin|pril|prilat|olol|alol|"
     r"sartan|dipine|azole|mycin|micin|cillin|cycline|formin|gliptin|gliflozin|glitazone|glutide|natide|"
     r"floxacin|oxacin|tidine|prazole|setron|triptan|azepam|azolam|barbital|oxetine|faxine|peridone|apine|"
     r"azine|triptyline|ipramine|caine|curium|dronate|dronic|profen|fenac|oxicam|coxib|asone|solone|olone|"
@@ -45,8 +45,8 @@ _TARGET = re.compile(
 _NOT_TARGETS = vocabulary("not_targets")
 _PATHWAY = re.compile(
     r"\b((?:[\w/-]+ ){1,3}(?:pathway|signal(?:l)?ing|axis|cascade|metabolism|transmission|response))\b"
-    r"|\b(oxidative stress|neuro-?inflammation|inflammation|autophagy|apoptosis|angiogenesis|insulin resistance|"
-    r"mitochondrial \w+|immune \w+|lipid metabolism|glucose metabolism)\b",
+    r"|\b(oxidative stress|neuro-?inflammation|inflammation|autophagy|apoptosis|angiogenesis"
+    r"|insulin resistance|mitochondrial \w+|immune \w+|lipid metabolism|glucose metabolism)\b",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_][\w-]{4,}")
@@ -54,9 +54,13 @@ _WORDS = re.compile(r"[^\W\d_][\w-]{4,}")
 
 def is_drug(word: str) -> bool:
     """True for a word that is a drug's name by its stem or by the list."""
-    name = fold(word)
+    name = fold(word).replace("\u2019", "'")
     singular = name.removesuffix("s")
-    return name in _KNOWN or singular in _KNOWN or (name not in _NOT_DRUGS and bool(_STEM.match(name)))
+    return (
+        name in _KNOWN
+        or singular in _KNOWN
+        or (not {name, singular} & _NOT_DRUGS and bool(_STEM.match(name)))
+    )
 
 
 @lru_cache(maxsize=2048)
@@ -86,7 +90,7 @@ def has_mechanism(text: str) -> bool:
 
 def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses:
     """Drug -> target -> pathway -> effect from sentences that name a drug, best supported first."""
-    items = [i for i in rank(step.question, documents) if i.relevance >= RELEVANT and weight(i.document) > 0]
+    items = relevant(rank(step.question, [d for d in documents if weight(d) > 0]))
     asked = {fold(w) for w in _WORDS.findall(step.question)}
     wanted = {fold(name) for name in step.chosen}
     strength: Counter[str] = Counter()
@@ -112,7 +116,7 @@ def _hypothesis(name: str, documents: Sequence[Evidence], question: str) -> Mech
     for item in rank(f"{name} {question}", own):
         told += [(r.score, r.sentence, item.document) for r in item.ranked if name in fold(r.sentence.text)]
     told.sort(key=lambda t: (-t[0], t[1].evidence_id, t[1].place))
-    outcome = [t for t in told if t[1].part in ("conclusion", "results", "plain")]
+    outcome = [t for t in told if t[1].part in ("conclusion", "results", "plain") and not calls(t[1])]
     pro = [t for t in outcome if direction(t[1].text) in ("yes", "none")]
     against = [t for t in outcome if direction(t[1].text) == "no"]
     if not pro and not against:
@@ -160,7 +164,12 @@ def _target(text: str) -> str:
 
 def _pathway(text: str) -> str:
     match = _PATHWAY.search(text)
-    return match.group().strip() if match else ""
+    if not match:
+        return ""
+    words = match.group().split()
+    while len(words) > 1 and (is_function(words[0]) or words[0].endswith(("s", "ed", "ing"))):
+        words = words[1:]
+    return " ".join(words)
 
 
 def _indications(label: Evidence | None) -> tuple[str, ...]:

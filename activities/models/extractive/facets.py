@@ -1,4 +1,4 @@
-"""The aspects a section may ask about, how its question is worded and the cues of a sentence that answers it."""
+"""The aspects a section may ask about: how its question is worded, and the cues of an answer."""
 
 import re
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ FACETS: tuple[Facet, ...] = (
     Facet(
         "mechanism",
         r"mechanis|pathway|biolog|\btargets?\b",
-        "By which mechanisms and pathways does {topic} arise or work?",
+        "What is known of the mechanisms and pathways behind {topic}?",
         r"\b(mechanis\w+|pathway\w*|signal(?:l)?ing|inhibit\w+|activat\w+|receptor\w*|express\w+|mediat\w+|kinase\w*"
         r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|gene\w*|protein\w*|cells?|pathogenesis|enzym\w+"
         r"|induc\w+|antagonis\w+|agonis\w+|up-?regulat\w+|down-?regulat\w+)\b",
@@ -41,17 +41,17 @@ FACETS: tuple[Facet, ...] = (
         "safety",
         r"safety|harm|adverse|side effect|toxic|regulatory|tolerab",
         "What harms, adverse effects and risks are reported for {topic}?",
-        r"\b(safe\w*|harm\w*|adverse|complicat\w+|toxic\w*|side[- ]effects?|risks?|mortality|morbidity|bleeding"
-        r"|tolerat\w+|contraindicat\w+|warning\w*|hazard\w*|infection\w*|failure\w*)\b",
+        r"\b(safe\w*|harm\w*|adverse|complicat\w+|toxic\w*|side[- ]effects?|risks?|mortality|morbidity"
+        r"|bleeding|tolerat\w+|contraindicat\w+|warning\w*|hazard\w*|infection\w*|failure\w*)\b",
     ),
     Facet(
         "open",
         r"open question|limit|uncertain|dispute|gaps?\b|future|contradict|controvers",
         "What remains uncertain or contradictory about {topic}?",
-        r"\b(further|future|more) (?:\w+ ){0,2}(?:research|stud(?:y|ies)|trials?|investigation\w*|work|evidence)\b"
-        r"|\b(limitation\w*|unclear|uncertain\w*|unknown|controvers\w+|conflicting|inconsisten\w+|inconclusive"
-        r"|remains? to|small (?:sample|number)|caution\w*|not (?:been )?(?:established|determined|clear)|warrant\w*"
-        r"|no significant|did not|however|although|insufficient|lack of)\b",
+        r"\b(further|future|more) (?:\w+ ){0,2}(?:research|stud(?:y|ies)|trials?|investigation\w*|work"
+        r"|evidence)\b|\b(limitation\w*|unclear|uncertain\w*|unknown|controvers\w+|conflicting|inconsisten\w+|inconclusive"
+        r"|remains? to|small (?:sample|number)|caution\w*|not (?:been )?(?:established|determined|clear)"
+        r"|warrant\w*|no significant|did not|however|although|insufficient|lack of)\b",
         ("limitations",),
     ),
     Facet(
@@ -65,7 +65,7 @@ FACETS: tuple[Facet, ...] = (
     Facet(
         "background",
         r"background|introduc|context|overview|epidemi|prevalence|burden|disease\b",
-        "What is the background of {topic}: what is it, and how common?",
+        "What is the background of {topic}?",
         r"\b(common\w*|prevalen\w+|inciden\w+|leading cause|is (?:a|an|the|defined)|are (?:a|an|the)|known"
         r"|widely|frequent\w*|often|rare\w*|increasingly|characteri[sz]ed)\b",
         ("background",),

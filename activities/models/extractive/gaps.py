@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from activities.models.extractive.grading import TYPE_NAMES
 from activities.models.extractive.queries import widen
 from activities.models.extractive.query import split_clauses
-from activities.models.extractive.ranking import RELEVANT, answered, rank
+from activities.models.extractive.ranking import answered, rank, relevant
 from activities.models.extractive.words import fold
 from activities.steps import (
     GapsInput,
@@ -24,12 +24,12 @@ def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
     if not documents:
         return Observation(text="Nothing has been found yet; the question's own terms are searched first.")
     items = sorted(rank(step.question, documents), key=lambda i: -i.relevance)
-    relevant = [i for i in items if i.relevance >= RELEVANT]
-    lines = [f"{len(documents)} items were found, {len(relevant)} of them bear on the question."]
-    if relevant:
-        kinds = Counter(TYPE_NAMES[i.document.evidence_type] for i in relevant)
+    helpful = relevant(items)
+    lines = [f"{len(documents)} items were found, {len(helpful)} of them bear on the question."]
+    if helpful:
+        kinds = Counter(TYPE_NAMES[i.document.evidence_type] for i in helpful)
         lines.append("Kinds: " + ", ".join(f"{name} {count}" for name, count in kinds.most_common(5)) + ".")
-        best = max(relevant, key=lambda i: i.best)
+        best = max(helpful, key=lambda i: i.best)
         if best.ranked:
             lines.append(f'The sentence that answers best so far ({best.document.evidence_id}): '
                          f'"{best.ranked[0].sentence.text}"')  # fmt: skip
@@ -60,8 +60,7 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     useful = {
         item.document.evidence_id
         for gap in (step.gaps or (step.question,))
-        for item in rank(gap, documents)
-        if item.relevance >= RELEVANT
+        for item in relevant(rank(gap, documents))
     }
     if useful:
         text = f"{len(useful)} of {len(documents)} new items bear on the gaps."

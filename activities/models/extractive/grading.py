@@ -54,14 +54,22 @@ CLINICAL: frozenset[EvidenceType] = frozenset(
 Direction = Literal["yes", "no", "mixed", "none"]
 
 _ABSENT = re.compile(
-    r"\b(?:no|not|without|nor|neither)\b(?: \w+){0,3} (?:significant(?:ly)?|effect\w*|differen\w+|associat\w+|"
-    r"benefi\w+|improv\w+|correlat\w+|relat\w+|evidence|increase[ds]?|decrease[ds]?|reduc\w+|predict\w*|"
-    r"influence[ds]?|affect\w*|impact|change[ds]?|advantage|superior|recommended|useful|necessary|support\w*|"
-    r"justif\w+|indicate[ds]?|contribut\w+|role|risk|adequate|appear|seem)|\bineffective|\bfail(?:s|ed|ure)? to\b|"
+    r"\b(?:no|not|without|nor|neither)\b(?: \w+){0,3} (?:significant(?:ly)?|effect\w*|differen\w+|"
+    r"associat\w+|benefi\w+|improv\w+|correlat\w+|relat\w+|evidence|increase[ds]?|decrease[ds]?|reduc\w+|"
+    r"predict\w*|influence[ds]?|affect\w*|impact|change[ds]?|advantage|superior|recommended|useful|necessary|support\w*|"
+    r"justif\w+|indicate[ds]?|contribut\w+|role|risk|adequate|appear|seem)|\bineffective|"
+    r"\bfail(?:s|ed|ure)? to\b|"
     r"\bunlikely\b|\bnon-?significant|\bunrelated|\bdoes not\b|\bdo not\b|\bdid not\b|\bcannot\b|\black of\b|"
-    r"\bshould not\b|\bis not\b|\bare not\b|\bwas not\b|\bwere not\b|\bequivalent\b|\bsimilar (?:in|between|to)\b",
+    r"\bshould not\b|\bis not\b|\bare not\b|\bwas not\b|\bwere not\b|\bequivalent\b|"
+    r"\bsimilar (?:in|between|to)\b",
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    r"\b(?:no|not|nor|neither|without|cannot|lack of|fail(?:s|ed|ure)? to|ineffective|unlikely|unrelated)\b"
+    r"(?:[ -][\w-]+){0,5}",
+    re.IGNORECASE,
+)
+"""What a negation most likely denies: the five words after it."""
 _PRESENT = re.compile(
     r"\b(?:significant(?:ly)?|effective|associated with|improve[ds]?|increase[ds]?|reduce[ds]?|decrease[ds]?|"
     r"predict(?:s|ed|or|ive)?|benefi\w+|superior|higher|lower|correlated|protective|should be|can be|useful|"
@@ -88,7 +96,7 @@ def weight(document: Evidence) -> float:
 def direction(sentence: str) -> Direction:
     """Whether a sentence reports an effect, its absence, both or neither, by cue words."""
     absent = bool(_ABSENT.search(sentence))
-    present = bool(_PRESENT.search(_ABSENT.sub(" ", sentence)))
+    present = bool(_PRESENT.search(_DENIED.sub(" ", sentence)))
     if absent and present:
         return "mixed"
     return "no" if absent else "yes" if present else "none"

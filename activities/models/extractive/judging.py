@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 
 from activities.models.extractive.drugs import drugs_in, has_mechanism
+from activities.models.extractive.facets import facet_of
 from activities.models.extractive.grading import CLINICAL, direction, weight
 from activities.models.extractive.queries import keywords, widen
-from activities.models.extractive.query import split_clauses
+from activities.models.extractive.query import split_clauses, topic_of
 from activities.models.extractive.ranking import Item, answered, rank, relevant
 from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import Criterion, Evidence
@@ -25,7 +26,7 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     confidence = confidence_of(helpful, 1 - len(open_ones) / len(asked))
     scores = {c.name: score_criterion(c, helpful, confidence) for c in step.profile.criteria}
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
-    gaps = [*open_ones, *(f"{c.description.rstrip('.')} ({keywords(step.question)})" for c in short)]
+    gaps = [*open_ones, *(gap_of(c, step.question) for c in short)]
     recommended = [q for gap in open_ones for q in (keywords(gap), *widen(gap, gap)) if q]
     return JudgeAssessment(
         scores=scores,
@@ -36,6 +37,13 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
         reasoning=_reasoning(shown, helpful, open_ones, confidence),
         shown=len(shown),
     )
+
+
+def gap_of(criterion: Criterion, question: str) -> str:
+    """A criterion that is not met, as a question that can be searched for."""
+    topic = topic_of(question)
+    facet = facet_of(criterion.name)
+    return facet.question.format(topic=topic) if facet else f"More independent evidence on {topic}"
 
 
 def confidence_of(items: Sequence[Item], share: float) -> float:

@@ -20,8 +20,10 @@ LABEL = re.compile(
 
 _BY_LABEL: tuple[tuple[str, Part | None], ...] = (
     (
-        r"referenc|bibliograph|acknowledg|funding|registration|conflict|disclosure|keyword|abbreviat|author"
-        r"|supplement",
+        (
+            r"referenc|bibliograph|acknowledg|funding|registration|conflict|disclosure|keyword|abbreviat"
+            r"|author|supplement"
+        ),
         None,
     ),
     (r"limitation", "limitations"),
@@ -30,8 +32,10 @@ _BY_LABEL: tuple[tuple[str, Part | None], ...] = (
     (r"objective|aim|purpose|hypothes|question|goal", "aim"),
     (r"background|introduc|context|rationale|importance", "background"),
     (
-        r"method|design|setting|patient|participant|subject|material|intervention|measure|procedure|population"
-        r"|sample|outcome|statistic|data|exposure|eligib|selection",
+        (
+            r"method|design|setting|patient|participant|subject|material|intervention|measure|procedure"
+            r"|population|sample|outcome|statistic|data|exposure|eligib|selection"
+        ),
         "methods",
     ),
 )
@@ -56,9 +60,9 @@ _INTENDS = re.compile(
     r"|\b(?:aim|purpose|objective|goal)s? (?:of|was|were|is)\b"
     r"|\bwe (?:aimed|sought|hypothesi[sz]ed|investigate[sd]?|examine[sd]?|evaluate[sd]?|assesse?[sd]?|wanted"
     r"|set out|asked|tested|undertook)\b"
-    r"|\bthis (?:\w+ ){0,2}(?:study|paper|article|review|trial|analysis) (?:aim(?:s|ed)|sought|investigate[sd]?"
-    r"|examine[sd]?|evaluate[sd]?|describes?|assesse[sd]|compare[sd]|explore[sd]?|was (?:designed|undertaken"
-    r"|conducted|performed)|presents)|\bwe (?:report|describe|present)\b)",
+    r"|\bthis (?:\w+ ){0,2}(?:study|paper|article|review|trial|analysis) (?:aim(?:s|ed)|sought"
+    r"|investigate[sd]?|examine[sd]?|evaluate[sd]?|describes?|assesse[sd]|compare[sd]|explore[sd]?"
+    r"|was (?:designed|undertaken|conducted|performed)|presents)|\bwe (?:report|describe|present)\b)",
     re.IGNORECASE,
 )
 _PROCEEDS = re.compile(

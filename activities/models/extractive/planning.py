@@ -26,7 +26,8 @@ def plan(step: PlanInput) -> ReportPlan:
 
     if len(clauses) > 1:
         for clause in clauses:
-            add(title_of(clause), clause)
+            title = title_of(clause)
+            add(first_words(clause) if fold(title) in sections else title, clause)
     for note in step.steering:
         add(title_of(note), note)
     outline = step.profile.outline or _DEFAULT_OUTLINE
@@ -51,10 +52,19 @@ def question_for(title: str, topic: str, question: str) -> str:
 
 def title_of(clause: str) -> str:
     """A section's title from a clause: its names, else its first words."""
+    bare = clause.strip(" ?.,;:")
+    if not clause.rstrip().endswith("?") and 1 < len(bare.split()) <= 8:
+        return bare[:1].upper() + bare[1:]
     names = phrases(clause)
     text = ", ".join(names[:3]) if names else " ".join(clause.split()[:8])
     text = text.strip(" ?.,;:")
     return (text[:1].upper() + text[1:])[:90] or "Findings"
+
+
+def first_words(clause: str) -> str:
+    """The beginning of a clause as a title."""
+    text = " ".join(clause.strip(" ?.,;:").split()[:10])
+    return text[:1].upper() + text[1:]
 
 
 def headline(question: str) -> str:

@@ -1,7 +1,7 @@
 """One pass over the drafts of all sections."""
 
+from activities.claims import normalise
 from activities.models.extractive.agreement import contradicts, same
-from activities.models.extractive.sentences import normal
 from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput
 
 
@@ -16,7 +16,7 @@ def proofread(step: ProofreadInput) -> Proofread:
         for paragraph in draft.paragraphs:
             kept: list[DraftClaim] = []
             for claim in paragraph.claims:
-                own = {(s.evidence_id, normal(s.quote)) for s in claim.support}
+                own = {(s.evidence_id, normalise(s.quote)) for s in claim.support}
                 if (own and own <= quotes) or any(same(claim.text, c.text) for c in said):
                     continue
                 against = (c.text for c in said if contradicts(claim.text, c.text, step.question))

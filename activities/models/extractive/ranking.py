@@ -6,6 +6,7 @@ repetition in a document; then diversity by maximal marginal relevance.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,12 @@ _PART_WEIGHT: dict[Part, float] = {
     "methods": 0.45,
     "aim": 0.3,
 }
+_CALLS = re.compile(
+    r"\b(?:further|future|more|additional) (?:\w+ ){0,3}(?:research|stud(?:y|ies)|trials?"
+    r"|investigations?|work)\b|\bneeds? to be (?:studied|confirmed|investigated)",
+    re.IGNORECASE,
+)
+"""Calls for research say nothing about the question, except where open questions are asked for."""
 _DANGLING = (
     "this ", "these ", "those ", "it ", "they ", "such ", "both ", "there was no ", "there were no ",
     "the former", "the latter", "their ", "its ", "among these", "of these", "of them", "all of ", "similar ",
@@ -174,6 +181,8 @@ def score(sentence: Sentence, needle: Needle, focus: float, facet: Facet | None 
         value *= 1.3 if bears_on(facet, sentence) else 0.8
         if sentence.part in facet.parts:
             value /= min(_PART_WEIGHT[sentence.part], 1.0)
+    if calls(sentence) and (facet is None or facet.name != "open"):
+        value *= 0.6
     if sentence.text.casefold().startswith(_DANGLING):
         value *= 0.85
     if not 9 <= len(sentence.text.split()) <= 55:
@@ -181,6 +190,11 @@ def score(sentence: Sentence, needle: Needle, focus: float, facet: Facet | None 
     if sum(c.isdigit() for c in sentence.text) > _MANY_DIGITS * len(sentence.text):
         value *= 0.9
     return Ranked(sentence, value, own)
+
+
+def calls(sentence: Sentence) -> bool:
+    """True for a call for more research."""
+    return bool(_CALLS.search(sentence.text))
 
 
 def similarity(one: Sentence, other: Sentence) -> float:

@@ -5,31 +5,22 @@ alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
 import nupunkt
 
+from activities.claims import MIN_QUOTE_CHARS, normalise
 from activities.models.extractive.parts import LABEL, Part, part_of_label, part_of_sentence
 from activities.models.extractive.words import pairs, terms
 from activities.types import Evidence
 
-SHORTEST_QUOTE = 25
-"""Characters of a quote after normalisation; a shorter one matches anywhere."""
 LONGEST_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
 LONGEST_TEXT = 400_000
 """Characters of one document that are read."""
 
 _BLANKS = re.compile(r"\s+")
-_PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
-    }
-)
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _JUNK = re.compile(
     r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
@@ -39,9 +30,9 @@ _JUNK = re.compile(
 )
 _LEADS = re.compile(
     r"^(?:in conclusion|in summary|to conclude|to summari[sz]e|in short|conclusions?|however|moreover"
-    r"|furthermore|therefore|thus|hence|additionally|in addition|nevertheless|nonetheless|consequently|finally"
-    r"|overall|as a result|on the other hand|in contrast|taken together|interestingly|notably|importantly"
-    r"|accordingly|meanwhile|likewise)\s*[,:]\s+"
+    r"|furthermore|therefore|thus|hence|additionally|in addition|nevertheless|nonetheless|consequently"
+    r"|finally|overall|as a result|on the other hand|in contrast|taken together|interestingly|notably"
+    r"|importantly|accordingly|meanwhile|likewise)\s*[,:]\s+"
     r"|^(?:we|the authors) conclude that\s+|^it (?:is|was) concluded that\s+|^it can be concluded that\s+",
     re.IGNORECASE,
 )
@@ -65,11 +56,6 @@ class Sentence:
     """Its terms and pairs of neighbouring terms."""
 
 
-def normal(text: str) -> str:
-    """The normalisation of the quote check: NFKC, white space folded, quotes and dashes plain, case kept."""
-    return _BLANKS.sub(" ", unicodedata.normalize("NFKC", text).translate(_PLAIN)).strip()
-
-
 def readable(text: str) -> str:
     """A sentence for the reader: one line, no leading connective, a capital first and a stop last."""
     text = _BLANKS.sub(" ", text).strip(" \t\n*#-\u2022")
@@ -83,10 +69,10 @@ def readable(text: str) -> str:
 
 
 def quotable(quote: str) -> bool:
-    """True for a statement that can stand alone: not a question, heading, list of numbers or citation line."""
-    plain = normal(quote)
+    """True for a statement that can stand alone: no question, heading, list of numbers or citation line."""
+    plain = normalise(quote)
     return (
-        SHORTEST_QUOTE <= len(plain) <= LONGEST_SENTENCE
+        MIN_QUOTE_CHARS <= len(plain) <= LONGEST_SENTENCE
         and len(plain.split()) >= 6
         and not plain.endswith(("?", ":", "..."))
         and plain[0] not in ",;)]}"
@@ -101,7 +87,7 @@ def split(evidence_id: str, text: str, full_text: bool = False) -> tuple[Sentenc
     """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
     reads the same documents."""
     text = text[:LONGEST_TEXT]
-    whole = normal(text)
+    whole = normalise(text)
     found: list[Sentence] = []
     for start, end, label in _labelled(text):
         part = part_of_label(label) if label else "plain"
@@ -114,11 +100,10 @@ def split(evidence_id: str, text: str, full_text: bool = False) -> tuple[Sentenc
         ]
         for first, after in spans:
             quote = text[first:after].strip()
-            # A combining mark at the edge of a run makes it differ from the text once both are normalised.
-            if not quotable(quote) or normal(quote) not in whole:
+            if not quotable(quote) or not _stands(quote, text, first, whole):
                 continue
             closes = after == spans[-1][1] and len(spans) > 2 and not full_text
-            own = part_of_sentence(normal(quote), part, last=closes)
+            own = part_of_sentence(normalise(quote), part, last=closes)
             words = tuple(terms(quote))
             found.append(
                 Sentence(
@@ -137,6 +122,15 @@ def split(evidence_id: str, text: str, full_text: bool = False) -> tuple[Sentenc
 def sentences(document: Evidence) -> tuple[Sentence, ...]:
     """The quotable sentences of a document."""
     return split(document.evidence_id, document.text, document.full_text)
+
+
+def _stands(quote: str, text: str, start: int, whole: str) -> bool:
+    """Whether the quote check will find the run: it cuts no word in two, and normalising it alone gives what
+    normalising the whole text gives (a combining mark at its edge would not)."""
+    at = text.index(quote, start)
+    before, after = text[at - 1 : at], text[at + len(quote) : at + len(quote) + 1]
+    cut = (before.isalnum() and quote[0].isalnum()) or (after.isalnum() and quote[-1].isalnum())
+    return not cut and normalise(quote) in whole
 
 
 def _labelled(text: str) -> list[tuple[int, int, str]]:

@@ -37,6 +37,9 @@ WEAK = vocabulary("weak")
 
 _BREAKERS = vocabulary("breakers")
 
+_HEADS = frozenset({"diseas", "therapi", "drug", "safeti"})
+"""Stems of weak words that belong to a name before them: Alzheimer's disease."""
+
 _SUFFIXES = re.compile(
     r"(?:itis|osis|oses|emia|aemia|oma|omas|pathy|pathies|algia|ectomy|plasty|scopy|uria|trophy|plegia|"
     r"penia|sclerosis|virus|cocci|coccus|bacter|ase|ases|kine|kines|tropin|globin|genic|blast|cyte|cytes|"
@@ -52,7 +55,7 @@ _BIOMEDICAL = re.compile(
     r"depress\w+|schizophreni\w+|asthma|renal|kidney|liver|hepat\w+|pulmonary|lung|bone|fracture\w*|"
     r"screening|biomarkers?|antibiotics?|medication\w*|medicine\w*|virus\w*|bacteri\w+|health|nurs\w+|"
     r"physician\w*|pathway\w*|molecul\w+|mice|mouse|rats?|in vitro|in vivo|epidemi\w+|randomi[sz]ed|"
-    r"placebo|inhibitors?|antiviral\w*|antidepress\w+|antipsychotic\w*|vitamin|insulin|cholesterol)\b",
+    r"placebo|covid\S*|sars\S*|hiv|aids|tnf\S*|il-\d+|interleukin\S*|interferon\S*|inhibitors?|antiviral\w*|antidepress\w+|antipsychotic\w*|vitamin|insulin|cholesterol)\b",
     re.IGNORECASE,
 )
 
@@ -126,7 +129,7 @@ def is_function(word: str) -> bool:
 
 
 def looks_special(word: str) -> bool:
-    """True for a word that is a name rather than English: inner capitals, digits, Greek, a technical suffix."""
+    """True for a name rather than an English word: inner capitals, digits, Greek, a technical suffix."""
     letters = word.replace("-", "").replace("/", "")
     return (
         (any(c.isdigit() for c in letters[:-1] or letters) and any(c.isalpha() for c in letters))
@@ -164,7 +167,8 @@ def phrases(text: str) -> tuple[str, ...]:
             runs.append(run)
             run = []
         bare = fold(word)
-        if (is_function(word) and not (word.isupper() and len(word) > 1)) or bare in _BREAKERS:
+        named = word.isupper() and len(word) > 1 and word not in ("AND", "OR", "NOT")
+        if (is_function(word) and not named) or bare in _BREAKERS:
             runs.append(run)
             run = []
             continue
@@ -176,7 +180,7 @@ def phrases(text: str) -> tuple[str, ...]:
         kept = list(words)
         while kept and (kept[0].isdigit() or (len(kept) > 1 and stem(fold(kept[0])) in weak)):
             kept = kept[1:]
-        while len(kept) > 1 and stem(fold(kept[-1])) in weak and not kept[-1][0].isupper():
+        while len(kept) > 1 and stem(fold(kept[-1])) in weak - _HEADS and not kept[-1][0].isupper():
             kept = kept[:-1]
         if not kept:
             continue

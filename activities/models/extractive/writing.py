@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from activities.claims import normalise
 from activities.models.extractive.agreement import contradicts, same
 from activities.models.extractive.facets import facet_of
 from activities.models.extractive.ranking import Item, Ranked, diverse, rank, relevant, similarity
-from activities.models.extractive.sentences import normal
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
-from activities.types import Evidence, StopReason, Support
+from activities.types import Evidence, Support
 
 MOST_CLAIMS = 12
 CLAIMS_A_PARAGRAPH = 4
@@ -21,18 +21,6 @@ ABOUT = 0.6
 """Relevance from which a work is about the question, so that its findings need not repeat its words."""
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
-
-_STOPS: dict[StopReason, str] = {
-    "token_budget_exceeded": "The token budget was spent before the search was complete.",
-    "cost_budget_exceeded": "The cost budget was spent before the search was complete.",
-    "max_iterations_reached": "The limit of iterations was reached before the evidence was held sufficient.",
-    "timeout": "The time limit was reached before the search was complete.",
-    "no_new_evidence": "Further searches found nothing new.",
-    "judge_unavailable": "The evidence could not be judged, so whether it suffices is unknown.",
-    "all_sources_failed": "Every source failed; what is written rests on what had been found before.",
-    "finished_by_reviewer": "A reviewer ended the search early.",
-    "cancelled": "The run was cancelled before the search was complete.",
-}
 
 
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
@@ -61,7 +49,7 @@ def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item
 def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     """The sentences of each item that may become claims, best first: those that answer, that no earlier
     section has said and that differ from each other."""
-    used = {normal(s.quote) for c in step.written for s in c.support}
+    used = {normalise(s.quote) for c in step.written for s in c.support}
     best = max((i.best for i in items), default=0.0)
     few = len(items) <= 3
     most = MOST_A_DOCUMENT if few else 2
@@ -80,7 +68,7 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
             if (
                 not answers
                 or sentence.part in ("aim", "methods")
-                or normal(sentence.quote) in used
+                or normalise(sentence.quote) in used
                 or any(same(sentence.text, c.text) for c in step.written)
                 or any(similarity(sentence, k.sentence) > 0.5 for k in kept)
             ):
@@ -142,13 +130,15 @@ def _mark(claims: Sequence[DraftClaim], step: WriteInput) -> list[DraftClaim]:
 
 
 def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """What the reader must know: how it was written, why the search ended, what the evidence lacks."""
-    notes = ["Written by quoting sentences from the sources, without a language model."]
+    """What the evidence of this section lacks. Why the run ended and how it was written is said once, by the
+    report."""
     if not items:
-        notes.append(f"None of the items found ({len(documents)}) bears on this question: {step.question}")
-    elif len(items) == 1:
-        notes.append(f"A single item bears on this question: {step.question}")
-    if items and not any(i.document.full_text for i in items):
-        notes.append("Only abstracts or summaries were read, no full texts.")
-    stop = _STOPS.get(step.stop_reason)
-    return tuple([*notes, stop] if stop else notes)
+        found = (
+            f"None of the items found ({len(documents)}) bears"
+            if documents
+            else "Nothing was found that bears"
+        )
+        return (f"{found} on this question: {step.question}",)
+    if len(items) == 1:
+        return (f"A single item bears on this question: {step.question}",)
+    return ()
