@@ -135,7 +135,7 @@ def bag(document: Evidence) -> Mapping[str, int]:
 @lru_cache(maxsize=512)
 def _bag(evidence_id: str, title: str, text: str, full_text: bool) -> Mapping[str, int]:
     counts: Counter[str] = Counter()
-    for sentence in split(evidence_id, text, full_text):
+    for sentence in split(evidence_id, text, title, full_text):
         counts.update(sentence.terms)
         counts.update(pairs(sentence.terms))
     words = terms(title)

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import nupunkt
 
-from activities.claims import MIN_QUOTE_CHARS, normalise
+from activities.claims import MIN_QUOTE_CHARS, normalise, says_nothing
 from activities.models.extractive.parts import LABEL, Part, part_of_label, part_of_sentence
 from activities.models.extractive.words import pairs, terms
 from activities.types import Evidence
@@ -21,6 +21,7 @@ LONGEST_TEXT = 400_000
 """Characters of one document that are read."""
 
 _BLANKS = re.compile(r"\s+")
+_FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _JUNK = re.compile(
     r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
@@ -77,17 +78,18 @@ def quotable(quote: str) -> bool:
         and not plain.endswith(("?", ":", "..."))
         and plain[0] not in ",;)]}"
         and not _JUNK.search(plain)
-        and sum(c.isalpha() for c in plain) > 0.5 * len(plain)
+        and sum(c.isalpha() for c in plain) > 0.4 * len(plain)
         and plain.upper() != plain
     )
 
 
 @lru_cache(maxsize=512)
-def split(evidence_id: str, text: str, full_text: bool = False) -> tuple[Sentence, ...]:
+def split(evidence_id: str, text: str, title: str = "", full_text: bool = False) -> tuple[Sentence, ...]:
     """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
     reads the same documents."""
     text = text[:LONGEST_TEXT]
     whole = normalise(text)
+    named = Evidence(evidence_id=evidence_id, source="", title=title, text="")
     found: list[Sentence] = []
     for start, end, label in _labelled(text):
         part = part_of_label(label) if label else "plain"
@@ -96,11 +98,13 @@ def split(evidence_id: str, text: str, full_text: bool = False) -> tuple[Sentenc
         spans = [
             (start + at + first, start + at + after)
             for at, piece in _blocks(text[start:end])
-            for first, after in nupunkt.sent_spans(piece)
+            for first, after in _spans(piece)
         ]
         for first, after in spans:
             quote = text[first:after].strip()
             if not quotable(quote) or not _stands(quote, text, first, whole):
+                continue
+            if says_nothing(normalise(quote), named):
                 continue
             closes = after == spans[-1][1] and len(spans) > 2 and not full_text
             own = part_of_sentence(normalise(quote), part, last=closes)
@@ -121,7 +125,20 @@ def split(evidence_id: str, text: str, full_text: bool = False) -> tuple[Sentenc
 
 def sentences(document: Evidence) -> tuple[Sentence, ...]:
     """The quotable sentences of a document."""
-    return split(document.evidence_id, document.text, document.full_text)
+    return split(document.evidence_id, document.text, document.title, document.full_text)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Sentences of a paragraph. A piece that begins with a plain lower-case word belongs to the one before:
+    an unknown abbreviation (`b.i.d. lowered`) was taken for an end."""
+    spans: list[tuple[int, int]] = []
+    for start, end in nupunkt.sent_spans(text):
+        first = _FIRST_WORD.match(text, start)
+        if spans and first and first.group(1).islower():
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
 
 
 def _stands(quote: str, text: str, start: int, whole: str) -> bool:

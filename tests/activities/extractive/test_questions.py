@@ -1,0 +1,115 @@
+"""Reading questions and planning, without a language model."""
+
+import pytest
+
+from activities.models import extractive
+from activities.models.extractive.words import phrases
+from activities.steps import ParsedQuery, ParseQueryInput, PlanInput
+from activities.types import ReportPlan
+from tests.activities.extractive.abstracts import context
+
+PROFILES = {
+    "general": "Any question.",
+    "biomedical": "Medicine and biology.",
+    "drug_repurposing": "Drugs for other diseases.",
+    "soils": "Soil chemistry, nitrogen and crop rotation on farms.",
+}
+
+
+def parsed(question: str) -> ParsedQuery:
+    return extractive.parse_query(ParseQueryInput(**context(question), profiles=PROFILES))
+
+
+def planned(question: str, max_sections: int = 5, **more: object) -> ReportPlan:
+    step = PlanInput(**context(question, **more), parsed=parsed(question), max_sections=max_sections)
+    return extractive.plan(step)
+
+
+@pytest.mark.parametrize(
+    ("question", "mode"),
+    [
+        ("Does metformin reduce the risk of dementia?", "iterative"),
+        ("Is low serum chloride a risk factor for cardiovascular mortality?", "iterative"),
+        ("What is known about metformin in Alzheimer's disease?", "deep"),
+        ("Compare statins, fibrates and niacin for lowering cholesterol", "deep"),
+        ("Aspirin versus clopidogrel for stroke prevention", "deep"),
+        ("How do antiviral drugs work, and why do they fail?", "deep"),
+    ],
+)
+def test_broad_and_many_part_questions_get_a_deep_run(question: str, mode: str) -> None:
+    assert parsed(question).research_mode == mode
+
+
+@pytest.mark.parametrize(
+    ("question", "profile"),
+    [
+        ("Which approved drugs could be repurposed for ALS?", "drug_repurposing"),
+        ("Does obesity increase the risk of breast cancer?", "biomedical"),
+        ("Is TNF-\u03b1 raised in COVID-19?", "biomedical"),
+        ("What were the causes of the First World War?", "general"),
+        ("How does crop rotation change soil nitrogen?", "soils"),
+    ],
+)
+def test_the_profile_follows_the_vocabulary_of_the_question(question: str, profile: str) -> None:
+    assert parsed(question).profile == profile
+
+
+def test_terms_stay_as_they_were_typed() -> None:
+    question = "Does TNF-\u03b1 or antiviral therapy change Alzheimer's disease or IL-6?"
+    names = parsed(question).key_entities
+    assert names == ("TNF-\u03b1", "antiviral therapy", "Alzheimer's disease", "IL-6")
+    assert parsed(question).improved_query == question
+
+
+def test_a_quoted_phrase_is_one_name() -> None:
+    assert "restless legs" in phrases('Does iron help "restless legs" at night?')
+
+
+def test_things_compared_become_one_question_each() -> None:
+    assert parsed("Compare statins, fibrates and niacin for lowering cholesterol").research_questions == (
+        "statins for lowering cholesterol",
+        "fibrates for lowering cholesterol",
+        "niacin for lowering cholesterol",
+    )
+
+
+def test_a_clause_that_points_back_names_what_it_points_to() -> None:
+    second = parsed("How do antiviral drugs work, and why do they fail?").research_questions[1]
+    assert second.startswith("why do they fail")
+    assert "antiviral" in second
+
+
+def test_two_nouns_joined_by_and_stay_one_question() -> None:
+    question = "Do vitamin D and calcium prevent fractures?"
+    assert parsed(question).research_questions == (question,)
+
+
+def test_the_choice_is_explained_in_one_sentence() -> None:
+    rationale = parsed("What is known about metformin in Alzheimer's disease?").rationale
+    assert "deep" in rationale
+    assert "What is known" in rationale
+    assert rationale.count(".") == 1
+
+
+def test_every_clause_gets_a_section_before_the_outline_does() -> None:
+    outline = planned("How do antiviral drugs work, and why do they fail?", max_sections=4).report_outline
+    assert [s.key_question for s in outline[:2]] == list(
+        parsed("How do antiviral drugs work, and why do they fail?").research_questions
+    )
+    assert len(outline) == 4
+    assert len({s.title for s in outline}) == 4
+
+
+def test_a_plan_keeps_to_its_sections_and_asks_about_the_topic() -> None:
+    for room in range(1, 7):
+        outline = planned("Does metformin slow Alzheimer's disease?", max_sections=room).report_outline
+        assert 1 <= len(outline) <= room
+        assert all("metformin" in s.key_question for s in outline)
+        assert all(s.id == "" for s in outline)
+
+
+def test_steering_becomes_a_section() -> None:
+    outline = planned(
+        "Does metformin slow dementia?", steering=("side effects in the elderly",)
+    ).report_outline
+    assert outline[0].key_question == "side effects in the elderly"

@@ -1,0 +1,140 @@
+"""Gaps, searches and reflection, without a language model."""
+
+from typing import Any
+
+from activities.models import extractive
+from activities.steps import GapsInput, KnowledgeGapOutput, ObserveInput, ReflectInput, SelectInput
+from activities.types import SearchRecord, SearchStatus, SourceOption
+from tests.activities.extractive.abstracts import context, library, option, refs
+
+QUESTION = "Does metformin reduce the risk of dementia?"
+BOTH = (option("library", "local"), option("pubmed", "biomedical"))
+
+
+def gaps(question: str, found: int, **more: Any) -> KnowledgeGapOutput:
+    documents = library()[:found]
+    fields = {k: more.pop(k) for k in ("steering",) if k in more}
+    step = GapsInput(**context(question, **fields), iteration=1, evidence=refs(documents), **more)
+    return extractive.evaluate_gaps(step, documents)
+
+
+def selected(gap: str, sources: tuple[SourceOption, ...] = BOTH, **more: Any) -> list[tuple[str, str]]:
+    step = SelectInput(**context(QUESTION), iteration=2, gaps=(gap,), sources=sources, **more)
+    tasks = extractive.select_tools(step).tasks
+    assert all(t.gap == gap for t in tasks)
+    return [(t.agent, t.query) for t in tasks]
+
+
+def record(source: str, query: str, status: SearchStatus, gap: str = QUESTION) -> SearchRecord:
+    return SearchRecord(source=source, query=query, status=status, gap=gap)
+
+
+def test_before_anything_is_found_the_questions_are_the_gaps() -> None:
+    answer = gaps(QUESTION, 0, research_questions=(QUESTION, "Is metformin safe?"))
+    assert answer.outstanding_gaps == (QUESTION, "Is metformin safe?")
+    assert not answer.research_complete
+
+
+def test_a_question_with_an_answer_is_no_gap_any_more() -> None:
+    answer = gaps(QUESTION, 4, research_questions=(QUESTION, "Does aspirin prevent stroke?"))
+    assert answer.outstanding_gaps == ("Does aspirin prevent stroke?",)
+    assert gaps(QUESTION, 4).research_complete
+
+
+def test_what_the_reviewer_says_becomes_the_first_gap() -> None:
+    answer = gaps(QUESTION, 4, steering=("look at lactic acidosis in renal failure",))
+    assert answer.outstanding_gaps[0] == "look at lactic acidosis in renal failure"
+    assert not answer.research_complete
+
+
+def test_gaps_the_judge_named_are_kept_and_their_number_is_bounded() -> None:
+    answer = gaps(QUESTION, 4, judged_gaps=("a", "b", "c", "d"), max_gaps=3)
+    assert answer.outstanding_gaps == ("a", "b", "c")
+
+
+def test_indexes_get_keywords_and_the_library_the_question() -> None:
+    assert selected(QUESTION)[:2] == [("library", QUESTION), ("pubmed", "metformin AND dementia")]
+
+
+def test_a_gap_has_at_most_its_number_of_searches_and_no_search_twice() -> None:
+    for room in range(1, 6):
+        tasks = selected(QUESTION, per_gap=room)
+        assert len(tasks) <= room
+        assert len(set(tasks)) == len(tasks)
+
+
+def test_a_search_that_was_answered_is_not_repeated() -> None:
+    tried = (record("library", QUESTION, "ok"), record("pubmed", "metformin AND dementia", "empty"))
+    tasks = selected(QUESTION, tried=tried, per_gap=5)
+    assert tasks
+    assert not {("library", QUESTION), ("pubmed", "metformin AND dementia")} & set(tasks)
+
+
+def test_an_outage_changes_no_query() -> None:
+    tried = (record("pubmed", "metformin AND dementia", "unavailable"),)
+    sent = [query for source, query in selected(QUESTION, tried=tried, per_gap=5) if source == "pubmed"]
+    assert sent == ["metformin AND dementia"]
+
+
+def test_sources_that_are_down_leave_room_for_others() -> None:
+    tried = tuple(record("pubmed", f"metformin {n}", "unavailable") for n in range(5))
+    assert "library" in {source for source, _ in selected(QUESTION, tried=tried, per_gap=3)}
+
+
+def test_a_search_that_found_nothing_is_widened() -> None:
+    gap = "Does metformin delay frontotemporal dementia in Finnish postmenopausal smokers?"
+    first = selected(gap, (option("pubmed", "biomedical"),), per_gap=1)[0][1]
+    tried = (record("pubmed", first, "empty", gap),)
+    wider = selected(gap, (option("pubmed", "biomedical"),), tried=tried, per_gap=1)[0][1]
+    assert wider.count(" AND ") < first.count(" AND ")
+    assert set(wider.split(" AND ")) < set(first.split(" AND "))
+
+
+def test_boolean_syntax_is_kept_as_typed() -> None:
+    gap = 'metformin AND (dementia OR "cognitive decline") NOT mice'
+    assert {query for _, query in selected(gap, per_gap=4)} == {gap}
+
+
+def test_recommended_searches_come_first() -> None:
+    tasks = selected(QUESTION, recommended=("metformin AND tau",))
+    assert tasks[0] == ("library", "metformin tau")
+    assert ("pubmed", "metformin AND tau") in tasks
+
+
+def test_only_enabled_search_sources_are_asked() -> None:
+    off = option("pubmed", "biomedical", enabled=False)
+    assert {source for source, _ in selected(QUESTION, (BOTH[0], off))} == {"library"}
+    assert selected(QUESTION, (off,)) == []
+
+
+def test_reflection_tells_an_outage_from_an_empty_answer() -> None:
+    def reflected(status: SearchStatus, found: int) -> Any:
+        documents = library()[:found]
+        step = ReflectInput(
+            **context(QUESTION),
+            iteration=1,
+            gaps=(QUESTION,),
+            searches=(record("pubmed", "metformin AND dementia AND Finland", status),),
+            new_evidence=refs(documents),
+        )
+        return extractive.reflect(step, documents)
+
+    assert reflected("ok", 2).served
+    empty = reflected("empty", 0)
+    assert not empty.served
+    assert empty.better_searches
+    outage = reflected("unavailable", 0)
+    assert not outage.served
+    assert outage.better_searches == ()
+    assert "unavailable" in outage.reason
+
+
+def test_an_observation_says_what_is_known_and_what_is_not() -> None:
+    documents = library()
+    step = ObserveInput(
+        **context(QUESTION, steering=("lactic acidosis",)), iteration=1, evidence=refs(documents)
+    )
+    text = extractive.observe(step, documents).text
+    assert "3 of them" in text
+    assert "Metformin reduced the risk of dementia" in text or "Metformin did not reduce" in text
+    assert "lactic acidosis" in text

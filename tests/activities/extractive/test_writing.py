@@ -1,0 +1,210 @@
+"""Writing, proofreading and hypotheses, without a language model."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from activities.claims import check, verbatim
+from activities.models import extractive
+from activities.models.extractive.agreement import contradicts, same
+from activities.models.extractive.drugs import is_drug
+from activities.steps import (
+    DraftClaim,
+    DraftParagraph,
+    Hypotheses,
+    HypothesisInput,
+    ProofreadInput,
+    SectionDraft,
+)
+from activities.types import Claim, Support
+from tests.activities.extractive.abstracts import (
+    METFORMIN,
+    METFORMIN_CELLS,
+    cited,
+    context,
+    document,
+    every_quote_stands,
+    library,
+    refs,
+    texts,
+    written,
+)
+
+QUESTION = "Does metformin reduce the risk of dementia?"
+
+
+def hypotheses(**more: Any) -> Hypotheses:
+    step = HypothesisInput(**context(QUESTION), evidence=refs(library()), **more)
+    return extractive.hypothesise(step, library())
+
+
+def test_the_report_answers_first_and_quotes_only_what_bears_on_the_question() -> None:
+    draft = written(QUESTION, library())
+    assert texts(draft)[0] in (
+        "Metformin reduced the risk of dementia in patients with type 2 diabetes.",
+        "Metformin did not reduce the risk of dementia in patients with type 2 diabetes.",
+    )
+    assert cited(draft) == {"pmid:1", "pmid:2", "pmid:3"}
+    assert every_quote_stands(draft, library())
+
+
+def test_the_quote_check_drops_none_of_its_claims() -> None:
+    draft = written(QUESTION, library())
+    claims = [c for p in draft.paragraphs for c in p.claims]
+    assert check(claims, {d.evidence_id: d for d in library()}).dropped == ()
+
+
+def test_an_off_topic_question_gets_no_claim_and_is_told_so() -> None:
+    draft = written("Who won the world cup in 2018?", library())
+    assert draft.paragraphs == ()
+    assert "bears on this question" in draft.limitations[0]
+
+
+def test_opposite_findings_both_stay_and_are_marked() -> None:
+    claims = [c for p in written(QUESTION, library()).paragraphs for c in p.claims]
+    marked = [c for c in claims if c.contradicts]
+    assert marked
+    for claim in marked:
+        assert set(claim.contradicts) <= {c.text for c in claims}
+        assert {"reduced" in claim.text, "reduced" in claim.contradicts[0]} == {True, False}
+
+
+def test_five_works_that_help_are_all_cited() -> None:
+    works = [
+        document(
+            n,
+            METFORMIN.replace("12 hospitals", f"{n + 30} hospitals").replace("0.81", f"0.8{n}"),
+            kind="article",
+        )
+        for n in range(1, 7)
+    ]
+    assert len(cited(written(QUESTION, works))) >= 5
+
+
+def test_works_that_say_the_same_share_one_claim() -> None:
+    works = [document(1, METFORMIN), document(2, METFORMIN)]
+    draft = written(QUESTION, works)
+    assert len(texts(draft)) == len(set(texts(draft)))
+    assert {s.evidence_id for s in draft.paragraphs[0].claims[0].support} == {"pmid:1", "pmid:2"}
+
+
+def test_what_an_earlier_section_said_is_not_said_again() -> None:
+    first = written(QUESTION, library())
+    said = tuple(
+        Claim(id=f"c{n}", text=c.text, support=c.support)
+        for n, c in enumerate(c for p in first.paragraphs for c in p.claims)
+    )
+    again = written(QUESTION, library(), written=said)
+    assert not set(texts(first)) & set(texts(again))
+
+
+def test_a_section_on_mechanism_begins_with_the_mechanism() -> None:
+    draft = written("By which mechanism does metformin affect dementia?", library(), title="Mechanism")
+    assert "mTOR pathway" in texts(draft)[0]
+
+
+def test_aims_and_methods_are_not_findings() -> None:
+    draft = written("How were patients with type 2 diabetes and dementia risk enrolled?", library())
+    assert not any(t.startswith(("To determine", "We enrolled")) for t in texts(draft))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Drug A reduced the risk of dementia in men.", "Drug A did not reduce the risk of dementia in men."),
+        (
+            "Alpha blockers reduced the risk of stroke in men.",
+            "Beta blockers reduced the risk of stroke in men.",
+        ),
+        ("The risk fell by 12% in treated men and women.", "The risk fell by 21% in treated men and women."),
+        ("Treatment increased survival in older women.", "Treatment decreased survival in older women."),
+    ],
+)
+def test_near_copies_with_another_meaning_are_not_the_same(one: str, other: str) -> None:
+    assert not same(one, other)
+    assert same(one, f"{one} ".strip())
+
+
+def test_contradiction_needs_a_common_subject() -> None:
+    up = "Metformin reduced the risk of dementia in older adults."
+    assert contradicts("Metformin did not reduce the risk of dementia in older adults.", up)
+    assert not contradicts("Aspirin had no significant effect on stroke in young men.", up)
+
+
+def draft_of(*claims: DraftClaim) -> SectionDraft:
+    return SectionDraft(paragraphs=(DraftParagraph(claims=claims),))
+
+
+def claim(text: str, number: int) -> DraftClaim:
+    quote = f"{text} The full quote of {number}."
+    return DraftClaim(text=text, support=(Support(evidence_id=f"pmid:{number}", quote=quote),))
+
+
+def test_proofreading_drops_repetition_marks_contradictions_and_keeps_quotes() -> None:
+    one = claim("Metformin reduced the risk of dementia in older adults.", 1)
+    not_so = claim("Metformin did not reduce the risk of dementia in older adults.", 2)
+    other = claim("Lactic acidosis was rare in all trials of the drug.", 3)
+    step = ProofreadInput(
+        **context(QUESTION),
+        drafts={"s1": draft_of(one, other), "s2": draft_of(one, not_so), "s3": draft_of(other)},
+    )
+    drafts = extractive.proofread(step).drafts
+    assert list(drafts) == ["s1", "s2", "s3"]
+    assert texts(drafts["s2"]) == [not_so.text]
+    assert drafts["s2"].paragraphs[0].claims[0].contradicts == (one.text,)
+    assert drafts["s2"].paragraphs[0].claims[0].support == not_so.support
+    assert drafts["s3"].paragraphs == ()
+
+
+def test_a_hypothesis_has_quotes_for_and_against() -> None:
+    found = hypotheses().hypotheses
+    assert [h.drug for h in found] == ["metformin"]
+    top = found[0]
+    assert (top.target, top.pathway) == ("AMPK", "mTOR pathway")
+    bodies = {d.evidence_id: d.text for d in library()}
+    for support in (*top.supporting_evidence, *top.contradicting_evidence):
+        assert verbatim(support.quote, bodies[support.evidence_id])
+    assert {s.evidence_id for s in top.contradicting_evidence} == {"pmid:2"}
+    assert "pmid:1" in {s.evidence_id for s in top.supporting_evidence}
+
+
+def test_only_chosen_candidates_are_pursued() -> None:
+    assert hypotheses(chosen=("aspirin",)).hypotheses == ()
+    assert len(hypotheses(chosen=("Metformin",)).hypotheses) == 1
+
+
+@pytest.mark.parametrize("name", ["imatinib", "Telmisartan", "infliximab", "aspirin", "empagliflozin"])
+def test_drugs_are_known_by_their_names(name: str) -> None:
+    assert is_drug(name)
+
+
+@pytest.mark.parametrize("word", ["cholesterol", "peptide", "concept", "patients", "routine", "histidine"])
+def test_words_that_only_sound_like_drugs_are_none(word: str) -> None:
+    assert not is_drug(word)
+
+
+WORDS = [*METFORMIN.split(), *METFORMIN_CELLS.split(), "not", "no", "\n\n", "RESULTS:", "\u0301", "?"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.text(max_size=60) | st.just(QUESTION),
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=80).map(" ".join) | st.text(max_size=200), max_size=5),
+)
+def test_whatever_the_documents_hold_quotes_are_verbatim_and_ids_are_known(
+    question: str, bodies: list[str]
+) -> None:
+    works = [document(n, text, text[:30]) for n, text in enumerate(bodies, 1)]
+    draft = written(question, works)
+    assert every_quote_stands(draft, works)
+    assert cited(draft) <= {w.evidence_id for w in works}
+    step = HypothesisInput(**context(question), evidence=refs(works))
+    for hypothesis in extractive.hypothesise(step, works).hypotheses:
+        for support in (*hypothesis.supporting_evidence, *hypothesis.contradicting_evidence):
+            assert verbatim(support.quote, {w.evidence_id: w.text for w in works}[support.evidence_id])
+
+
+def test_the_same_input_gives_the_same_report() -> None:
+    assert written(QUESTION, library()) == written(QUESTION, library())
