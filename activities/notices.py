@@ -67,6 +67,11 @@ def standing_of(notices: Iterable[StandingNotice], otherwise: Standing = "none")
     return "corrected" if "correction" in kinds else otherwise
 
 
+def worst(*standings: Standing) -> Standing:
+    """The most severe of several standings."""
+    return max(standings, key=SEVERITY.__getitem__, default="unknown")
+
+
 def marked_title(title: str, reported_by: str) -> StandingNotice | None:
     """The notice in a title that begins "RETRACTED:" or "WITHDRAWN:", often the only trace there is."""
     match = _MARKED_TITLE.match(title)
