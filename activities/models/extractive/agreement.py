@@ -11,6 +11,8 @@ SAME = 90
 """`rapidfuzz` ratio of sorted words from which two sentences may say the same."""
 LIKE = 0.45
 """Overlap (Jaccard) of specific terms from which two sentences speak of the same thing."""
+LIKE_ASKED = 0.25
+"""The same where both hold all that the question names."""
 LEAST_SHARED = 3
 
 _NEGATION = re.compile(
@@ -50,6 +52,8 @@ def contradicts(one: str, other: str, question: str = "") -> bool:
     if len(shared) >= LEAST_SHARED and len(shared) / len({*a, *b}) >= LIKE:
         return True
     asked = [t for t in terms(question) if t not in weak]
+    if len(shared) < LIKE_ASKED * len({*a, *b}):
+        return False
     wanted = {*asked, *(p for p in pairs(asked) if p in set(pairs(a)) | set(pairs(b)))}
     return len(set(asked)) >= 2 and wanted <= {*a, *pairs(a)} and wanted <= {*b, *pairs(b)}
 

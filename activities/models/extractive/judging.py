@@ -8,9 +8,12 @@ from activities.models.extractive.facets import facet_of
 from activities.models.extractive.grading import CLINICAL, direction, weight
 from activities.models.extractive.queries import keywords, widen
 from activities.models.extractive.query import split_clauses, topic_of
-from activities.models.extractive.ranking import Item, answered, rank, relevant
+from activities.models.extractive.ranking import Item, Needle, answered, rank, relevant
 from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import Criterion, Evidence
+
+ONE_NAME = 0.75
+"""Highest confidence for a question with a single specific word: any work that mentions it looks relevant."""
 
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
@@ -24,6 +27,8 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     bodies = [i.document for i in helpful]
     open_ones = [q for q in asked if not answered(q, bodies)]
     confidence = confidence_of(helpful, 1 - len(open_ones) / len(asked))
+    if len(Needle(step.question).strong) < 2:
+        confidence = min(confidence, ONE_NAME)
     scores = {c.name: score_criterion(c, helpful, confidence) for c in step.profile.criteria}
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
     gaps = [*open_ones, *(gap_of(c, step.question) for c in short)]

@@ -33,6 +33,8 @@ _PAIR = 0.5
 """Weight of two neighbouring words of a question over that of the lighter one."""
 _TITLE_SHARE = 0.2
 """How much the title alone decides of a work's relevance."""
+_WEAK_WEIGHT = (1.0, 0.6, 0.3)
+"""Weight of a common word (prevent, risk) beside none, one, or more specific ones."""
 _MANY_DIGITS = 0.07
 _TOO_FEW = 0.5
 _HALF_A_NAME = 0.87
@@ -91,12 +93,14 @@ class Needle:
         weak = weak_stems()
         self.weights: dict[str, float] = {}
         total = len(bags)
-        for term in dict.fromkeys(terms(question)):
-            base = 0.3 if term in weak else 1.5 if term in special else 1.0
+        asked = dict.fromkeys(terms(question))
+        self.strong = frozenset(t for t in asked if t not in weak)
+        small = _WEAK_WEIGHT[min(len(self.strong), 2)]
+        for term in asked:
+            base = small if term in weak else 1.5 if term in special else 1.0
             holders = sum(term in b for b in bags)
             rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
             self.weights[term] = base * rare
-        self.strong = frozenset(t for t in self.weights if t not in weak)
         self.names = [n for n in (self.strong & set(terms(p)) for p in phrases(question)) if len(n) > 1]
         for phrase in phrases(question):
             for one, other in pairwise(terms(phrase)):

@@ -34,6 +34,7 @@ _LEADS = re.compile(
     r"|furthermore|therefore|thus|hence|additionally|in addition|nevertheless|nonetheless|consequently"
     r"|finally|overall|as a result|on the other hand|in contrast|taken together|interestingly|notably"
     r"|importantly|accordingly|meanwhile|likewise)\s*[,:]\s+"
+    r"|^(?:therefore|thus|hence|consequently)\s+(?=\w)"
     r"|^(?:we|the authors) conclude that\s+|^it (?:is|was) concluded that\s+|^it can be concluded that\s+",
     re.IGNORECASE,
 )
@@ -101,7 +102,7 @@ def split(evidence_id: str, text: str, title: str = "", full_text: bool = False)
             for first, after in _spans(piece)
         ]
         for first, after in spans:
-            quote = text[first:after].strip()
+            quote = text[first:after].strip().lstrip(":;,. ")
             if not quotable(quote) or not _stands(quote, text, first, whole):
                 continue
             if says_nothing(normalise(quote), named):

@@ -1,10 +1,12 @@
 """Writing by quoting: the sentences that answer best, each with its quote, grouped and without repetition."""
 
+import re
 from collections.abc import Sequence
 
 from activities.claims import normalise
 from activities.models.extractive.agreement import contradicts, same
 from activities.models.extractive.facets import facet_of
+from activities.models.extractive.grading import TYPE_NAMES
 from activities.models.extractive.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.types import Evidence, Support
@@ -22,6 +24,12 @@ ABOUT = 0.6
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
+_AUTHORS_SPEAK = re.compile(
+    r"\b(?:we|our|us)\b|^(?:in )?(?:this|these|the present|the current) (?:\w+ )?"
+    r"(?:study|studies|trial|analysis|series|cohort|review|report|paper|data|results?|findings?|observations?)\b",
+    re.IGNORECASE,
+)
+
 
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The section's claims: the most direct answers first, then the rest by theme; several documents under
@@ -29,7 +37,8 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     items = relevant_items(step, documents)
     pool = candidates(step, items)
     chosen = choose(pool, MOST_CLAIMS)
-    claims = [_claim(ranked, pool) for ranked in chosen]
+    by_id = {d.evidence_id: d for d in documents}
+    claims = [_claim(ranked, pool, by_id[ranked.sentence.evidence_id]) for ranked in chosen]
     claims = _mark(claims, step)
     return SectionDraft(
         title=step.title,
@@ -109,14 +118,24 @@ def paragraphs(chosen: Sequence[Ranked], claims: Sequence[DraftClaim]) -> tuple[
     return tuple(DraftParagraph(claims=tuple(claims[i] for i in group)) for group in groups if group)
 
 
-def _claim(ranked: Ranked, pool: Sequence[Ranked]) -> DraftClaim:
+def _claim(ranked: Ranked, pool: Sequence[Ranked], document: Evidence) -> DraftClaim:
     """A sentence with its quote and the quotes of other documents that say the same."""
     own = ranked.sentence
     support = {own.evidence_id: Support(evidence_id=own.evidence_id, quote=own.quote)}
     for other in (r.sentence for r in pool):
         if other.evidence_id not in support and same(own.text, other.text):
             support[other.evidence_id] = Support(evidence_id=other.evidence_id, quote=other.quote)
-    return DraftClaim(text=own.text, support=tuple(support.values()))
+    return DraftClaim(text=attributed(own.text, document), support=tuple(support.values()))
+
+
+def attributed(text: str, document: Evidence) -> str:
+    """A sentence that speaks as its authors (`we`, `this study`) with who speaks put before it."""
+    if not _AUTHORS_SPEAK.search(text):
+        return text
+    kind = TYPE_NAMES[document.evidence_type]
+    article = "An" if kind[0] in "aeiou" else "A"
+    year = f" of {document.year}" if document.year else ""
+    return f"{article} {kind}{year} reports: {text}"
 
 
 def _mark(claims: Sequence[DraftClaim], step: WriteInput) -> list[DraftClaim]:
