@@ -125,7 +125,7 @@ def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Sour
     """The source an entry point stands for; a closed one when it cannot be loaded."""
     try:
         loaded: object = point.load()
-        made = loaded if isinstance(loaded, _IsSource) else cast(Factory, loaded)(settings, http)
+        made = cast(Factory, loaded)(settings, http) if callable(loaded) else loaded
         if not isinstance(made, _IsSource):
             raise TypeError(f"{point.value} is neither a source nor a factory of one")  # noqa: TRY301
         if made.info.name != point.name:

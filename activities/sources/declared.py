@@ -1,0 +1,188 @@
+"""A source of one's own from a plain async function; what it needs is read from its signature.
+
+    @source(name="notes", covers="The notes of our laboratory.")
+    async def notes(query: str, limit: int = 10) -> list[Evidence]:
+        return [found(title="...", text="...", url="https://...")]
+
+The function must take `query`; it may take `limit`, `year_from`, `year_to`, `publication_types`, `filters`,
+`http` (the shared `Http`) and `settings`. Every other parameter is an option: its name, type and default form
+the source's schema, and its value comes from the search's `filters.options`. Register the function as an
+entry point of the group `determinator.sources`, under its name.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, get_type_hints
+
+import httpx
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from activities.errors import DeterminatorError, Malformed, Refused, Unavailable
+from activities.identity import evidence_id, normal_url
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http import Http, failure
+from activities.types import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
+
+Search = Callable[..., Awaitable[Iterable[Evidence]]]
+
+_OFFERED = ("query", "limit", "year_from", "year_to", "publication_types", "filters", "http", "settings")
+
+
+def found(
+    *,
+    title: str,
+    text: str,
+    url: str | None = None,
+    identifiers: Identifiers | None = None,
+    authors: Iterable[str] = (),
+    year: int | None = None,
+    evidence_type: EvidenceType = "document",
+    full_text: bool = False,
+    facts: Mapping[str, str] | None = None,
+) -> Evidence:
+    """A record with what a search knows of it; who found it and its id are filled in by the source."""
+    return Evidence(
+        evidence_id="",
+        source="",
+        title=title,
+        text=text,
+        url=url,
+        identifiers=identifiers or Identifiers(url=normal_url(url)),
+        authors=tuple(authors),
+        year=year,
+        evidence_type=evidence_type,
+        full_text=full_text,
+        facts=dict(facts or {}),
+    )
+
+
+class DeclaredSource:
+    """A function as a source. Calling it makes the registry's factory: `declared(settings, http)`."""
+
+    def __init__(self, info: SourceInfo, function: Search) -> None:
+        self.info = info
+        self._function = function
+        self._parameters = _parameters(function)
+        self.options = _options(function, self._parameters)
+        """Pydantic model of the function's own options."""
+        self._offers: dict[str, object] = {}
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the options."""
+        return self.options.model_json_schema()
+
+    def __call__(self, settings: Settings, http: Http) -> "DeclaredSource":
+        """Bind what the function may ask for."""
+        bound = DeclaredSource(self.info, self._function)
+        bound._offers = {"settings": settings, "http": http}
+        if self.info.rate_per_second:
+            http.pace(self.info.name, self.info.rate_per_second)
+        return bound
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Call the function once. Raises SourceError, whatever the function raises."""
+        name, filters = self.info.name, query.filters
+        try:
+            given = self.options.model_validate(filters.options)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            raise Refused(f"{name}: option {where}: {problem['msg']}") from error
+        offers: dict[str, object] = {
+            "query": query.text,
+            "limit": query.limit,
+            "year_from": filters.year_from,
+            "year_to": filters.year_to,
+            "publication_types": filters.publication_types,
+            "filters": filters,
+            **self._offers,
+        }
+        arguments = {key: offers[key] if key in _OFFERED else getattr(given, key) for key in self._parameters}
+        try:
+            records = list(await self._function(**arguments))
+        except DeterminatorError:
+            raise
+        except httpx.HTTPStatusError as error:
+            raise failure(error.response, name) from error
+        except (httpx.HTTPError, OSError) as error:
+            raise Unavailable(f"{name} cannot be reached: {error or type(error).__name__}") from error
+        except Exception as error:
+            raise Malformed(f"{name} failed: {type(error).__name__}: {error}") from error
+        kept = [self._complete(record, query.text) for record in records if record.text.strip()]
+        return Exchange(
+            records=tuple(kept),
+            hits=len(records),
+            set_aside=len(records) - len(kept),
+            sent=query.text,
+            detail="" if len(kept) == len(records) else "set aside: records without a text",
+        )
+
+    def _complete(self, record: Evidence, query: str) -> Evidence:
+        """Fill in the id, the source and who found it, where the function left them out."""
+        provenance = record.provenance or (Provenance(source=self.info.name, query=query),)
+        return record.model_copy(
+            update={
+                "source": record.source or self.info.name,
+                "evidence_id": record.evidence_id
+                or evidence_id(record.identifiers, record.title + record.text),
+                "provenance": provenance,
+            }
+        )
+
+
+def source(
+    *,
+    name: str,
+    covers: str,
+    title: str = "",
+    domains: tuple[str, ...] = ("general",),
+    rate_per_second: float | None = None,
+    how_to_enable: str = "",
+) -> Callable[[Search], DeclaredSource]:
+    """Declare an async function as a source. `domains=("local",)` marks one that needs no network.
+
+    Raises TypeError when the function cannot be one.
+    """
+    info = SourceInfo(
+        name=name,
+        title=title or name,
+        covers=covers,
+        domains=domains,
+        rate_per_second=rate_per_second,
+        rate=f"{rate_per_second:g} requests a second" if rate_per_second else "unlimited",
+        how_to_enable=how_to_enable or "Enabled; installed on this machine.",
+    )
+
+    def declare(function: Search) -> DeclaredSource:
+        return DeclaredSource(info, function)
+
+    return declare
+
+
+def _parameters(function: Search) -> Mapping[str, inspect.Parameter]:
+    if not inspect.iscoroutinefunction(function):
+        raise TypeError(f"{function} is not an async function")
+    parameters = inspect.signature(function).parameters
+    if "query" not in parameters:
+        raise TypeError(f"{function.__name__} takes no `query`")
+    for parameter in parameters.values():
+        if parameter.kind in (
+            inspect.Parameter.VAR_POSITIONAL,
+            inspect.Parameter.VAR_KEYWORD,
+            inspect.Parameter.POSITIONAL_ONLY,
+        ):
+            raise TypeError(f"{function.__name__}: `{parameter.name}` cannot be passed by name")
+    return parameters
+
+
+def _options(function: Search, parameters: Mapping[str, inspect.Parameter]) -> type[BaseModel]:
+    """The function's own options as a model: what is not offered by the search itself."""
+    hints = get_type_hints(function)
+    fields: dict[str, Any] = {
+        name: (hints.get(name, str), ... if parameter.default is parameter.empty else parameter.default)
+        for name, parameter in parameters.items()
+        if name not in _OFFERED
+    }
+    return create_model(f"{function.__name__}_options", __config__=ConfigDict(extra="ignore"), **fields)
