@@ -72,6 +72,11 @@ def worst(*standings: Standing) -> Standing:
     return max(standings, key=SEVERITY.__getitem__, default="unknown")
 
 
+def worst(*standings: Standing) -> Standing:
+    """The most severe of several standings; of none, unknown."""
+    return max(standings, key=SEVERITY.__getitem__, default="unknown")
+
+
 def marked_title(title: str, reported_by: str) -> StandingNotice | None:
     """The notice in a title that begins "RETRACTED:" or "WITHDRAWN:", often the only trace there is."""
     match = _MARKED_TITLE.match(title)
