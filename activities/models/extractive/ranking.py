@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from activities.models.extractive.facets import Facet, bears_on
 from activities.models.extractive.parts import Part
-from activities.models.extractive.sentences import Sentence, sentences, split
+from activities.models.extractive.sentences import Sentence, sentences
 from activities.models.extractive.words import looks_special, pairs, phrases, terms, weak_stems
 from activities.types import Evidence
 
@@ -133,13 +133,13 @@ class Needle:
 
 def bag(document: Evidence) -> Mapping[str, int]:
     """Counts of terms and pairs in what is known of a document, the title included."""
-    return _bag(document.evidence_id, document.title, document.text, document.full_text)
+    return _bag(document.title, sentences(document))
 
 
 @lru_cache(maxsize=512)
-def _bag(evidence_id: str, title: str, text: str, full_text: bool) -> Mapping[str, int]:
+def _bag(title: str, said: tuple[Sentence, ...]) -> Mapping[str, int]:
     counts: Counter[str] = Counter()
-    for sentence in split(evidence_id, text, title, full_text):
+    for sentence in said:
         counts.update(sentence.terms)
         counts.update(pairs(sentence.terms))
     words = terms(title)

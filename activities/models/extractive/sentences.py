@@ -13,14 +13,20 @@ import nupunkt
 from activities.claims import MIN_QUOTE_CHARS, normalise, says_nothing
 from activities.models.extractive.parts import LABEL, Part, part_of_label, part_of_sentence
 from activities.models.extractive.words import pairs, terms
-from activities.types import Evidence
+from activities.types import Evidence, EvidenceType
 
 LONGEST_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
+NOT_STUDIES: frozenset[EvidenceType] = frozenset(
+    {"drug_label", "regulatory", "adverse_events", "trial_registration"}
+)
+"""Kinds whose headings are not those of a study (`Purpose` of a label is no aim)."""
 LONGEST_TEXT = 400_000
 """Characters of one document that are read."""
 
 _BLANKS = re.compile(r"\s+")
+_HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
+"""A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _JUNK = re.compile(
@@ -85,9 +91,11 @@ def quotable(quote: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def split(evidence_id: str, text: str, title: str = "", full_text: bool = False) -> tuple[Sentence, ...]:
+def split(
+    evidence_id: str, text: str, title: str = "", full_text: bool = False, study: bool = True
+) -> tuple[Sentence, ...]:
     """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
-    reads the same documents."""
+    reads the same documents. `study`: its parts are those of a study (aim, methods, results)."""
     text = text[:LONGEST_TEXT]
     whole = normalise(text)
     named = Evidence(evidence_id=evidence_id, source="", title=title, text="")
@@ -96,6 +104,8 @@ def split(evidence_id: str, text: str, title: str = "", full_text: bool = False)
         part = part_of_label(label) if label else "plain"
         if part is None:
             continue
+        if not study:
+            part = "plain"
         spans = [
             (start + at + first, start + at + after)
             for at, piece in _blocks(text[start:end])
@@ -108,7 +118,7 @@ def split(evidence_id: str, text: str, title: str = "", full_text: bool = False)
             if says_nothing(normalise(quote), named):
                 continue
             closes = after == spans[-1][1] and len(spans) > 2 and not full_text
-            own = part_of_sentence(normalise(quote), part, last=closes)
+            own = part_of_sentence(normalise(quote), part, last=closes) if study else part
             words = tuple(terms(quote))
             found.append(
                 Sentence(
@@ -126,7 +136,8 @@ def split(evidence_id: str, text: str, title: str = "", full_text: bool = False)
 
 def sentences(document: Evidence) -> tuple[Sentence, ...]:
     """The quotable sentences of a document."""
-    return split(document.evidence_id, document.text, document.title, document.full_text)
+    study = document.evidence_type not in NOT_STUDIES
+    return split(document.evidence_id, document.text, document.title, document.full_text, study)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -165,11 +176,16 @@ def _labelled(text: str) -> list[tuple[int, int, str]]:
 
 
 def _blocks(text: str) -> list[tuple[int, str]]:
-    """Paragraphs and list items with their offsets."""
+    """Paragraphs and list items with their offsets, without the heading some begin with."""
     blocks: list[tuple[int, str]] = []
     start = 0
     for match in _BLOCK.finditer(text):
         blocks.append((start, text[start : match.start()]))
         start = match.end()
     blocks.append((start, text[start:]))
-    return [(at, piece) for at, piece in blocks if piece.strip()]
+    bare = []
+    for at, piece in blocks:
+        heading = _HEADING.match(piece)
+        skip = heading.end() if heading else 0
+        bare.append((at + skip, piece[skip:]))
+    return [(at, piece) for at, piece in bare if piece.strip()]

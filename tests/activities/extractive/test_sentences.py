@@ -54,6 +54,17 @@ def test_labels_in_use_are_understood(label: str, part: str | None) -> None:
     assert part_of_label(label) == part
 
 
+def test_a_heading_above_a_paragraph_is_not_part_of_its_first_sentence() -> None:
+    text = (
+        "Indications and usage\nAspirin is indicated for the relief of mild pain in adults.\n\n"
+        "Purpose\nPain reliever."
+    )
+    label = document(1, text, kind="drug_label")
+    assert [(s.quote, s.part) for s in sentences(label)] == [
+        ("Aspirin is indicated for the relief of mild pain in adults.", "plain")
+    ]
+
+
 @pytest.mark.parametrize(
     "line",
     [
