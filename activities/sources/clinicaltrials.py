@@ -24,7 +24,7 @@ from activities.sources.clinicaltrials_shape import (
     Study,
 )
 from activities.sources.http import Http, summary
-from activities.sources.reading import SetAside, facts, read_page, read_records, year_of
+from activities.sources.reading import SetAside, facts, read_page, read_records, sound_page, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 
 NAME = "clinicaltrials"
@@ -69,7 +69,9 @@ class ClinicalTrials:
         params = parameters(query)
         if cursor:
             params["pageToken"] = cursor["token"]
-        response = await self._http.get(NAME, f"{self._url}/studies", params, accept=(403,))
+        response = await self._http.get(
+            NAME, f"{self._url}/studies", params, accept=(403,), check=sound_page(Page, TITLE)
+        )
         if response.status_code == 403:
             raise Refused(REFUSES_EVERYTHING.format(said=summary(response, 80)))
         page = read_page(Page, response, TITLE)

@@ -22,7 +22,7 @@ from activities.notices import FALLEN, kind_of, marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.cache import STANDING_SECONDS
-from activities.sources.http import Http
+from activities.sources.http import Check, Http
 from activities.sources.reading import (
     Wire,
     arxiv_of_doi,
@@ -37,6 +37,7 @@ from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceI
 
 NAME = "crossref"
 TITLE = "Crossref"
+BASE_URL = "https://api.crossref.org"
 BLOCKS = ("p", "title", "sec", "list", "list-item", "br", "div", "li", "h1", "h2", "h3", "h4")
 """Tags of JATS and HTML that end a line."""
 FORMULA_SOURCES = frozenset({"tex-math", "annotation"})
@@ -127,7 +128,9 @@ class Crossref:
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Make the search: one request brings all that is asked for. Raises SourceError."""
         asked = parameters(query)
-        response = await self._http.get(NAME, f"{self._url}/works", {**asked, **self._who})
+        response = await self._http.get(
+            NAME, f"{self._url}/works", {**asked, **self._who}, check=_sound(Works)
+        )
         works = read_message(Works, response)
         batch = read_records(NAME, query, works.items[: query.limit], read_work)
         return Exchange(
@@ -146,6 +149,7 @@ class Crossref:
             f"{self._url}/works/{quote(doi, safe='')}",
             self._who,
             accept=(404,),
+            check=_sound(Work),
             max_age=STANDING_SECONDS,
         )
         if response.status_code == 404:
@@ -157,7 +161,7 @@ class Crossref:
 
 def build(settings: Settings, http: Http) -> Crossref:
     """The source as configured."""
-    return Crossref(settings.source_url(NAME, "https://api.crossref.org"), http, settings.email)
+    return Crossref(settings.source_url(NAME, BASE_URL), http, settings.email)
 
 
 def parameters(query: Query) -> dict[str, str]:
@@ -181,6 +185,15 @@ def read_message(shape: type[Shape], response: httpx.Response) -> Shape:
         return shape.model_validate(page.message)
     except ValidationError as error:
         raise Malformed(f"{TITLE} sent a message of another shape: {str(page.message)[:100]}") from error
+
+
+def _sound(shape: type[Wire]) -> Check:
+    """A check for `Http.get`: an envelope that holds something else is not stored."""
+
+    def check(response: httpx.Response) -> None:
+        read_message(shape, response)
+
+    return check
 
 
 def read_work(item: JsonValue) -> Evidence:

@@ -22,6 +22,7 @@ from activities.sources.reading import (
     facts,
     read_page,
     read_records,
+    sound_page,
     type_from_title,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
@@ -113,7 +114,8 @@ class OpenAlex:
         number = int(cursor["page"]) if cursor else 1
         asked = parameters(query)
         params = {**asked, "select": FIELDS, "page": str(number), **self._who}
-        page = read_page(Page, await self._http.get(NAME, f"{self._url}/works", params), TITLE)
+        response = await self._http.get(NAME, f"{self._url}/works", params, check=sound_page(Page, TITLE))
+        page = read_page(Page, response, TITLE)
         seen = (number - 1) * PER_PAGE
         batch = read_records(NAME, query, page.results[: query.limit - seen], read_work)
         more = len(page.results) == PER_PAGE and seen + PER_PAGE < query.limit

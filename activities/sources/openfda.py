@@ -90,7 +90,7 @@ class OpenFda:
         endpoint = cursor["endpoint"] if cursor else next(iter(shares))
         params = parameters(endpoint, query.text, shares[endpoint])
         address = f"{self._url}/drug/{endpoint}.json"
-        response = await self._http.get(NAME, address, params, self._headers, accept=(404, 500))
+        response = await self._http.get(NAME, address, params, self._headers, accept=(404, 500), check=_sound)
         page = answer(response)
         if endpoint == "event":
             batch = read_records(
@@ -212,6 +212,11 @@ def answer(response: httpx.Response) -> Page:
     if page.error.code == "NOT_FOUND":
         return Page()
     raise fault(page.error, response)
+
+
+def _sound(response: httpx.Response) -> None:
+    """A check for `Http.get`: an error body is not stored."""
+    answer(response)
 
 
 def fault(error: Fault, response: httpx.Response) -> SourceError:

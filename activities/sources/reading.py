@@ -14,7 +14,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from activities.errors import Malformed
-from activities.sources.http import read_json, summary
+from activities.sources.http import Check, read_json, summary
 from activities.sources.publication import own_doi
 from activities.types import Evidence, EvidenceType, Provenance, Query
 
@@ -58,6 +58,15 @@ def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
         raise Malformed(
             f"{source} sent JSON of another shape than its API has (at {what}): {summary(response)}"
         ) from error
+
+
+def sound_page(page: type[Wire], source: str) -> Check:
+    """A check for `Http.get`: an answer that is no such page is not stored for the next one who asks."""
+
+    def check(response: httpx.Response) -> None:
+        read_page(page, response, source)
+
+    return check
 
 
 def read_records(source: str, query: Query, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Batch:
