@@ -18,7 +18,8 @@ class AutoResearch(Conductor):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.request = request
+        # the SDK leaves plain JSON as it is when an optional argument is not sent
+        self.request = ResearchRequest.model_validate(request)
         self.state = state or RunState()
         self.state.loop.max_iterations = self.budget_ledger.limits.max_iterations
 
