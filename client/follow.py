@@ -5,8 +5,10 @@ ends for us when no worker answers. In the embedded mode a server or worker that
 """
 
 import asyncio
+import json
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from temporalio.client import WorkflowFailureError, WorkflowHandle
@@ -21,9 +23,10 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.settings import Settings
 from client.connect import Connection, NoConnection
-from client.display import Display, gate_hint
+from client.display import Display, gate_hint, plain
 from client.local import bring_up, look
 from client.runs import NoAnswer, NoSuchRun, progress, query
+from client.state import Places
 from workflows.types import AgentEvent, EventsAfter, Outcome
 
 POLL_SECONDS = 0.4
@@ -33,6 +36,8 @@ PATIENCE_SECONDS = 60.0
 """How long a configured server may be away before we give up following."""
 RESTARTS = 5
 """A worker that dies this often while a run is followed will not do better the next time."""
+TAIL_BYTES = 32_768
+"""How much of a log's end is read."""
 GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 
 
@@ -147,9 +152,10 @@ class Follower:
     async def _revive(self, what: str) -> None:
         self._restarts += 1
         if self._restarts > RESTARTS:
-            log = self._settings.home / "logs" / f"{what}.log"
+            log = Places(self._settings.home).logs / f"{what}.log"
             raise NoConnection(
-                f"the background {what} keeps ending; see {log}. The run is kept and goes on later"
+                f"the background {what} keeps ending{last_words(log)}; its log is {log}. "
+                "The run is kept and goes on once that is mended"
             )
         self._display.note(f"the background {what} is gone; starting it again, nothing is lost")
         self._connection = await bring_up(self._settings, say=self._display.note)
@@ -163,6 +169,19 @@ class Follower:
                 f"the server at {self._connection.address} is gone: {error.message}"
             ) from error
         await asyncio.sleep(1)
+
+
+def last_words(log: Path) -> str:
+    """What a process wrote last about its own end, in brackets; empty when that cannot be told."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
+            lines = file.read().decode(errors="replace").strip().splitlines()
+        record = json.loads(lines[-1])
+        text = str(record.get("error") or record["exception"].strip().splitlines()[-1])
+    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        return ""
+    return f" ({plain(text)[:300]})"
 
 
 def why(error: WorkflowFailureError) -> str:

@@ -7,6 +7,7 @@ import structlog
 from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 from temporalio import activity, workflow
+from temporalio.exceptions import ApplicationError, CancelledError
 
 from activities.settings import Settings
 
@@ -46,6 +47,7 @@ def configure_logging(settings: Settings) -> None:
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in NOISY:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+    logging.getLogger("temporalio.activity").addFilter(unforeseen)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -56,6 +58,13 @@ def configure_logging(settings: Settings) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def unforeseen(record: logging.LogRecord) -> bool:
+    """Whether the SDK's record of a failed activity is news: errors of our table were logged where they
+    happened, on one line and without a stack."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, ApplicationError | CancelledError)
 
 
 def add_run_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

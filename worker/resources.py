@@ -1,6 +1,6 @@
 """What a worker process opens once and injects into its activities: store, HTTP, sources, model, thinker."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,10 @@ from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.http import Http, open_http
 from activities.sources.registry import build_sources
+from activities.standing import StandingLookup, StandingVerdict
 from activities.think import ThinkActivities
 from activities.thinker import RoleThinker
-from activities.types import Allowance, ModelChoice
+from activities.types import Allowance, EvidenceRef, ModelChoice
 
 if TYPE_CHECKING:
     from activities.models.client import OpenAIModel
@@ -62,9 +63,24 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             sources=sources,
             think=ThinkActivities(RoleThinker(model, store, settings)),
             prepare=PrepareActivities(settings, sources),
-            publish=PublishActivities(store, None),
+            publish=PublishActivities(store, UngatedStanding(StandingLookup(http, settings))),
             search=SearchActivities(sources, store),
         )
+
+
+class UngatedStanding:
+    """The standing of works by the authorities that any process may ask.
+
+    NCBI is not among them: its rate holds for the whole fleet, and publishing runs on the general queue.
+    Europe PMC passes on what PubMed knows.
+    """
+
+    def __init__(self, lookup: StandingLookup) -> None:
+        self._lookup = lookup
+
+    async def check_many(self, refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
+        """See `activities.publish.StandingChecker`."""
+        return await self._lookup.check_many(refs, ("crossref", "europepmc"))
 
 
 class LateModel:
