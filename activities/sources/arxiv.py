@@ -1,0 +1,154 @@
+"""arXiv's query API (https://info.arxiv.org/help/api/user-manual.html): Atom feeds of preprints.
+
+arXiv asks for no more than one request in three seconds, by everybody who shares an address. An error is an
+entry of the feed, whatever the status; a feed that counts matches but shows none is a known hiccup.
+"""
+
+import re
+from collections.abc import Mapping
+
+import httpx
+from lxml import etree
+
+from activities.errors import Malformed, Refused
+from activities.identity import evidence_id, normal_arxiv
+from activities.notices import says_withdrawn, standing_of
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http import Http, read_xml
+from activities.sources.reading import doi_of, facts, read_records, year_of
+from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
+
+NAME = "arxiv"
+TITLE = "arXiv"
+QUEUE = "determinator-arxiv"
+PER_SECOND = 1 / 3
+NUMBER = re.compile(r"\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7}")
+"""https://info.arxiv.org/help/arxiv_identifier.html: `1707.08567`, before 2007 `hep-th/9901001`."""
+SPACES = {
+    "atom": "http://www.w3.org/2005/Atom",
+    "arxiv": "http://arxiv.org/schemas/atom",
+    "opensearch": "http://a9.com/-/spec/opensearch/1.1/",
+}
+
+
+class ArXiv:
+    """Searches preprints of physics, mathematics, computing, quantitative biology and their neighbours."""
+
+    info = SourceInfo(
+        name=NAME,
+        title=TITLE,
+        covers="Preprints of physics, mathematics, computer science, statistics and quantitative biology; "
+        "not peer-reviewed.",
+        how_to_enable="No key is needed.",
+        rate="one request in 3 seconds",
+        rate_per_second=PER_SECOND,
+        queue=QUEUE,
+        domains=("general",),
+    )
+
+    def __init__(self, url: str, http: Http) -> None:
+        self._url = url
+        self._http = http
+        http.pace(NAME, PER_SECOND)
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Make the search: one request brings all that is asked for. Raises SourceError."""
+        params = parameters(query)
+        response = await self._http.get(NAME, f"{self._url}/query", params, accept=(400,), check=_sound)
+        entries, total = read_feed(response)
+        batch = read_records(NAME, query, entries[: query.limit], read_entry)
+        return Exchange(
+            records=batch.records,
+            hits=total,
+            set_aside=batch.set_aside,
+            sent=params["search_query"],
+            detail=batch.detail,
+        )
+
+
+def build(settings: Settings, http: Http) -> ArXiv:
+    """The source as configured."""
+    return ArXiv(settings.source_url(NAME, "https://export.arxiv.org/api"), http)
+
+
+def parameters(query: Query) -> dict[str, str]:
+    """What is asked: the query as typed (`ti:`, `AND`, `ANDNOT` and quotes are arXiv's own), with years."""
+    text = query.text.strip()
+    if not text:
+        raise Refused(f"{TITLE} was asked an empty query")
+    if query.filters.year_from or query.filters.year_to:
+        low, high = query.filters.year_from or 1991, query.filters.year_to or 2999
+        text = f"({text}) AND submittedDate:[{low}01010000 TO {high}12312359]"
+    return {
+        "search_query": text,
+        "start": "0",
+        "max_results": str(query.limit),
+        "sortBy": "relevance",
+        "sortOrder": "descending",
+    }
+
+
+def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:
+    """The entries and how many match. Raises Refused for an error entry, Malformed for what is no feed."""
+    feed = read_xml(response, TITLE)
+    if feed.tag != f"{{{SPACES['atom']}}}feed":
+        raise Malformed(f"{TITLE} sent XML that is no Atom feed: <{etree.QName(feed).localname}>")
+    entries = feed.findall("atom:entry", SPACES)
+    for entry in entries:
+        if "/api/errors" in (entry.findtext("atom:id", "", SPACES)):
+            raise Refused(f"{TITLE} said: {inline(entry, 'atom:summary')[:200]}")
+    if response.status_code != 200:
+        raise Refused(f"{TITLE} answered {response.status_code} without saying why")
+    total = feed.findtext("opensearch:totalResults", "", SPACES).strip()
+    if not total.isdigit():
+        raise Malformed(f"{TITLE} sent a feed that does not say how many match")
+    if int(total) and not entries:
+        raise Malformed(f"{TITLE} counted {total} matches and sent none of them")
+    return entries, int(total)
+
+
+def _sound(response: httpx.Response) -> None:
+    """A check for `Http.get`: an error or a hiccup is not stored."""
+    read_feed(response)
+
+
+def read_entry(entry: etree._Element) -> Evidence:
+    """One preprint, whatever its version. Raises ValueError without an arXiv number or a title."""
+    address = inline(entry, "atom:id")
+    number, title = normal_arxiv(address), inline(entry, "atom:title")
+    if number is None or not NUMBER.fullmatch(number) or not title:
+        raise ValueError(f"an entry has no arXiv number or no title: {address[:80]!r}")
+    identifiers = Identifiers(arxiv=number, doi=doi_of(inline(entry, "arxiv:doi")))
+    comment, text = inline(entry, "arxiv:comment"), inline(entry, "atom:summary")
+    withdrawn = says_withdrawn(comment) or says_withdrawn(text)
+    notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if withdrawn else ()
+    version = re.search(r"v(\d+)$", address)
+    return Evidence(
+        evidence_id=evidence_id(identifiers, number),
+        source=NAME,
+        title=title,
+        text=text,
+        authors=tuple(n for a in entry.findall("atom:author", SPACES) if (n := inline(a, "atom:name"))),
+        year=year_of(inline(entry, "atom:published")),
+        venue=TITLE,
+        identifiers=identifiers,
+        url=f"https://arxiv.org/abs/{number}",
+        evidence_type="preprint",
+        standing=standing_of(notices, otherwise="unknown"),
+        notices=notices,
+        facts=facts(
+            version=version.group(1) if version else "",
+            published=inline(entry, "atom:published")[:10],
+            updated=inline(entry, "atom:updated")[:10],
+            journal_reference=inline(entry, "arxiv:journal_ref"),
+            comment=comment,
+            categories=[c.get("term") for c in entry.findall("atom:category", SPACES)],
+            pdf=f"https://arxiv.org/pdf/{number}",
+        ),
+    )
+
+
+def inline(entry: etree._Element, path: str) -> str:
+    """The text of a child on one line: feeds wrap titles and abstracts."""
+    return " ".join((entry.findtext(path, "", SPACES) or "").split())
