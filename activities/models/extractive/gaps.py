@@ -69,7 +69,7 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
         names = ", ".join(sorted({f"{s.source} ({s.status})" for s in failed}))
         return Reflection(served=False, reason=f"Sources failed: {names}. The same searches may be repeated.")
     better = dict.fromkeys(
-        q for s in (empty or step.searches) for q in widen(s.query, s.gap or step.question) if q != s.query
+        q for s in (empty or step.searches) for q in widen(s.asked or s.query, s.gap or step.question)
     )
     reason = "The searches found nothing." if not documents else "None of the new items bears on the gaps."
     return Reflection(served=False, reason=reason, better_searches=tuple(better)[:3])

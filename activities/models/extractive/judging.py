@@ -32,6 +32,8 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     scores = {c.name: score_criterion(c, helpful, confidence) for c in step.profile.criteria}
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
     gaps = [*open_ones, *(gap_of(c, step.question) for c in short)]
+    if confidence < step.profile.confidence_threshold and not gaps:
+        gaps = [f"More independent evidence on {topic_of(step.question)}"]
     recommended = [q for gap in open_ones for q in (keywords(gap), *widen(gap, gap)) if q]
     return JudgeAssessment(
         scores=scores,

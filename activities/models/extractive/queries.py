@@ -29,7 +29,7 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
     Narrow queries come first; wider ones follow where the narrow were answered.
     """
     sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
-    done = {(r.source, fold(r.query)) for r in step.tried if r.status in _ANSWERED}
+    done = _answered(step)
     tasks: list[AgentTask] = []
     for gap in step.gaps:
         room = step.per_gap
@@ -44,17 +44,22 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
     return AgentSelectionPlan(tasks=tuple(tasks))
 
 
+def _answered(step: SelectInput) -> set[tuple[str, str]]:
+    """Searches that got an answer, by what was asked for: a source may send something else."""
+    return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in _ANSWERED}
+
+
 def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> Iterator[tuple[str, str]]:
     """Searches for a gap, the most promising first: outages again, then one query a source, then wider."""
     names = {s.name for s in sources}
-    answered = {(r.source, fold(r.query)) for r in step.tried if r.status in _ANSWERED}
+    answered = _answered(step)
     again = [
-        (r.source, r.query)
+        (r.source, r.asked or r.query)
         for r in step.tried
         if r.status not in _ANSWERED
         and r.gap == gap
         and r.source in names
-        and (r.source, fold(r.query)) not in answered
+        and (r.source, fold(r.asked or r.query)) not in answered
     ]
     # Sources that stay down must not take every slot.
     yield from dict.fromkeys(again[: max(1, step.per_gap - 1)])

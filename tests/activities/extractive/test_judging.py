@@ -60,6 +60,12 @@ def test_a_part_of_the_question_that_is_not_covered_is_a_gap_and_lowers_confiden
     assert any("aspirin" in query for query in half.recommended_searches)
 
 
+def test_a_judge_that_is_not_sure_says_what_to_look_for() -> None:
+    answer = judged(QUESTION, [document(1, METFORMIN, "Metformin and dementia", "web_page")])
+    assert answer.confidence < PROFILE.confidence_threshold
+    assert answer.gaps == ("More independent evidence on metformin and dementia",)
+
+
 def test_retracted_work_is_never_relevant() -> None:
     works = [document(1, METFORMIN, "Metformin and dementia", standing="retracted"), library()[1]]
     assert judged(QUESTION, works).relevant == ("pmid:2",)

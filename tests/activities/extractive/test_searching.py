@@ -70,6 +70,19 @@ def test_a_search_that_was_answered_is_not_repeated() -> None:
     assert not {("library", QUESTION), ("pubmed", "metformin AND dementia")} & set(tasks)
 
 
+def test_a_search_is_recognised_by_what_was_asked_not_by_what_the_source_sent() -> None:
+    sent = SearchRecord(
+        source="pubmed",
+        query='("metformin"[MeSH Terms]) AND "dementia"',
+        asked="metformin AND dementia",
+        status="ok",
+        gap=QUESTION,
+    )
+    assert ("pubmed", "metformin AND dementia") not in selected(QUESTION, tried=(sent,), per_gap=5)
+    down = sent.model_copy(update={"status": "unavailable"})
+    assert ("pubmed", "metformin AND dementia") in selected(QUESTION, tried=(down,), per_gap=5)
+
+
 def test_an_outage_changes_no_query() -> None:
     tried = (record("pubmed", "metformin AND dementia", "unavailable"),)
     sent = [query for source, query in selected(QUESTION, tried=tried, per_gap=5) if source == "pubmed"]
