@@ -77,8 +77,7 @@ async def test_a_database_belongs_to_one_version_of_the_server(home: Path) -> No
     await bring_up(Settings(), worker=False)
     note = read_note(Places(home).server_note, ServerNote)
     assert note
-    assert Path(note.database).name == f"temporal-{note.version}.db"
-    assert Path(note.database).exists()
+    assert [file.name for file in home.glob("*.db")] == [f"temporal-{note.version}.db"]
 
 
 async def test_a_server_that_hangs_is_named_with_the_way_out(

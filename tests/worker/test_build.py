@@ -1,0 +1,109 @@
+"""How workers are built: a bug fails a run, an upgrade does not, versions only where they are asked for."""
+
+import subprocess
+import sys
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio import workflow
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import Worker
+
+from activities.settings import Settings
+from worker.build import BUGS, build_worker, deployment, research_worker
+from worker.resources import LateModel, methods, open_resources
+
+
+@workflow.defn(name="Changing", sandboxed=False)
+class Buggy:
+    @workflow.run
+    async def run(self, what: str) -> str:
+        if what == "bug":
+            return {"a": "b"}[what]
+        await workflow.sleep(timedelta(milliseconds=1))
+        await workflow.execute_activity("nothing", start_to_close_timeout=timedelta(minutes=1))
+        return what
+
+
+@workflow.defn(name="Changing", sandboxed=False)
+class Upgraded:
+    @workflow.run
+    async def run(self, what: str) -> str:
+        await workflow.wait_condition(lambda: False)
+        return what
+
+
+async def test_a_bug_in_workflow_code_fails_the_run_at_once(temporal_client: Client) -> None:
+    queue = f"build-{uuid.uuid4()}"
+    async with build_worker(temporal_client, queue, workflows=[Buggy]):
+        with pytest.raises(WorkflowFailureError) as failed:
+            await temporal_client.execute_workflow(
+                "Changing", "bug", id=queue, task_queue=queue, execution_timeout=timedelta(seconds=20)
+            )
+    assert isinstance(failed.value.cause, ApplicationError)
+    assert failed.value.cause.type == "KeyError"
+
+
+async def test_a_history_that_does_not_fit_leaves_the_run_waiting(temporal_client: Client) -> None:
+    queue = f"build-{uuid.uuid4()}"
+    async with build_worker(temporal_client, queue, workflows=[Buggy]):
+        handle = await temporal_client.start_workflow("Changing", "upgrade", id=queue, task_queue=queue)
+        while len((await handle.fetch_history()).events) < 10:
+            pass
+    async with build_worker(temporal_client, queue, workflows=[Upgraded]):
+        await handle.signal("wake")
+        while not any(
+            e.HasField("workflow_task_failed_event_attributes") for e in (await handle.fetch_history()).events
+        ):
+            pass
+        assert (await handle.describe()).status == WorkflowExecutionStatus.RUNNING
+    await handle.terminate()
+
+
+def test_non_determinism_is_no_bug() -> None:
+    assert not issubclass(workflow.NondeterminismError, BUGS)
+
+
+def test_a_version_is_claimed_only_when_the_deployment_names_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TEMPORAL_DEPLOYMENT_NAME", raising=False)
+    monkeypatch.setenv("TEMPORAL_WORKER_BUILD_ID", "b1")
+    assert deployment() is None
+    monkeypatch.setenv("TEMPORAL_DEPLOYMENT_NAME", "determinator")
+    found = deployment()
+    assert found is not None
+    assert found.use_worker_versioning
+    assert (found.version.deployment_name, found.version.build_id) == ("determinator", "b1")
+
+
+async def test_the_worker_of_the_house_knows_every_step(home: Path, temporal_client: Client) -> None:
+    async with open_resources(Settings()) as resources:
+        worker = research_worker(temporal_client, resources)
+        assert isinstance(worker, Worker)
+        config = worker.config()
+        names = {getattr(a, "__temporal_activity_definition").name for a in config["activities"]}
+    assert {"observe", "evaluate_gaps", "select_tools", "search_library", "judge_evidence"} <= names
+    assert {"prepare", "write_report", "publish_report", "hold_gate"} <= names
+    # strictly limited sources are polled only by the process that holds their gate
+    assert "search_pubmed" not in names
+    assert {w.__name__ for w in config["workflows"]} >= {"AutoResearch", "IterativeResearch", "DeepResearch"}
+
+
+def test_a_worker_without_a_model_does_not_import_its_library(home: Path) -> None:
+    program = (
+        "import asyncio, sys\n"
+        "from activities.settings import Settings\n"
+        "from worker.resources import open_resources\n"
+        "async def go():\n"
+        "    async with open_resources(Settings()): pass\n"
+        "asyncio.run(go())\n"
+        "sys.exit('imported openai' if 'openai' in sys.modules else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_only_declared_activities_are_registered() -> None:
+    assert methods(LateModel) == []

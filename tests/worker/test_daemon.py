@@ -1,0 +1,100 @@
+"""The worker process: starts, logs without secrets, stops when told, says why it cannot start."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from activities.settings import Settings
+from worker.logs import secrets_of
+
+COMMAND = [sys.executable, "-P", "-m", "worker.daemon"]
+
+
+def begin(*arguments: str, **env: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **env},
+    )
+
+
+def lines_until(worker: "subprocess.Popen[str]", event: str) -> list[dict[str, object]]:
+    """Log records up to and with an event."""
+    assert worker.stderr is not None
+    records: list[dict[str, object]] = []
+    for line in worker.stderr:
+        if line.startswith("{"):
+            records.append(json.loads(line))
+            if records[-1]["event"] == event:
+                return records
+    raise AssertionError(f"{event} was never logged: {records}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_worker_cleanly(home: Path, dev_server: str, number: signal.Signals) -> None:
+    worker = begin("--address", dev_server, DETERMINATOR_TASK_QUEUE=f"daemon-{number}")
+    started = lines_until(worker, "worker_started")[-1]
+    assert started["queue"] == f"daemon-{number}"
+    worker.send_signal(number)
+    assert "worker_stopped" in worker.communicate(timeout=40)[1]
+    assert worker.returncode == 0
+
+
+def test_a_worker_waits_for_a_server_that_is_late(home: Path) -> None:
+    worker = begin("--address", "127.0.0.1:1")
+    waiting = lines_until(worker, "waiting_for_server")[-1]
+    assert "127.0.0.1:1" in str(waiting["error"])
+    worker.send_signal(signal.SIGTERM)
+    worker.communicate(timeout=40)
+    assert worker.returncode == 0
+
+
+def test_a_worker_without_an_address_says_so(home: Path) -> None:
+    worker = begin()
+    _, err = worker.communicate(timeout=40)
+    assert worker.returncode == 2
+    assert err == "Error: no Temporal address; give --address or TEMPORAL_ADDRESS\n"
+
+
+def test_a_store_that_cannot_be_opened_is_named(home: Path, dev_server: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    worker = begin("--address", dev_server, DETERMINATOR_STORE_URL=str(tmp_path / "file" / "store"))
+    record = lines_until(worker, "cannot_start")[-1]
+    worker.communicate(timeout=40)
+    assert "cannot open the evidence store" in str(record["error"])
+    assert worker.returncode == 2
+
+
+def test_no_secret_reaches_the_log(home: Path) -> None:
+    program = (
+        "import logging, structlog\n"
+        "from activities.settings import Settings\n"
+        "from worker.logs import configure_logging\n"
+        "configure_logging(Settings())\n"
+        "structlog.get_logger().warning('asked', url='https://x.org/?api_key=hush-hush-1')\n"
+        "logging.getLogger('library').error('sent Bearer hush-hush-2', exc_info=ValueError('hush-hush-1'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "NCBI_API_KEY": "hush-hush-1", "OPENAI_API_KEY": "hush-hush-2"},
+    )
+    records = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [r["event"] for r in records] == ["asked", "sent Bearer ***"]
+    assert "hush" not in done.stderr
+
+
+def test_a_short_value_is_not_taken_for_a_secret() -> None:
+    assert secrets_of(Settings(ncbi_api_key=SecretStr("a"), brave_api_key=SecretStr("hush-hush"))) == [
+        "hush-hush"
+    ]
