@@ -4,8 +4,8 @@ Pure, synchronous and deterministic: one function a role, its typed input and, w
 bodies of the input's evidence references in the same order. No network, no key, no clock.
 """
 
-from activities.models.extractive.drugs import hypothesise
 from activities.models.extractive.gaps import evaluate_gaps, observe, reflect
+from activities.models.extractive.hypotheses import hypothesise
 from activities.models.extractive.judging import judge
 from activities.models.extractive.planning import plan
 from activities.models.extractive.proofreading import proofread

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from activities.models.extractive.drugs import drugs_named
 from activities.models.extractive.parts import Part
 from activities.models.extractive.sentences import Sentence
 
@@ -80,6 +81,10 @@ FACETS: tuple[Facet, ...] = (
 )
 
 
+_ASKED = ("mechanism", "safety", "open")
+"""Aspects that a question alone tells; `effective` in a question asks for no chapter on trials."""
+
+
 def facet_of(text: str) -> Facet | None:
     """The aspect a section's title or question asks for; None when it asks for no special one."""
     for facet in FACETS:
@@ -88,8 +93,19 @@ def facet_of(text: str) -> Facet | None:
     return None
 
 
+def facet_of_section(title: str, question: str) -> Facet | None:
+    """The aspect a section is about: by its title, else by its question where that leaves no doubt."""
+    named = facet_of(title)
+    if named is not None and named.name != "findings":
+        return named
+    asked = facet_of(question)
+    return asked if asked is not None and asked.name in _ASKED else None
+
+
 def bears_on(facet: Facet, sentence: Sentence) -> bool:
     """True when a sentence speaks of the aspect."""
+    if facet.name == "candidates":
+        return bool(drugs_named(sentence.text))
     return sentence.part in facet.parts or bool(
         facet.cues and re.search(facet.cues, sentence.text, re.IGNORECASE)
     )

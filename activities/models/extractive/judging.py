@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from activities.models.extractive.drugs import drugs_in, has_mechanism
+from activities.models.extractive.drugs import drugs_in
 from activities.models.extractive.facets import facet_of
 from activities.models.extractive.grading import CLINICAL, direction, weight
+from activities.models.extractive.hypotheses import has_mechanism
 from activities.models.extractive.queries import keywords, widen
 from activities.models.extractive.query import split_clauses, topic_of
 from activities.models.extractive.ranking import Item, Needle, answered, rank, relevant

@@ -181,7 +181,7 @@ def score(sentence: Sentence, needle: Needle, focus: float, facet: Facet | None 
     and whether it can stand alone."""
     own = needle.coverage(sentence.held)
     value = (0.6 * own + 0.4 * focus) * _PART_WEIGHT[sentence.part]
-    if facet is not None and (facet.cues or facet.parts):
+    if facet is not None and facet.name != "findings":
         value *= 1.3 if bears_on(facet, sentence) else 0.8
         if sentence.part in facet.parts:
             value /= min(_PART_WEIGHT[sentence.part], 1.0)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from activities.claims import normalise
 from activities.models.extractive.agreement import contradicts, same
-from activities.models.extractive.facets import facet_of
+from activities.models.extractive.facets import facet_of_section
 from activities.models.extractive.grading import TYPE_NAMES
 from activities.models.extractive.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
@@ -49,7 +49,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
 
 def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
     """Items that bear on the question, best first; their sentences ranked for the section's aspect."""
-    facet = facet_of(f"{step.title} {step.question}") if step.title else None
+    facet = facet_of_section(step.title, step.question)
     sound = [d for d in documents if d.standing != "retracted"]
     items = relevant(rank(step.question, sound, facet))
     return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))

@@ -205,6 +205,31 @@ def test_a_hypothesis_has_quotes_for_and_against() -> None:
     assert "pmid:1" in {s.evidence_id for s in top.supporting_evidence}
 
 
+def test_labels_and_registrations_say_where_a_candidate_stands() -> None:
+    label = document(
+        7,
+        "Indications and usage\nMetformin is indicated as an adjunct to diet in adults with type 2 diabetes.",
+        "Metformin - drug label",
+        "drug_label",
+        facts={"generic_name": "METFORMIN"},
+    )
+    trial = document(
+        8,
+        "The trial of metformin in mild dementia was ended early for want of participants.",
+        "Metformin in mild dementia",
+        "trial_registration",
+        facts={"phase": "PHASE2", "overall_status": "TERMINATED"},
+    )
+    works = [*library(), label, trial]
+    step = HypothesisInput(**context(QUESTION), evidence=refs(works))
+    top = extractive.hypothesise(step, works).hypotheses[0]
+    assert top.current_indications == (
+        "Metformin is indicated as an adjunct to diet in adults with type 2 diabetes.",
+    )
+    assert top.trial_status == "PHASE2, TERMINATED"
+    assert top.regulatory_status
+
+
 def test_only_chosen_candidates_are_pursued() -> None:
     assert hypotheses(chosen=("aspirin",)).hypotheses == ()
     assert len(hypotheses(chosen=("Metformin",)).hypotheses) == 1
