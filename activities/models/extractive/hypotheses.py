@@ -69,7 +69,7 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
 def _hypothesis(
     name: str, helpful: Sequence[Evidence], every: Sequence[Evidence], question: str
 ) -> MechanismHypothesis | None:
-    """What the helpful works say of a drug; labels and registrations among all of them say where it stands."""
+    """What the helpful works say of a drug; labels and registrations of all works say where it stands."""
     own = [d for d in helpful if name in drugs_in(d)]
     told: list[tuple[float, Sentence, Evidence]] = []
     topic = Needle(question).strong - set(terms(name))
