@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from activities.notices import SEVERITY, kind_of, marked_title, says_withdrawn, standing_of, worst
 from activities.sources.http import Http
-from activities.standing import StandingLookup, combine, merge, weigh
+from activities.standing import Pace, StandingLookup, combine, merge, weigh
 from activities.types import EvidenceRef, Identifiers, Standing, StandingNotice
 from tests.activities.sources.faults import client, settings
 from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
@@ -73,9 +73,11 @@ def world(
     return server.on("/search", europepmc or NOBODY)
 
 
-def lookup(server: ReplayServer, http: Http, **values: object) -> StandingLookup:
+def lookup(
+    server: ReplayServer, http: Http, *, offline: bool = False, pace: Pace | None = None
+) -> StandingLookup:
     urls = {f"{name}_url": server.url for name in ("pubmed", "crossref", "europepmc")}
-    return StandingLookup(http, settings(**urls, **values))
+    return StandingLookup(http, settings(**urls, offline=offline), pace=pace)
 
 
 async def test_a_retraction_is_reported_with_everybody_who_reports_it() -> None:
@@ -248,9 +250,7 @@ async def test_many_works_take_few_requests() -> None:
             hosts.append(host)
 
         async with client() as http:
-            checker = lookup(server, http)
-            checker._pace = pace
-            verdicts = await checker.check_many(refs)
+            verdicts = await lookup(server, http, pace=pace).check_many(refs)
         assert server.count("/efetch.fcgi") == 1
         assert server.count("/works/*") == 1
         assert server.count("/search") == 3
@@ -342,8 +342,13 @@ async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path:
             failed = await lookup(server, http).check(ref(doi="10.1000/x"))
             server.on("/works/*", work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
             again = await lookup(server, http).check(ref(doi="10.1000/x"))
-    assert failed.standing == "unknown"
-    assert again.standing == "retracted"  # the page that was no answer was not stored
+            server.on("/search", Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
+            busy = await lookup(server, http).check(ref("9500320"))
+            server.on("/search", recorded("standing/search_core_retracted.json"))
+            then = await lookup(server, http).check(ref("9500320"))
+    assert (failed.standing, busy.standing) == ("unknown", "unknown")
+    # The pages that were no answers were not stored.
+    assert (again.standing, then.standing) == ("retracted", "retracted")
 
 
 NOTICES = st.lists(
