@@ -114,7 +114,7 @@ class Crossref:
         covers="Publishers' records of 160 million works with a DOI, with retractions, corrections and "
         "expressions of concern; about a third have an abstract.",
         how_to_enable="No key is needed; an address in DETERMINATOR_EMAIL gives a higher rate.",
-        rate="5 a second, of these one a search; 10 and three with an e-mail address",
+        rate="1 search and 5 look-ups a second; 3 and 10 with an e-mail address",
         rate_per_second=5,
         domains=("general", "biomedical"),
     )
