@@ -74,18 +74,19 @@ def ask(
     if not text:
         raise BadInput('the question is empty; write `determinator ask "..."`')
     settings = load_settings()
-    request = build_request(settings, text, embedded=address is None, **flags)
+    request = build_request(settings, text, **flags)
     if output is not None:
         check_output(output)
 
     async def body() -> int:
         from client.cli.watch import follow_run, tell_detached, tell_started
-        from client.connect import connect
+        from client.connect import configured, connect
         from client.runs import start
 
-        connection = await connect(settings, address, renew=True, say=say)
-        if connection.embedded:
+        if address is None and configured() is None:
             check_model(settings, request)
+            await check_enabled(settings, request)
+        connection = await connect(settings, address, renew=True, say=say)
         started = await start(connection.client, request, settings.task_queue)
         tell_started(connection, started, as_json=as_json, detach=detach)
         if detach:
@@ -116,7 +117,6 @@ def build_request(
     approve: tuple[str, ...] | None = None,
     approval_timeout: float | None = None,
     approval_default: str = "approve",
-    embedded: bool = True,
 ) -> "ResearchRequest":
     """Everything `ask` was told as one request. Raises BadInput with one line on what is wrong."""
     from pydantic import ValidationError
@@ -183,6 +183,20 @@ def check_sources(names: tuple[str, ...]) -> tuple[str, ...]:
         if name not in known:
             raise BadInput(f"source {unknown(name, known)}")
     return tuple(dict.fromkeys(names))
+
+
+async def check_enabled(settings: "Settings", request: "ResearchRequest") -> None:
+    """Raises BadInput, with how to enable it, for a source that the embedded worker cannot use."""
+    if not request.sources:
+        return
+    from client.cli.sources import available
+
+    offered = {option.info.name: option for option in await available(settings)}
+    for name in request.sources:
+        if name not in offered:
+            raise BadInput(f"source {unknown(name, list(offered))}")
+        if not offered[name].enabled:
+            raise BadInput(f"the source {name} is not enabled: {offered[name].reason}")
 
 
 def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:

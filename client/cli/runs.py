@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from client.runs import Row
     from workflows.types import Progress
 
+PANEL_WIDTH = 110
 PATIENCE_SECONDS = 8.0
 """How long `status` waits for a worker that is just starting."""
 
@@ -46,7 +47,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
                 }
             )
             return
-        show_status(connection, row, seen)
+        await show_status(connection, row, seen)
 
     with_run(address, run, body)
 
@@ -66,7 +67,21 @@ async def patient_progress(connection: "Connection", run_id: str) -> "Progress |
         await asyncio.sleep(0.2)
 
 
-def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -> None:
+async def failure(connection: "Connection", run_id: str) -> str:
+    """Why a run has no outcome, on one line."""
+    from temporalio.client import WorkflowFailureError
+
+    from client.follow import why
+    from client.runs import outcome
+
+    try:
+        await outcome(connection.client, run_id)
+    except WorkflowFailureError as error:
+        return why(error)
+    return "it was ended from outside"
+
+
+async def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -> None:
     """Print it for a person."""
     from client.display import panel, plain, to_stdout
 
@@ -75,8 +90,10 @@ def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -
     link = connection.link(row.run_id)
     if link:
         console.print(link, highlight=False, soft_wrap=True)
+    if row.status not in ("running", "completed"):
+        console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
     if seen is not None:
-        console.print(panel(seen))
+        console.print(panel(seen), width=min(console.width, PANEL_WIDTH))
         return
     console.print(plain(row.question), markup=False, highlight=False)
     details = [row.mode, row.phase.replace("_", " "), row.stop_reason.replace("_", " ")]

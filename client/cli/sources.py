@@ -8,6 +8,7 @@ from client.cli.common import json_option, load_settings, print_json, run_async,
 from client.cli.failures import BadInput, Failure
 
 if TYPE_CHECKING:
+    from activities.settings import Settings
     from activities.sources.base import SearchResult
     from activities.types import SourceOption
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 @json_option
 def sources(as_json: bool) -> None:
     """List the sources, which of them are enabled, and how to enable the others."""
-    found = run_async(available)
+    found = run_async(lambda: available(load_settings()))
     if as_json:
         print_json([option.model_dump(mode="json") for option in found])
         return
@@ -41,12 +42,11 @@ def sources(as_json: bool) -> None:
     to_stdout().print(table)
 
 
-async def available() -> "tuple[SourceOption, ...]":
-    """The sources as a worker with our settings sees them."""
+async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
+    """The sources as a worker with these settings sees them."""
     from activities.sources.http import open_http
     from activities.sources.registry import build_sources, options
 
-    settings = load_settings()
     async with open_http(settings) as http:
         return options(settings, build_sources(settings, http))
 

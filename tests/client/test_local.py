@@ -73,8 +73,8 @@ async def test_a_port_that_was_taken_meanwhile_is_left_alone(home: Path) -> None
     assert second.address != first.address
 
 
-async def test_a_database_belongs_to_one_version_of_the_server(home: Path) -> None:
-    await bring_up(Settings(), worker=False)
+def test_a_database_belongs_to_one_version_of_the_server(home: Path) -> None:
+    determinator("list")
     note = read_note(Places(home).server_note, ServerNote)
     assert note
     assert [file.name for file in home.glob("*.db")] == [f"temporal-{note.version}.db"]
