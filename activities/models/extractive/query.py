@@ -1,16 +1,20 @@
 """Reading a question: its mode, its profile, the names in it and the questions it is made of."""
 
 import re
+from itertools import pairwise
 
-from activities.models.extractive.words import biomedical_cues, fold, phrases
+import nupunkt
+
+from activities.models.extractive.drugs import drugs_named
+from activities.models.extractive.words import biomedical_cues, fold, phrases, terms, weak_stems
 from activities.steps import ParsedQuery, ParseQueryInput
 from activities.types import Mode
 
 _SPACE = re.compile(r"\s+")
 _OVERVIEW = re.compile(
-    r"\b(compar(?:e|es|ed|ing|ison|ative)|overview|review of|survey of|landscape|state of the art|"
+    r"\b(compare|comparison|overview|review of|survey of|landscape|state of the art|"
     r"state of knowledge|what is (?:currently )?known|what do we know|everything about|in depth|in-depth|"
-    r"comprehensive(?:ly)?|systematic(?:ally)?|pros and cons|advantages and disadvantages|history of|"
+    r"comprehensive(?:ly)?|pros and cons|advantages and disadvantages|the history of|"
     r"report on|deep dive|evidence for and against|options for|approaches to)\b",
     re.IGNORECASE,
 )
@@ -20,13 +24,19 @@ _REPURPOSING = re.compile(
     r"(?: \w+){0,4} (?:treat|help|work|slow|be used|against|for)|new (?:use|uses|indications?) (?:for|of))\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
-    r"\s*[;?]\s+(?=\w)|\s*[,;]?\s+(?:and|or|but)\s+(?=(?:how|what|which|why|when|where|who|whether|does|do|did|"
-    r"is|are|was|were|can|could|should|would|will|has|have|in which|by which|to what extent)\b)"
-    r"|\s*,\s+(?=(?:how|what|which|why|whether|to what extent)\b)|\.\s+(?=[A-Z])",
+_BOUNDARY = re.compile(
+    r"\s*[;?]\s+(?=\w)"
+    r"|\s*[,;]?\s+(?:and|or|but)\s+(?=(?:how|what|which|why|when|where|who|whether|does|do|did|is|are|was|were"
+    r"|can|could|should|would|will|has|have|in which|by which|to what extent)\b)"
+    r"|\s*,\s+(?=(?:how|what|which|why|whether|to what extent)\b)",
     re.IGNORECASE,
 )
-_VERSUS = re.compile(r"\s+(?:versus|vs\.?|compared (?:with|to)|or|as opposed to)\s+", re.IGNORECASE)
+_JOINT = re.compile(r"(?:and|or|but|also),?\s+", re.IGNORECASE)
+_ASKS = re.compile(
+    r"(?:how|what|which|why|when|where|who|whether|does|do|did|is|are|was|were|can|could|should|would|will|has"
+    r"|have|may|might|must|in which|by which|to what extent)\b",
+    re.IGNORECASE,
+)
 _ITEM = r"[^\s,;?()]+(?:[ \u00a0][^\s,;?()]+){0,3}?"
 _LIST = re.compile(
     rf"(?P<first>{_ITEM}),\s+(?P<middle>(?:{_ITEM},\s+)*)(?P<before>{_ITEM}),?\s+(?:and|or)\s+(?P<last>[^\s,;?()]+)"
@@ -38,6 +48,11 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 
+_AGAINST = re.compile(r"\b(?:versus|vs|compar\w+)\b", re.IGNORECASE)
+_POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|that)\b", re.IGNORECASE)
+
+SHORT_COMPARISON = 12
+"""Words up to which a comparison is taken apart; a longer one has too much between its terms."""
 LONG_QUESTION = 28
 """Words from which a question is held to need sections of its own."""
 MOST_QUESTIONS = 6
@@ -84,7 +99,7 @@ def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple
     if cue and "drug_repurposing" in profiles:
         return "drug_repurposing", f'"{cue.group()}" asks for drugs to repurpose'
     cues = biomedical_cues(question)
-    if cues and "biomedical" in profiles:
+    if (cues or drugs_named(question)) and "biomedical" in profiles:
         return "biomedical", "its vocabulary is biomedical"
     own = _best_described(question, profiles)
     if own:
@@ -96,8 +111,6 @@ def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple
 
 def _best_described(question: str, profiles: dict[str, str]) -> str:
     """A profile of the user's own whose description shares at least two words with the question."""
-    from activities.models.extractive.words import terms, weak_stems
-
     asked = set(terms(question)) - weak_stems()
     shared = {
         name: len(asked & set(terms(text)))
@@ -111,42 +124,48 @@ def _best_described(question: str, profiles: dict[str, str]) -> str:
 def split_clauses(question: str) -> tuple[str, ...]:
     """The questions a question is made of, each able to stand alone.
 
-    Clauses that begin with a question word are split; the names of the first clause are added to a later one
-    that only points back (`it`, `they`). Two or more things compared become one question each.
+    Parts that each ask for something are split; the names of the first are added to a later one that only
+    points back (`it`, `they`). Two or more things compared become one question each.
     """
-    clauses = [c.strip(" ,;") for c in _CLAUSE.split(question) if c and len(c.split()) >= 2]
+    clauses = _parts(question)
     if not clauses:
         return (question,) if question else ()
     whole: list[str] = []
     topic = ", ".join(phrases(clauses[0])[:3])
     for number, clause in enumerate(clauses):
-        if (
-            number
-            and topic
-            and re.search(r"\b(it|its|they|them|their|this|these|that)\b", clause, re.IGNORECASE)
-        ) or (number and len(phrases(clause)) == 0 and topic):
-            clause = f"{clause.rstrip('?')} ({topic})"
-        whole.extend(_alternatives(clause))
-    tidy = [c if c.endswith("?") or not _asks(c) else f"{c}?" for c in whole]
+        back = _POINTS_BACK.search(clause) or not phrases(clause)
+        named = f"{clause.rstrip('?')} ({topic})" if number and topic and back else clause
+        whole.extend(_alternatives(named))
+    tidy = [c if c.endswith("?") or not _ASKS.match(c) else f"{c}?" for c in whole]
     return tuple(dict.fromkeys(tidy))[:MOST_QUESTIONS]
 
 
-def _asks(clause: str) -> bool:
-    return bool(
-        re.match(
-            r"(how|what|which|why|when|where|who|whether|does|do|did|is|are|was|were|can|could|should|would|"
-            r"will|has|have)\b",
-            clause,
-            re.IGNORECASE,
-        )
-    )
+def _parts(question: str) -> list[str]:
+    """The question cut where both sides ask for something: a heading before a question stays with it."""
+    cuts = [(m.start(), m.end()) for m in _BOUNDARY.finditer(question)]
+    for (_, end), (start, _) in pairwise(nupunkt.sent_spans(question)):
+        joint = _JOINT.match(question, start)
+        cuts.append((end, joint.end() if joint else start))
+    parts: list[str] = []
+    begun = 0
+    for end, start in sorted(set(cuts)):
+        if end <= begun:
+            continue
+        left, right = question[begun:end], question[start:]
+        if (_ASKS.match(left) or _OPENING.match(left)) and (_ASKS.match(right) or _OPENING.match(right)):
+            parts.append(left)
+            begun = start
+    parts.append(question[begun:])
+    return [p.strip(" ,;.") for p in parts if len(p.split()) >= 2]
 
 
 def _alternatives(clause: str) -> list[str]:
     """`Compare A, B and C for D` -> one question for each of A, B and C; otherwise the clause itself."""
-    if not _OVERVIEW.search(clause) and not re.search(r"\b(versus|vs\.?)\b", clause, re.IGNORECASE):
+    if not _OVERVIEW.search(clause) and not _AGAINST.search(clause):
         return [clause]
     body = _OPENING.sub("", clause).strip(" ?.")
+    if len(body.split()) > SHORT_COMPARISON or ":" in body:
+        return [clause]
     match = _LIST.search(body)
     if match:
         middle = [m.strip() for m in match["middle"].split(",") if m.strip()]
@@ -155,7 +174,7 @@ def _alternatives(clause: str) -> list[str]:
         pair = re.search(
             r"(?P<a>[^\s,;?()]+)\s+(?:versus|vs\.?|and)\s+(?P<b>[^\s,;?()]+)", body, re.IGNORECASE
         )
-        if not pair or not (re.search(r"\b(versus|vs\.?|compar\w+)\b", clause, re.IGNORECASE)):
+        if not pair or not _AGAINST.search(clause):
             return [body if body and body != clause.strip(" ?.") else clause]
         match, items = pair, [pair["a"], pair["b"]]
     before, after = body[: match.start()].strip(), body[match.end() :].strip()

@@ -226,5 +226,5 @@ def answered(question: str, documents: Sequence[Evidence]) -> bool:
     """True when some relevant document has a sentence that covers most of the question."""
     return any(
         item.relevance >= RELEVANT and any(r.coverage >= ANSWERS for r in item.ranked)
-        for item in rank(question, documents)
+        for item in rank(question, [d for d in documents if d.standing != "retracted"])
     )

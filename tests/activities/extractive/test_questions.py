@@ -34,6 +34,9 @@ def planned(question: str, max_sections: int = 5, **more: object) -> ReportPlan:
         ("Compare statins, fibrates and niacin for lowering cholesterol", "deep"),
         ("Aspirin versus clopidogrel for stroke prevention", "deep"),
         ("How do antiviral drugs work, and why do they fail?", "deep"),
+        ("Human papillomavirus and pterygium. Is the virus a risk factor?", "iterative"),
+        ("Do some U.S. states have higher mortality than others?", "iterative"),
+        ("Does a family history of stroke raise the risk?", "iterative"),
     ],
 )
 def test_broad_and_many_part_questions_get_a_deep_run(question: str, mode: str) -> None:
@@ -45,6 +48,8 @@ def test_broad_and_many_part_questions_get_a_deep_run(question: str, mode: str) 
     [
         ("Which approved drugs could be repurposed for ALS?", "drug_repurposing"),
         ("Does obesity increase the risk of breast cancer?", "biomedical"),
+        ("Is emergency double-balloon enteroscopy: worthwhile?", "biomedical"),
+        ("Will quantum computers break encryption?", "general"),
         ("Is TNF-\u03b1 raised in COVID-19?", "biomedical"),
         ("What were the causes of the First World War?", "general"),
         ("How does crop rotation change soil nitrogen?", "soils"),
