@@ -42,7 +42,7 @@ def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> P
     task = "Name repetitions and contradictions. Answer with JSON."
     frame = compose("proofreader", step, room=room, task=task)
     left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 120
-    rows: list[str] = Field(default_factory=list)
+    rows: list[str] = []
     before = ""
     claims = list(labelled(step))
     for label, section, claim in claims:

@@ -14,8 +14,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import Field
-
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.spec import Prompt, prompt_file
 from activities.steps import Role, SearchRecord, StepContext
@@ -114,7 +112,7 @@ def show(question: str, documents: Sequence[Evidence], room: int, per_item: int,
         ordered.pop()
         headings.pop()
     words = {word.casefold() for word in _WORD.findall(question)}
-    blocks: list[str] = Field(default_factory=list)
+    blocks: list[str] = []
     left = characters
     shortened = 0
     for n, (top, item) in enumerate(zip(headings, ordered, strict=True)):

@@ -1,0 +1,122 @@
+"""How a model server's failures read: status, body and headers -> one of our errors, in words for a person.
+
+Categories of `ModelRefused`: auth, insufficient_quota, model_not_found, bad_request, context_length, refusal,
+content_filter. `ModelBusy` is rate_limited, `ModelDown` is unavailable.
+"""
+
+import re
+from collections.abc import Mapping
+
+from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
+from activities.sources.http import retry_after
+
+_WAIT = re.compile(
+    r"(?:try again|retry)(?: again)? (?:in|after)\s+((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h)[a-z]*\s*)+)",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", re.IGNORECASE)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_CONTEXT = re.compile(
+    r"context.?(?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|"
+    r"exceed_context|request too large|input is too long|n_ctx",
+    re.IGNORECASE,
+)
+_FILTER = re.compile(
+    r"content.?(?:filter|policy|management)|ResponsibleAIPolicy|safety system", re.IGNORECASE
+)
+_QUOTA = re.compile(
+    r"insufficient_quota|exceeded your current quota|billing_hard_limit|insufficient balance|out of credits|"
+    r"credit balance is too low|payment required",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model.{0,80}(?:not found|does not exist|not exist|unknown)|model_not_found|unknown model", re.IGNORECASE
+)
+_KEY = re.compile(r"\b(sk|gsk|key|pk|AIza)[-_]?[A-Za-z0-9_\-*]{12,}", re.IGNORECASE)
+SHORTEST_SECRET = 6
+"""Characters; a shorter key is a placeholder for a local server and part of many words."""
+_BEARER = re.compile(r"Bearer\s+\S+", re.IGNORECASE)
+
+
+def error_object(body: object) -> dict[str, object]:
+    """The error object of a body: `{"error": {...}}`, `{"error": "text"}`, `{"detail": ...}` or bare text."""
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]
+    if isinstance(body, dict):
+        inner = body.get("error")
+        if isinstance(inner, dict):
+            return inner
+        if isinstance(inner, str):
+            return {**body, "message": inner}
+        if "message" not in body and "detail" in body:
+            return {**body, "message": str(body["detail"])}
+        return body
+    return {"message": str(body or "")}
+
+
+def wait_of(headers: Mapping[str, str], message: str) -> float | None:
+    """Seconds the server asks us to wait: `retry-after-ms`, `retry-after`, else its text (`try again in
+    1m6.779s`)."""
+    try:
+        return max(float(headers["retry-after-ms"]) / 1000, 0.0)
+    except (KeyError, ValueError):
+        pass
+    if (seconds := retry_after(headers)) is not None:
+        return seconds
+    found = _WAIT.search(message)
+    if found is None:
+        return None
+    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _SPAN.findall(found.group(1)))
+
+
+def translate(
+    status: int | None,
+    body: object,
+    headers: Mapping[str, str],
+    *,
+    model: str,
+    address: str,
+    secret: str = "",
+) -> ModelError:
+    """The error a failed call stands for. `status` None: the failure came inside a stream."""
+    error = error_object(body)
+    whole = scrub(" ".join(str(error.get("message") or "").split()), secret)
+    message = whole[:300]
+    code = f"{error.get('code') or ''} {error.get('type') or ''} {error.get('status') or ''}"
+    known = f"{code} {message}"
+    said = f": {message}" if message else ""
+    where = f"{model} at {address}"
+    if _QUOTA.search(known) or status == 402:
+        return _refused("insufficient_quota", f"the account behind {where} is out of credit{said}")
+    if _CONTEXT.search(known) and status not in (401, 403):
+        return _refused(
+            "context_length",
+            f"the prompt was too long for {where}{said}; set context_tokens to what it reads",
+        )
+    if status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code:
+        return ModelBusy(f"{where} is busy (429){said}", retry_after=wait_of(headers, whole))
+    if status in (401, 403):
+        return _refused("auth", f"{where} refused the key ({status}){said}; check OPENAI_API_KEY")
+    if _FILTER.search(known):
+        return _refused("content_filter", f"the content filter of {where} stopped the question{said}")
+    if status == 404 or (status is not None and status < 500 and _NO_MODEL.search(known)):
+        return _refused(
+            "model_not_found", f"{where} was not found{said}; check the model's name and OPENAI_BASE_URL"
+        )
+    if status is None or status >= 500 or status in (408, 409, 425):
+        shown = f" ({status})" if status else ""
+        return ModelDown(f"{where} failed{shown}{said}", retry_after=wait_of(headers, ""))
+    if status == 413:
+        return _refused("context_length", f"the prompt was too long for {where}{said}")
+    return _refused("bad_request", f"{where} refused the request ({status}){said}")
+
+
+def _refused(category: str, message: str) -> ModelRefused:
+    return ModelRefused(message, category=category)
+
+
+def scrub(text: str, secret: str = "") -> str:
+    """A provider's text without anything that looks like a key."""
+    if len(secret) >= SHORTEST_SECRET:
+        text = text.replace(secret, "[key]")
+    return _BEARER.sub("Bearer [key]", _KEY.sub("[key]", text))

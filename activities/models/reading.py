@@ -1,0 +1,105 @@
+"""An answer as it arrives: whole, or in the pieces of a stream; and the usage a provider reports with it."""
+
+from collections.abc import Mapping
+
+from activities.types import Usage
+
+
+class Pieces:
+    """Collects one answer. Any field of a server's JSON may be missing or of another type than documented."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.reasoning = ""
+        self.refusal = ""
+        self.finish_reason = ""
+        self.tool_calls: dict[int, str] = {}
+        self.usage: Mapping[str, object] | None = None
+        self._heard = False
+
+    @property
+    def everything(self) -> str:
+        """All words that came, reasoning included: what an estimate of the usage counts."""
+        return self.text + self.reasoning + self.refusal + "".join(self.tool_calls.values())
+
+    def whole(self, body: object) -> None:
+        """A whole answer. Raises ValueError when the body is not one."""
+        self._take(body, "message")
+        self.check()
+
+    def add(self, chunk: object) -> None:
+        """One event of a stream."""
+        self._take(chunk, "delta")
+
+    def check(self) -> None:
+        """Raises ValueError when nothing that looks like an answer came."""
+        if not self._heard:
+            raise ValueError("there was no choice in its answer")
+
+    def _take(self, body: object, field: str) -> None:
+        if not isinstance(body, Mapping):
+            raise ValueError(f"a JSON object was expected, not {type(body).__name__}")  # noqa: TRY004
+        usage = body.get("usage")
+        if isinstance(usage, Mapping):
+            self.usage = usage
+        choices = body.get("choices")
+        if not isinstance(choices, list):
+            return
+        # only one answer was asked for: a second choice is none of ours
+        choice = next((c for c in choices if isinstance(c, Mapping) and c.get("index") in (0, None)), None)
+        if choice is None:
+            return
+        self._heard = True
+        self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
+        said = choice.get(field)
+        if not isinstance(said, Mapping):
+            said = choice.get("message")
+        if isinstance(said, Mapping):
+            self._say(said)
+
+    def _say(self, said: Mapping[str, object]) -> None:
+        content = said.get("content")
+        if isinstance(content, list):
+            content = "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
+        self.text += _text(content)
+        self.reasoning += _text(said.get("reasoning_content") or said.get("reasoning"))
+        self.refusal += _text(said.get("refusal"))
+        calls = said.get("tool_calls")
+        for number, call in enumerate(calls if isinstance(calls, list) else ()):
+            if not isinstance(call, Mapping):
+                continue
+            index = call.get("index")
+            place = index if isinstance(index, int) else number
+            function = call.get("function")
+            if isinstance(function, Mapping):
+                self.tool_calls[place] = self.tool_calls.get(place, "") + _text(function.get("arguments"))
+
+
+def usage_of(reported: Mapping[str, object]) -> Usage | None:
+    """The usage of one call as the provider counts it; None when it names no tokens."""
+    into, out = _count(reported.get("prompt_tokens")), _count(reported.get("completion_tokens"))
+    total = _count(reported.get("total_tokens"))
+    if not (into or out or total):
+        return None
+    inside = reported.get("prompt_tokens_details")
+    cached = _count(inside.get("cached_tokens")) if isinstance(inside, Mapping) else 0
+    cached = cached or _count(reported.get("prompt_cache_hit_tokens"))
+    outside = reported.get("completion_tokens_details")
+    reasoning = _count(outside.get("reasoning_tokens")) if isinstance(outside, Mapping) else 0
+    # some providers leave reasoning out of the completion and count it in the total only
+    out = max(out, total - into)
+    return Usage(
+        calls=1,
+        input_tokens=into,
+        cached_tokens=min(cached, into),
+        output_tokens=out,
+        reasoning_tokens=min(reasoning, out),
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
