@@ -1,0 +1,264 @@
+"""From the bytes of a file or a page to the text that may be quoted: HTML, PDF, Markdown and plain text.
+
+What comes out is what a reader sees, in reading order; nothing is summarised or rewritten. Each reader raises
+`Unreadable` with the reason when there is nothing to quote.
+"""
+
+import codecs
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lxml import etree, html
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
+
+MAX_PAGES = 2_000
+"""Pages of one PDF that are read."""
+MAX_CHARS = 4_000_000
+"""Characters of one document that are kept: about ten thick books."""
+TITLE_CHARS = 300
+
+
+class Unreadable(Exception):
+    """A document that cannot be read, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was read. `meta` holds what the document says of itself, lower-case keys: `doi`, `pmid`, `date`,
+    `url`, `venue`."""
+
+    text: str
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+def decode(data: bytes) -> str:
+    """Bytes of a text as a string: by its byte order mark, else UTF-8, else Windows-1252.
+
+    Raises Unreadable for binary data.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    if b"\0" in data[:65_536]:
+        raise Unreadable("it is binary, not text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def read_plain(data: bytes) -> Text:
+    """A text file. Its first line is the title when it stands alone and is short enough for one."""
+    text = _tidy(decode(data))
+    first, _, rest = text.partition("\n")
+    stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
+    title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""
+    return Text(_something(text), title)
+
+
+def read_markdown(data: bytes) -> Text:
+    """A Markdown file without its markup. The title is that of the front matter, else the first heading."""
+    source = decode(data)
+    meta, source = _front_matter(source)
+    tokens = MarkdownIt("commonmark").enable("table").parse(source)
+    title = meta.get("title", "")
+    blocks: list[str] = []
+    row: list[str] = []
+    heading = in_row = False
+    for token in tokens:
+        if token.type == "heading_open":
+            heading = True
+        elif token.type == "heading_close":
+            heading = False
+        elif token.type == "tr_open":
+            in_row, row = True, []
+        elif token.type == "tr_close":
+            in_row = False
+            blocks.append(" | ".join(row))
+        elif token.type == "inline":
+            words = _inline(token)
+            if heading and not title:
+                title = words
+            (row if in_row else blocks).append(words)
+        elif token.type in ("code_block", "fence"):
+            blocks.append(token.content.rstrip())
+    authors = tuple(a.strip() for a in re.split(r"[;,]", meta.get("authors", meta.get("author", ""))))
+    text = "\n\n".join(block for block in blocks if block.strip())
+    return Text(_something(_tidy(text)), title[:TITLE_CHARS], tuple(a for a in authors if a), meta)
+
+
+def read_html(data: bytes | str, url: str | None = None) -> Text:
+    """The main text of a page, without its navigation, with what its `citation_*` tags say."""
+    import trafilatura  # slow to import; most runs never read a page
+
+    source = data if isinstance(data, str) else _decode_html(data)
+    if not source.strip():
+        raise Unreadable("there is no text in it")
+    try:
+        tree = html.document_fromstring(source.encode("utf-8"), parser=html.HTMLParser(encoding="utf-8"))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise Unreadable(f"it cannot be read as HTML: {error}") from error
+    meta = _html_meta(tree)
+    found = trafilatura.bare_extraction(
+        tree, url=url, include_comments=False, include_tables=True, with_metadata=True
+    )
+    text = str(getattr(found, "text", None) or "")
+    title = meta.get("title") or str(getattr(found, "title", None) or "") or (tree.findtext(".//title") or "")
+    date = str(getattr(found, "date", None) or "")
+    author = str(getattr(found, "author", None) or "")
+    site = str(getattr(found, "sitename", None) or "")
+    authors = (
+        tuple(meta["authors"].split("; "))
+        if meta.get("authors")
+        else tuple(a.strip() for a in author.split(";") if a.strip())
+    )
+    if not text.strip():
+        text = _all_text(source)
+    extra = {"date": date, "venue": site}
+    return Text(
+        _something(_tidy(text)),
+        " ".join(title.split())[:TITLE_CHARS],
+        authors,
+        {**{k: v for k, v in extra.items() if v}, **meta},
+    )
+
+
+def read_pdf(data: bytes) -> Text:
+    """The text of a PDF, a blank line between pages. A scan without a text layer is Unreadable."""
+    try:
+        reader = PdfReader(io.BytesIO(data), strict=False)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise Unreadable("it is locked with a password")
+        pages: list[str] = []
+        chars = 0
+        for page in reader.pages[:MAX_PAGES]:
+            words = _join_hyphens(page.extract_text())
+            pages.append(words)
+            chars += len(words)
+            if chars > MAX_CHARS:
+                break
+        info = {str(k): str(v) for k, v in (reader.metadata or {}).items() if v is not None}
+    except Unreadable:
+        raise
+    except (
+        PyPdfError,
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        RecursionError,
+        AssertionError,
+        ZeroDivisionError,
+        OverflowError,
+        MemoryError,
+        NotImplementedError,
+    ) as error:
+        # pypdf meets broken files with whatever exception the broken part leads to
+        raise Unreadable(f"it cannot be read as a PDF: {type(error).__name__} {error}") from error
+    text = _tidy("\n\n".join(pages))
+    if not text:
+        raise Unreadable("there is no text in it; if it is a scan, run OCR over it first")
+    title = info.get("/Title", "").strip()
+    if re.search(r"\.(docx?|tex|indd|pdf|qxd)\b|^untitled|^microsoft word", title, re.IGNORECASE):
+        title = ""
+    authors = tuple(a.strip() for a in re.split(r"[;,]| and ", info.get("/Author", "")) if a.strip())
+    # Publishers put the article's own DOI here; one in the body may be that of a cited work.
+    doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("/Subject", "")
+    meta = {"doi": doi} if "10." in doi else {}
+    return Text(text, title[:TITLE_CHARS], authors, meta)
+
+
+def _inline(token: Token) -> str:
+    parts = []
+    for child in token.children or ():
+        if child.type in ("text", "code_inline"):
+            parts.append(child.content)
+        elif child.type == "softbreak":
+            parts.append(" ")
+        elif child.type == "hardbreak":
+            parts.append("\n")
+        elif child.type == "image":
+            parts.append(child.content)
+    return "".join(parts).strip()
+
+
+def _front_matter(source: str) -> tuple[dict[str, str], str]:
+    """Simple `key: value` lines between two `---` lines at the top."""
+    match = re.match(r"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)", source, re.DOTALL)
+    if not match:
+        return {}, source
+    meta = {}
+    for line in match.group(1).splitlines():
+        key, colon, value = line.partition(":")
+        if colon and re.fullmatch(r"\w[\w-]*", key):
+            meta[key.lower()] = value.strip().strip("[]").strip("\"'")
+    return meta, source[match.end() :]
+
+
+def _decode_html(data: bytes) -> str:
+    declared = re.search(rb"<meta[^>]{0,200}charset=[\"']?([\w-]+)", data[:4096], re.IGNORECASE)
+    if declared:
+        try:
+            return data.decode(declared.group(1).decode("ascii"))
+        except (LookupError, UnicodeDecodeError):
+            pass
+    return decode(data)
+
+
+def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
+    """What a publisher's `citation_*` tags (as Google Scholar reads them) say of the page's own work."""
+    names = {
+        "citation_doi": "doi",
+        "citation_pmid": "pmid",
+        "citation_title": "title",
+        "citation_journal_title": "venue",
+        "citation_publication_date": "date",
+        "citation_date": "date",
+    }
+    meta: dict[str, str] = {}
+    authors: list[str] = []
+    for element in tree.iter("meta"):
+        name = (element.get("name") or "").lower()
+        value = " ".join((element.get("content") or "").split())
+        if name == "citation_author" and value:
+            authors.append(value.replace(";", ","))
+        elif name in names and value:
+            meta.setdefault(names[name], value)
+    if authors:
+        meta["authors"] = "; ".join(authors)
+    return meta
+
+
+def _all_text(source: str) -> str:
+    """Every visible word, for pages too short for the extraction of a main text."""
+    tree = html.document_fromstring(source.encode("utf-8"), parser=html.HTMLParser(encoding="utf-8"))
+    for element in list(tree.iter("script", "style", "noscript", "template", "head", "nav", "footer")):
+        element.drop_tree()
+    return "\n".join(line for line in tree.text_content().splitlines() if line.strip())
+
+
+def _join_hyphens(text: str) -> str:
+    """Undo the hyphenation at the end of a printed line, so that a word can be found and quoted whole."""
+    return re.sub(r"(?<=[a-z])-\n(?=[a-z]{2})", "", text)
+
+
+def _tidy(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    # Lone surrogates (broken PDFs, JSON escapes) cannot be stored as UTF-8.
+    text = text.encode("utf-8", errors="replace").decode("utf-8")
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", text).strip()[:MAX_CHARS]
+
+
+def _something(text: str) -> str:
+    if not text:
+        raise Unreadable("there is no text in it")
+    return text

@@ -1,0 +1,5 @@
+"""The local library: `documents` reads files, `index` ranks them, `source` is the face to the registry."""
+
+from activities.sources.library.source import SAMPLE, LibrarySource, build
+
+__all__ = ["SAMPLE", "LibrarySource", "build"]

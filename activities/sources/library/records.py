@@ -1,0 +1,202 @@
+"""JSON records of a library, read leniently: one record is one document.
+
+Names are compared without case, `-` and ` ` counting as `_`. The first of each list that is present wins:
+
+    text      text, abstract, body, content, full_text (when a string), contexts
+    title     title, headline, name, question
+    authors   authors, author, creators: strings, or objects with name, or with given/first and family/last
+    year      year, publication_year, date, publication_date, pub_date, published: the first four-digit year
+    venue     venue, journal, container_title, source_title
+    ids       pmid, pmcid (pmc), doi, nct (nct_id), arxiv (arxiv_id), openalex, s2, fda, or an object `identifiers`
+    url       url, link
+    terms     mesh, meshes, mesh_terms, keywords
+    types     publication_types, publication_type; evidence_type (one of ours) goes before them
+    standing  standing (one of ours), or a true `retracted`
+    full_text true or false; otherwise false for an abstract and for a short text that has a PMID or a DOI
+
+An abstract may be a string, a list, or a labelled object (`{"METHODS": "..."}`). The lines of
+`determinator evidence --format jsonl` are such records.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
+
+from pydantic import JsonValue
+
+from activities import identity
+from activities.reading import MAX_CHARS, TITLE_CHARS, Unreadable
+from activities.sources.library import kinds
+from activities.types import Evidence, EvidenceType, Identifiers, Standing
+
+ABSTRACT_CHARS = 6_000
+"""A text with a PMID or a DOI that is shorter than this is taken for the work's abstract."""
+
+_LISTS = ("records", "documents", "items", "results", "data", "articles")
+_EVIDENCE_TYPES: dict[str, EvidenceType] = {name: name for name in get_args(EvidenceType)}
+_STANDINGS: dict[str, Standing] = {name: name for name in get_args(Standing)}
+
+Record = Mapping[str, JsonValue]
+
+
+def records_in(value: JsonValue) -> Iterator[JsonValue]:
+    """The records of a JSON file: a list, an object that holds a list of them, an object of records by id, or
+    one record."""
+    if isinstance(value, list):
+        yield from value
+        return
+    if isinstance(value, dict):
+        for name in _LISTS:
+            inner = value.get(name)
+            if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
+                yield from inner
+                return
+        if value and all(isinstance(item, dict) for item in value.values()):
+            yield from value.values()
+            return
+    yield value
+
+
+def read_record(value: JsonValue, where: str) -> Evidence:
+    """One record as evidence. Raises Unreadable when it is not an object or holds nothing to quote."""
+    if not isinstance(value, dict):
+        raise Unreadable("a record is not a JSON object")
+    record: Record = {re.sub(r"[-\s]+", "_", key.strip().casefold()): item for key, item in value.items()}
+    text, named = _text(record)
+    title = " ".join(_string(record, "title", "headline", "name", "question").split())
+    ids = _identifiers(record)
+    terms = _strings(record, "mesh", "meshes", "mesh_terms", "keywords")
+    types = _strings(record, "publication_types", "publication_type")
+    full_text = _full_text(record, text, named, ids)
+    kind = _EVIDENCE_TYPES.get(_string(record, "evidence_type").casefold()) or kinds.stated(types)
+    because = "stated by the record" if kind else ""
+    if kind is None:
+        kind, because = kinds.infer(title, text, terms, "document" if full_text else "article")
+    standing = _STANDINGS.get(_string(record, "standing").casefold(), "unknown")
+    facts = {"file": where, "mesh": "; ".join(terms), "evidence_type_from": because}
+    return Evidence(
+        evidence_id=identity.evidence_id(ids, title + "\n" + text),
+        source="library",
+        title=(title or _headline(text))[:TITLE_CHARS],
+        text=text,
+        authors=_authors(record),
+        year=_year(record),
+        venue=_string(record, "venue", "journal", "container_title", "source_title") or None,
+        identifiers=ids,
+        url=_string(record, "url", "link") or None,
+        evidence_type=kind,
+        standing="retracted" if record.get("retracted") is True else standing,
+        full_text=full_text,
+        facts={key: fact for key, fact in facts.items() if fact},
+    )
+
+
+def _text(record: Record) -> tuple[str, str]:
+    for name in ("text", "abstract", "body", "content", "full_text", "contexts"):
+        text = _prose(record.get(name))
+        if text:
+            return text[:MAX_CHARS], name
+    raise Unreadable("a record has neither a text nor an abstract")
+
+
+def _prose(value: JsonValue) -> str:
+    if isinstance(value, str):
+        parts = [value]
+    elif isinstance(value, list):
+        parts = [_prose(item) for item in value]
+    elif isinstance(value, dict):
+        parts = [f"{label}: {words}" for label, item in value.items() if (words := _prose(item))]
+    else:
+        return ""
+    text = "\n\n".join(part.strip() for part in parts if part.strip()).replace("\0", "")
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _full_text(record: Record, text: str, named: str, ids: Identifiers) -> bool:
+    said = record.get("full_text")
+    if isinstance(said, bool):
+        return said
+    if named in ("abstract", "contexts"):
+        return False
+    known = ids.pmid or ids.doi or ids.arxiv
+    return not (known and len(text) < ABSTRACT_CHARS and named == "text")
+
+
+def _identifiers(record: Record) -> Identifiers:
+    inner = record.get("identifiers")
+    ids: Record = {**record, **inner} if isinstance(inner, dict) else record
+    return Identifiers(
+        pmid=identity.normal_pmid(_string(ids, "pmid")),
+        pmcid=identity.normal_pmcid(_string(ids, "pmcid", "pmc")),
+        doi=identity.normal_doi(_string(ids, "doi")),
+        nct=identity.normal_nct(_string(ids, "nct", "nct_id")),
+        arxiv=identity.normal_arxiv(_string(ids, "arxiv", "arxiv_id")),
+        openalex=_string(ids, "openalex") or None,
+        s2=_string(ids, "s2") or None,
+        fda=_string(ids, "fda") or None,
+        url=identity.normal_url(_string(ids, "url", "link")),
+    )
+
+
+def _authors(record: Record) -> tuple[str, ...]:
+    for name in ("authors", "author", "creators"):
+        value = record.get(name)
+        if isinstance(value, str):
+            return tuple(part.strip() for part in re.split(r";|\band\b", value) if part.strip())
+        if isinstance(value, list):
+            return tuple(person for item in value if (person := _person(item)))
+    return ()
+
+
+def _person(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if not isinstance(value, dict):
+        return ""
+    whole = _string(value, "name", "full_name", "literal")
+    parts = (_string(value, "given", "first", "first_name"), _string(value, "family", "last", "last_name"))
+    return whole or " ".join(part for part in parts if part)
+
+
+def _year(record: Record) -> int | None:
+    for name in ("year", "publication_year", "date", "publication_date", "pub_date", "published"):
+        if year := year_in(_string(record, name)):
+            return year
+    return None
+
+
+def year_in(value: str) -> int | None:
+    """The first year from 1500 to 2199 in a date."""
+    match = re.search(r"(?<!\d)(1[5-9]\d\d|2[01]\d\d)(?!\d)", value)
+    return int(match.group()) if match else None
+
+
+def _string(record: Record, *names: str) -> str:
+    """The first of the named fields that holds a string, a number or a list that starts with one."""
+    for name in names:
+        value = record.get(name)
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, (int, float)):
+            return str(value)
+        if isinstance(value, str) and value.strip():
+            return value.strip().encode("utf-8", errors="replace").decode("utf-8")
+    return ""
+
+
+def _strings(record: Record, *names: str) -> tuple[str, ...]:
+    for name in names:
+        value = record.get(name)
+        if isinstance(value, str) and value.strip():
+            return tuple(part.strip() for part in re.split(r"[;|]", value) if part.strip())
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return tuple(item.strip() for item in value if isinstance(item, str) and item.strip())
+    return ()
+
+
+def _headline(text: str) -> str:
+    """The start of a text as the title of a record that has none."""
+    words = " ".join(text[:200].split())
+    return words if len(words) < 100 else words[:100].rsplit(" ", 1)[0] + " ..."

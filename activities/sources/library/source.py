@@ -1,0 +1,84 @@
+"""The user's own documents as a source: no network, no key."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http import Http
+from activities.sources.library.index import Libraries
+from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
+
+SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
+"""The bundled sample library; its licence and source are in the README.md above it."""
+
+_COVERS_SAMPLE = (
+    "600 real abstracts of biomedical papers bundled for trying things out (PubMedQA, MIT licence,"
+    " github.com/pubmedqa/pubmedqa)."
+)
+
+
+class LibrarySource:
+    """A folder of `.txt .md .html .pdf .json .jsonl` documents, ranked offline; one exchange a search.
+
+    The folder is that of the query's option `library`, else the setting `library`, else the bundled sample.
+    A document's whole text is what may be quoted, however long; ranking looks at its passages.
+    `publication_types` are compared with the evidence type; documents without a year pass the year filters,
+    since a user's own notes seldom carry one.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.library
+        self._libraries = Libraries(settings.home / "cache" / "library")
+        own = settings.library is not None
+        self.info = SourceInfo(
+            name="library",
+            title="Local library" if own else "Bundled sample library",
+            covers=f"The user's own documents in {settings.library}." if own else _COVERS_SAMPLE,
+            how_to_enable="Always on. Give your own folder with --library DIR or DETERMINATOR_LIBRARY.",
+            domains=("local", "general", "biomedical"),
+        )
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
+        # A thread: reading and ranking would hold up the heartbeats of everything else.
+        return await asyncio.to_thread(self._search, query)
+
+    def _search(self, query: Query) -> Exchange:
+        named = query.filters.options.get("library")
+        folder = Path(named) if named else (self._folder or SAMPLE)
+        index = self._libraries.open(folder)
+        narrowed = query.filters != Filters(options=query.filters.options)
+        found, hits = index.search(query.text, len(index.documents) if narrowed else query.limit)
+        kept = [item.document for item in found if _passes(item.document, query.filters)][: query.limit]
+        origin = (Provenance(source="library", query=query.text),)
+        details = []
+        if index.set_aside:
+            details.append(f"{len(index.set_aside)} files or records of the library could not be read")
+        if not index.documents:
+            details.append(f"{folder} holds no documents that can be read")
+        return Exchange(
+            records=tuple(document.model_copy(update={"provenance": origin}) for document in kept),
+            hits=max(hits, len(kept)),
+            set_aside=len(index.set_aside),
+            sent=query.text,
+            detail="; ".join(details),
+        )
+
+
+def _passes(document: Evidence, filters: Filters) -> bool:
+    if document.year is not None:
+        if filters.year_from is not None and document.year < filters.year_from:
+            return False
+        if filters.year_to is not None and document.year > filters.year_to:
+            return False
+    if filters.publication_types:
+        wanted = {t.casefold().replace(" ", "_").replace("-", "_") for t in filters.publication_types}
+        return document.evidence_type in wanted
+    return True
+
+
+def build(settings: Settings, http: Http) -> LibrarySource:
+    """The registry's factory; `http` is not used."""
+    return LibrarySource(settings)
