@@ -174,10 +174,8 @@ def sensible(asked: Asked) -> Reply:
     quotes = [
         (label, found.group().strip()) for label, body in items.items() if (found := _SENTENCE.search(body))
     ]
-    criteria = re.findall(
-        r"^- (\w+): ", text.partition("\nCriteria:\n")[2].partition("\n\n")[0], re.MULTILINE
-    )
-    sources = _SOURCE.findall(text.partition("\nSources:\n")[2].partition("\n\n")[0])
+    criteria = _LISTED.findall(text.partition("\nCriteria:\n")[2].partition("\n\n")[0])
+    sources = _LISTED.findall(text.partition("\nSources:\n")[2].partition("\n\n")[0])
     gaps = re.findall(r"^- (\d+)\. (.+)$", text, re.MULTILINE)
     claims = [
         {"paragraph": 1 + n // 4, "text": quote, "item": label, "quote": quote, "contradicts": ""}

@@ -48,6 +48,7 @@ def render(role: Role, step: WriteInput, documents: Sequence[Evidence], room: in
         documents=documents,
         per_item=2_400,
         at_most=20,
+        best_first=True,
         task=task,
     )
 

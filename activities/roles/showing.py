@@ -8,17 +8,22 @@ Invariants:
 """
 
 import hashlib
-import importlib
 import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from activities.models.extractive.grading import WEIGHT
+from activities.models.extractive.ranking import bag, rank
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.spec import Prompt, prompt_file
 from activities.steps import Role, SearchRecord, StepContext
 from activities.types import Evidence
 
+KIND = 0.15
+"""What the best kind of publication adds to a relevance of 0 to 1."""
+ALIKE = 0.5
+"""What likeness to an item already chosen takes from it."""
 LEAST_ITEM = 240
 """Characters of an item below which showing it tells nothing."""
 HEADING = 160
@@ -29,7 +34,6 @@ STEERING = 1_200
 """Characters of what every role is told, at most; the latest of the reviewer's words win."""
 
 _FENCE = re.compile(r"<<<+|>>>+")
-_BLANKS = re.compile(r"[^\S\n]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)")
 _WORD = re.compile(r"[^\W_]{3,}")
@@ -41,8 +45,6 @@ class Shown:
 
     text: str = ""
     items: tuple[Evidence, ...] = ()
-    left_out: int = 0
-    shortened: int = 0
 
     @property
     def labels(self) -> dict[str, Evidence]:
@@ -66,11 +68,13 @@ def compose(
     documents: Sequence[Evidence] | None = None,
     per_item: int = 600,
     at_most: int = 30,
+    best_first: bool = False,
 ) -> Prompt:
     """The prompt of a role: stable part first, then the question, what is `given`, the evidence, the task.
 
-    `documents` None: the role sees no evidence. They are shown most relevant first, each with at most
-    `per_item` characters, at most `at_most` of them, and fewer or shorter when the room is too small.
+    `documents` None: the role sees no evidence. They are shown most telling first (`best_first`: they come in
+    that order), each with at most `per_item` characters, at most `at_most` of them, and fewer or shorter when
+    the room is too small.
     """
     file = prompt_file(role, evidence=documents is not None)
     profile = [f"Profile: {step.profile.name}. {step.profile.guidance}".strip()]
@@ -85,23 +89,23 @@ def compose(
     if documents is None:
         return Prompt(system, fit("\n\n".join(parts), task, room - estimate(system)), file.version)
     frame = "\n\n".join([*parts, "Evidence:", task])
-    shown = show(step.question, documents, room - estimate(system, frame), per_item, at_most)
+    ordered = documents if best_first else most_telling(step.question, documents, at_most)
+    shown = show(step.question, ordered, room - estimate(system, frame), per_item, at_most)
     parts.append("Evidence:\n" + fenced("evidence", shown.text))
-    return Prompt(
-        system, "\n\n".join([*parts, task]), file.version, shown.labels, left_out(shown, len(documents))
-    )
+    return Prompt(system, "\n\n".join([*parts, task]), file.version, shown.labels, left_out(shown, documents))
 
 
-def left_out(shown: Shown, of: int) -> tuple[str, ...]:
+def left_out(shown: Shown, documents: Sequence[Evidence]) -> tuple[str, ...]:
     """What the reader must be told when not all evidence was shown."""
-    if not shown.left_out:
+    missing = len(documents) - len(shown.items)
+    if not missing:
         return ()
-    return (f"{shown.left_out} of {of} items were not shown to the model, so that the prompt would fit",)
+    return (f"{missing} of {len(documents)} items were not shown to the model, so that the prompt would fit",)
 
 
 def show(question: str, documents: Sequence[Evidence], room: int, per_item: int, at_most: int) -> Shown:
-    """The most relevant documents that fit into `room` tokens."""
-    ordered = _ordered(question, documents, at_most)
+    """As many of the documents as fit into `room` tokens, the first ones first."""
+    ordered = list(documents[:at_most])
     characters = int(max(room, 0) * BYTES_PER_TOKEN) - 80
     headings = [heading(n, item) for n, item in enumerate(ordered, 1)]
     share = characters
@@ -114,26 +118,34 @@ def show(question: str, documents: Sequence[Evidence], room: int, per_item: int,
     words = {word.casefold() for word in _WORD.findall(question)}
     blocks: list[str] = []
     left = characters
-    shortened = 0
     for n, (top, item) in enumerate(zip(headings, ordered, strict=True)):
         # what a short item does not need is there for those after it
         room_left = left - sum(len(h.encode()) + 2 for h in headings[n:])
         budget = min(per_item, room_left // (len(ordered) - n))
         text = excerpt(item.text, words, budget)
-        shortened += len(text) < len(item.text.strip())
         block = f"{top}\n{text}"
         blocks.append(block)
         left -= len(block.encode()) + 1
-    kept = tuple(ordered)
-    return Shown("\n".join(blocks), kept, len(documents) - len(kept), shortened)
+    return Shown("\n".join(blocks), tuple(ordered))
 
 
-def _ordered(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
-    try:
-        ranking = importlib.import_module("activities.ranking")
-    except ModuleNotFoundError:
-        return list(documents[:limit])
-    return list(ranking.rank(question, documents, limit))
+def most_telling(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
+    """The documents that bear most on the question, by maximal marginal relevance, so that five reports of one
+    trial do not crowd out what contradicts it."""
+    ranked = rank(question, documents)
+    terms = [frozenset(bag(item.document)) for item in ranked]
+    worth = [item.relevance + KIND * WEIGHT[item.document.evidence_type] for item in ranked]
+    likeness = dict.fromkeys(range(len(ranked)), 0.0)
+    chosen: list[Evidence] = []
+    while likeness and len(chosen) < limit:
+        best = max(likeness, key=lambda i: (worth[i] - ALIKE * likeness[i], -i))
+        del likeness[best]
+        chosen.append(ranked[best].document)
+        for other in likeness:
+            either = len(terms[best] | terms[other])
+            alike = len(terms[best] & terms[other]) / either if either else 0.0
+            likeness[other] = max(likeness[other], alike)
+    return chosen
 
 
 def heading(number: int, item: Evidence) -> str:
@@ -154,7 +166,8 @@ def heading(number: int, item: Evidence) -> str:
 def excerpt(text: str, words: set[str], limit: int) -> str:
     """At most `limit` bytes of a text, in whole sentences where it can be: the start of a short text;
     of a long one the passages that share most words with the question, in order, with gaps marked `[...]`."""
-    text = _BLANKS.sub(" ", text.strip())
+    # on one line: no text can begin a line that looks like the heading of another item
+    text = " ".join(text.split())
     if len(text.encode()) <= limit:
         return text
     if limit < 900 or len(text) < 3 * limit // 2:
