@@ -173,7 +173,7 @@ _NEGATIVE = re.compile(
     r"\bineffective\w*|\binsufficient\w*|\binconclusive\b|\bunclear\b|\buncertain\w*|\bunknown\b|\bunproven\b|"
     r"\bsimilar\w*|\bcomparable\b|\bequal\w*|\bequivalent\b|\bindependent\w*|\bfew\b|\blittle\b|\brare\w*|"
     r"\bhardly\b|\bscarce\w*|\bnon-?(?!steroid)\w+|\bfailed\b|\bfailure of\b|\bnull\b|\binsignifican\w*|"
-    r"\bruled out\b|\bfutil\w*|\bnegative\w*",
+    r"\birrelevant\b|\buncommon\b|\bruled out\b|\bfutil\w*|\bnegative\w*",
     re.IGNORECASE,
 )
 """Words that deny without a `not`; they bear out a claim that denies."""

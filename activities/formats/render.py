@@ -35,6 +35,37 @@ def _markdown(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     return markdown(report).encode()
 
 
-_WRITERS: Mapping[str, Writer] = {"md": _markdown, "json": _json}
+def _html(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    from activities.formats.html import html
+
+    return html(report)
+
+
+def _bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    from activities.formats.bibliography import bibtex
+
+    return bibtex(report, evidence)
+
+
+def _ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    from activities.formats.bibliography import ris
+
+    return ris(report, evidence)
+
+
+def _csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    from activities.formats.bibliography import csl
+
+    return csl(report, evidence)
+
+
+_WRITERS: Mapping[str, Writer] = {
+    "md": _markdown,
+    "html": _html,
+    "json": _json,
+    "bibtex": _bibtex,
+    "ris": _ris,
+    "csl": _csl,
+}
 FORMATS = tuple(_WRITERS)
 """What `render` knows."""
