@@ -74,6 +74,8 @@ class Settings(BaseSettings):
     offline: bool = False
     """Only sources that need no network are enabled."""
 
+    hooks: list[str] = Field(default_factory=list)
+    """`package.module:attribute` of hooks to run around searches and model calls (`activities.hooks`)."""
     task_queue: str = "determinator"
     log_level: str = "info"
 
