@@ -130,8 +130,8 @@ def show(question: str, documents: Sequence[Evidence], room: int, per_item: int,
 
 
 def most_telling(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
-    """The documents that bear most on the question, by maximal marginal relevance, so that five reports of one
-    trial do not crowd out what contradicts it."""
+    """The documents that bear most on the question, by maximal marginal relevance, so that five reports of
+    one trial do not crowd out what contradicts it."""
     ranked = rank(question, documents)
     terms = [frozenset(bag(item.document)) for item in ranked]
     worth = [item.relevance + KIND * WEIGHT[item.document.evidence_type] for item in ranked]

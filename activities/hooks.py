@@ -1,0 +1,226 @@
+"""Hooks around every search and every model call: logging, validation, cost, tracing, or what a user adds.
+
+A hook is any object with one or both of two async methods:
+
+    class Audit:
+        async def before(self, call: Call) -> None: ...
+        async def after(self, call: Call, outcome: Outcome) -> None: ...
+
+`before` may stop a call by raising `Veto`: the activity fails with its message and is not retried. Anything
+else a hook raises is logged and goes no further: an observer must not break a run. Hooks run in the order
+they are listed before a call, in the opposite order after it, on every attempt, on the worker.
+
+A user names hooks in `determinator.toml` as `hooks = ["package.module:attribute"]`; the attribute is a hook
+or something that makes one when called without arguments.
+"""
+
+import importlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import structlog
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, is_cancelled_exception
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from activities.errors import DeterminatorError, to_application_error
+from activities.settings import Settings
+from activities.steps import Charged, Hits, SearchTask, StepContext
+from activities.types import SearchStatus, Usage
+
+log = structlog.get_logger()
+
+
+class Veto(DeterminatorError):
+    """Raised by a hook to stop a call. Never retried; the message is what the run's record says."""
+
+
+class HookError(DeterminatorError):
+    """A hook named in the settings cannot be loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A search or a model call about to be made."""
+
+    kind: Literal["search", "model"]
+    name: str
+    """The activity: `search_pubmed`, `judge_evidence` ..."""
+    run_id: str
+    attempt: int
+    workflow_id: str
+    step: SearchTask | StepContext
+    """The typed input, not to be changed: later attempts and the record must see the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended."""
+
+    seconds: float
+    error: str = ""
+    """Empty when it succeeded."""
+    cancelled: bool = False
+    status: SearchStatus | None = None
+    """Of a search."""
+    kept: int = 0
+    """Items a search brought."""
+    model: str = ""
+    """Which model answered, or `extractive` or `code`."""
+    usage: Usage = field(default_factory=Usage)
+    """What a model call cost, also when it failed."""
+    output: object = None
+    """The activity's result."""
+
+
+@runtime_checkable
+class Before(Protocol):
+    """Looks at a call before it is made; `Veto` stops it."""
+
+    async def before(self, call: Call) -> None: ...
+
+
+@runtime_checkable
+class After(Protocol):
+    """Looks at how a call ended."""
+
+    async def after(self, call: Call, outcome: Outcome) -> None: ...
+
+
+Hook = Before | After
+
+
+class LogHook:
+    """The default hook: one structured line a call, with the run's id, its time and its cost."""
+
+    async def after(self, call: Call, outcome: Outcome) -> None:
+        bound = log.bind(
+            run_id=call.run_id,
+            step=call.name,
+            attempt=call.attempt,
+            seconds=round(outcome.seconds, 3),
+        )
+        if outcome.error:
+            bound.warning("call_failed", kind=call.kind, error=outcome.error, cancelled=outcome.cancelled)
+        elif call.kind == "search":
+            bound.info("search_done", status=outcome.status, kept=outcome.kept)
+        else:
+            usage = outcome.usage
+            bound.info(
+                "model_done",
+                model=outcome.model,
+                tokens=usage.tokens,
+                cached_tokens=usage.cached_tokens,
+                cost_microusd=usage.cost_microusd,
+            )
+
+
+class HookInterceptor(Interceptor):
+    """Give it to every `Worker`: `interceptors=[HookInterceptor(load_hooks(settings))]`."""
+
+    def __init__(self, hooks: Sequence[Hook]) -> None:
+        self._hooks = tuple(hooks)
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002
+        return _Inbound(next, self._hooks)
+
+
+class _Inbound(ActivityInboundInterceptor):
+    def __init__(self, following: ActivityInboundInterceptor, hooks: Sequence[Hook]) -> None:
+        super().__init__(following)
+        self._hooks = hooks
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401
+        call = _call_of(input.args)
+        if call is None:
+            return await super().execute_activity(input)
+        for hook in self._hooks:
+            if isinstance(hook, Before):
+                await _before(hook, call)
+        started = time.monotonic()
+        try:
+            output = await super().execute_activity(input)
+        except BaseException as error:
+            await self._after(call, _failed(error, time.monotonic() - started))
+            raise
+        await self._after(call, _succeeded(output, time.monotonic() - started))
+        return output
+
+    async def _after(self, call: Call, outcome: Outcome) -> None:
+        for hook in reversed(self._hooks):
+            if isinstance(hook, After):
+                try:
+                    await hook.after(call, outcome)
+                except Exception as error:  # noqa: BLE001 - foreign code; it must not undo what was paid for
+                    _broke(hook, call, error)
+
+
+def load_hooks(settings: Settings) -> list[Hook]:
+    """The default hook and those the settings name. Raises HookError with how to mend it."""
+    return [LogHook(), *(_load(name) for name in settings.hooks)]
+
+
+def _load(name: str) -> Hook:
+    module, _, attribute = name.partition(":")
+    try:
+        found: object = getattr(importlib.import_module(module), attribute)
+        if isinstance(found, type) or not isinstance(found, Before | After):
+            found = found() if callable(found) else found
+    except Exception as error:
+        raise HookError(
+            f"the hook {name} cannot be loaded ({type(error).__name__}: {error}); "
+            "mend or remove it in hooks of the settings"
+        ) from error
+    if not isinstance(found, Before | After):
+        raise HookError(f"the hook {name} has neither an async `before` nor an async `after` method")
+    return found
+
+
+def _call_of(args: Sequence[object]) -> Call | None:
+    """The call an activity's arguments stand for; None for activities that neither search nor think."""
+    step = args[0] if args else None
+    if not isinstance(step, SearchTask | StepContext):
+        return None
+    info = activity.info()
+    return Call(
+        kind="search" if isinstance(step, SearchTask) else "model",
+        name=info.activity_type,
+        run_id=step.run_id,
+        attempt=info.attempt,
+        workflow_id=info.workflow_id or "",
+        step=step,
+    )
+
+
+async def _before(hook: Before, call: Call) -> None:
+    try:
+        await hook.before(call)
+    except Veto as veto:
+        raise to_application_error(veto) from veto
+    except Exception as error:  # noqa: BLE001 - foreign code; only a Veto stops a call
+        _broke(hook, call, error)
+
+
+def _broke(hook: Hook, call: Call, error: Exception) -> None:
+    log.warning("hook_failed", run_id=call.run_id, step=call.name, hook=type(hook).__name__, error=str(error))
+
+
+def _succeeded(output: object, seconds: float) -> Outcome:
+    if isinstance(output, Hits):
+        return Outcome(seconds, status=output.status, kept=len(output.kept), output=output)
+    if isinstance(output, Charged):
+        return Outcome(seconds, model=output.model, usage=output.usage, output=output)
+    return Outcome(seconds, output=output)
+
+
+def _failed(error: BaseException, seconds: float) -> Outcome:
+    usage, status = Usage(), None
+    if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
+        details = error.details[0]
+        usage = Usage.model_validate(details.get("usage") or {})
+        status = details.get("status")
+    cancelled = is_cancelled_exception(error) or not isinstance(error, Exception)
+    said = str(error) or type(error).__name__
+    return Outcome(seconds, error=said, cancelled=cancelled, status=status, usage=usage)
