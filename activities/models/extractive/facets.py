@@ -35,7 +35,7 @@ FACETS: tuple[Facet, ...] = (
         r"mechanis|pathway|biolog|\btargets?\b",
         "What is known of the mechanisms and pathways behind {topic}?",
         r"\b(mechanis\w+|pathway\w*|signal(?:l)?ing|inhibit\w+|activat\w+|receptor\w*|express\w+|mediat\w+|kinase\w*"
-        r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|gene\w*|protein\w*|cells?|pathogenesis|enzym\w+"
+        r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|genes?|genetic\w*|protein\w*|cells?|pathogenesis|enzym\w+"
         r"|induc\w+|antagonis\w+|agonis\w+|up-?regulat\w+|down-?regulat\w+)\b",
     ),
     Facet(
@@ -52,7 +52,7 @@ FACETS: tuple[Facet, ...] = (
         r"\b(further|future|more) (?:\w+ ){0,2}(?:research|stud(?:y|ies)|trials?|investigation\w*|work"
         r"|evidence)\b|\b(limitation\w*|unclear|uncertain\w*|unknown|controvers\w+|conflicting|inconsisten\w+|inconclusive"
         r"|remains? to|small (?:sample|number)|caution\w*|not (?:been )?(?:established|determined|clear)"
-        r"|warrant\w*|no significant|did not|however|although|insufficient|lack of)\b",
+        r"|warrant\w*|insufficient|lack of|needed|debated?|questioned)\b",
         ("limitations",),
     ),
     Facet(
@@ -93,10 +93,16 @@ def facet_of(text: str) -> Facet | None:
     return None
 
 
+def chapter(title: str) -> Facet | None:
+    """The one aspect a section with this title is confined to; None when it may speak of any."""
+    named = facet_of(title)
+    return None if named is None or named.name == "findings" else named
+
+
 def facet_of_section(title: str, question: str) -> Facet | None:
     """The aspect a section is about: by its title, else by its question where that leaves no doubt."""
-    named = facet_of(title)
-    if named is not None and named.name != "findings":
+    named = chapter(title)
+    if named is not None:
         return named
     asked = facet_of(question)
     return asked if asked is not None and asked.name in _ASKED else None
@@ -106,6 +112,8 @@ def bears_on(facet: Facet, sentence: Sentence) -> bool:
     """True when a sentence speaks of the aspect."""
     if facet.name == "candidates":
         return bool(drugs_named(sentence.text))
+    if facet.name == "background" and sentence.part not in ("background", "plain"):
+        return False
     return sentence.part in facet.parts or bool(
         facet.cues and re.search(facet.cues, sentence.text, re.IGNORECASE)
     )

@@ -66,7 +66,8 @@ _INTENDS = re.compile(
     re.IGNORECASE,
 )
 _PROCEEDS = re.compile(
-    r"\b(were (?:randomi[sz]ed|randomly|recruited|enrolled|assigned|selected|collected|measured|recorded"
+    r"\b(underwent|were (?:randomi[sz]ed|randomly|recruited|enrolled|assigned|selected|collected|measured"
+    r"|recorded"
     r"|reviewed|invited|interviewed|obtained|performed|analy[sz]ed|included in|evaluated|assessed|compared"
     r"|divided)|was (?:performed|used to|measured|conducted|carried out|collected|assessed)"
     r"|(?:primary |secondary |main )?(?:outcomes?|end-?points?)(?: measures?)? (?:was|were)\b"

@@ -50,7 +50,8 @@ _PART_WEIGHT: dict[Part, float] = {
 }
 _CALLS = re.compile(
     r"\b(?:further|future|more|additional) (?:\w+ ){0,3}(?:research|stud(?:y|ies)|trials?"
-    r"|investigations?|work)\b|\bneeds? to be (?:studied|confirmed|investigated)",
+    r"|investigations?|work)\b|\b(?:recommend|need for|warrant\w*|needed)\b.{1,60}\b(?:trial|stud(?:y|ies))\b"
+    r"|\bneeds? to be (?:studied|confirmed|investigated)",
     re.IGNORECASE,
 )
 """Calls for research say nothing about the question, except where open questions are asked for."""

@@ -5,6 +5,7 @@ alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -27,6 +28,7 @@ LONGEST_TEXT = 400_000
 _BLANKS = re.compile(r"\s+")
 _HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
 """A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
+_MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _JUNK = re.compile(
@@ -145,13 +147,23 @@ def _spans(text: str) -> list[tuple[int, int]]:
     """Sentences of a paragraph. A piece that begins with a plain lower-case word belongs to the one before:
     an unknown abbreviation (`b.i.d. lowered`) was taken for an end."""
     spans: list[tuple[int, int]] = []
-    for start, end in nupunkt.sent_spans(text):
+    for start, end in _units_split(text, nupunkt.sent_spans(text)):
         first = _FIRST_WORD.match(text, start)
         if spans and first and first.group(1).islower():
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
+
+
+def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Sentences that were taken for one because the first ends in a measure (`was 100 g. The median`)."""
+    for start, end in spans:
+        begun = start
+        for match in _MEASURE_END.finditer(text, start, end):
+            yield begun, match.end(1)
+            begun = match.end()
+        yield begun, end
 
 
 def _labelled(text: str) -> list[tuple[int, int, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from activities.claims import normalise
 from activities.models.extractive.agreement import contradicts, same
-from activities.models.extractive.facets import facet_of_section
+from activities.models.extractive.facets import bears_on, chapter, facet_of_section
 from activities.models.extractive.grading import TYPE_NAMES
 from activities.models.extractive.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
@@ -19,6 +19,8 @@ LEAST_COVERAGE = 0.3
 """Share of the question's weight that a sentence must hold, unless it concludes a work about the question."""
 LEAST_COVERAGE_AGAIN = 0.4
 """The same for a further sentence of a document."""
+LEAST_IN_CHAPTER = 0.2
+"""The same in a chapter on one aspect, where the aspect's cues count as well."""
 ABOUT = 0.6
 """Relevance from which a work is about the question, so that its findings need not repeat its words."""
 LEAST_SHARE = 0.45
@@ -57,34 +59,38 @@ def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item
 
 def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     """The sentences of each item that may become claims, best first: those that answer, that no earlier
-    section has said and that differ from each other."""
+    section has said and that differ from each other. A chapter on one aspect leaves the rest to others."""
+    only = chapter(step.title)
     used = {normalise(s.quote) for c in step.written for s in c.support}
-    best = max((i.best for i in items), default=0.0)
     few = len(items) <= 3
-    most = MOST_A_DOCUMENT if few else 2
+
+    def answers(item: Item, ranked: Ranked, again: bool) -> bool:
+        sentence = ranked.sentence
+        if only is not None:
+            return ranked.coverage >= LEAST_IN_CHAPTER and bears_on(only, sentence)
+        if ranked.coverage >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
+            return True
+        finding = sentence.part == "conclusion" or (sentence.part == "results" and few)
+        return finding and (not again or (item.relevance >= ABOUT and ranked.coverage > 0))
+
     pool: list[Ranked] = []
     for item in items:
         kept: list[Ranked] = []
         for ranked in item.ranked:
             sentence = ranked.sentence
-            if len(kept) >= most or ranked.score < LEAST_SHARE * best:
-                break
-            least = LEAST_COVERAGE_AGAIN if kept else LEAST_COVERAGE
-            finding = sentence.part == "conclusion" or (sentence.part == "results" and few)
-            answers = ranked.coverage >= least or (
-                finding and (not kept or (item.relevance >= ABOUT and ranked.coverage > 0))
-            )
             if (
-                not answers
-                or sentence.part in ("aim", "methods")
-                or normalise(sentence.quote) in used
-                or any(same(sentence.text, c.text) for c in step.written)
-                or any(similarity(sentence, k.sentence) > 0.5 for k in kept)
+                len(kept) < (MOST_A_DOCUMENT if few else 2)
+                and sentence.part not in ("aim", "methods")
+                and answers(item, ranked, bool(kept))
+                and normalise(sentence.quote) not in used
+                and not any(same(sentence.text, c.text) for c in step.written)
+                and not any(similarity(sentence, k.sentence) > 0.5 for k in kept)
             ):
-                continue
-            kept.append(ranked)
+                kept.append(ranked)
         pool += kept
-    return pool
+    best = max((r.score for r in pool) if only else (i.best for i in items), default=0.0)
+    floor = LEAST_SHARE * best
+    return [r for r in pool if r.score >= floor]
 
 
 def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:

@@ -28,6 +28,12 @@ def test_abbreviations_and_numbers_do_not_end_a_sentence(sentence: str) -> None:
     assert read(f"{sentence} {after}") == [sentence, after]
 
 
+def test_a_measure_at_the_end_of_a_sentence_ends_it() -> None:
+    first = "The median weight of the tumours removed was 100 g."
+    second = "The median operating time was 60 minutes in both groups."
+    assert read(f"{first} {second}") == [first, second]
+
+
 def test_labels_tell_the_parts_and_are_not_quoted() -> None:
     parts = [s.part for s in sentences(document(1, METFORMIN))]
     assert parts == ["background", "aim", "methods", "results", "conclusion"]

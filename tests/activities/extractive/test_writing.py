@@ -125,6 +125,16 @@ def test_a_section_on_mechanism_begins_with_the_mechanism() -> None:
     assert "mTOR pathway" in texts(draft)[0]
 
 
+def test_a_chapter_on_one_aspect_leaves_the_rest_to_the_others() -> None:
+    def chapter(title: str) -> list[str]:
+        return texts(written(f"What is known of metformin and dementia: {title}?", library(), title=title))
+
+    assert all("pathway" in t for t in chapter("Mechanism"))
+    assert chapter("Mechanism")
+    assert any("further research" in t.casefold() for t in chapter("Open questions"))
+    assert not set(chapter("Background")) & set(chapter("Evidence from studies in people"))
+
+
 @pytest.mark.parametrize(
     "question",
     [
