@@ -1,95 +1,197 @@
-"""Telling copies of one work apart from different works, and merging them.
+"""Which found items are the same work, and what stays of them. Pure: no clock, no randomness, no I/O.
 
-Two references are the same work when they share any canonical identifier, or, failing that, the fingerprint of
-title and year. The richest record wins; the name by which the work was known first stays, because claims and
-judgements already point at it, while its text is the winner's. Merging is idempotent and loses no work.
+Two records are one work when they share an identifier, else when title and year agree and no identifier
+contradicts it. The invariants:
+
+- An item that is known is never removed and never changes its id: claims and verdicts name it.
+- The richest record wins: full text before abstract, then the longer text, then more identifiers. When it
+  replaces a known one, the known id stays and the blob is the new one. Quotes are checked against the blob.
+- What all records knew stays: identifiers, sections, queries, and the gravest standing.
+- Merging what was merged before changes nothing.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from activities.types import EvidenceRef, Frozen, Identifiers
+from activities.types import EvidenceRef, EvidenceType, Identifiers, Standing
 
-QUERIES_KEPT = 8
+MAX_QUERIES = 8
+
+_GRAVITY: tuple[Standing, ...] = ("unknown", "none", "corrected", "concern", "retracted")
+_REGULATORY: tuple[EvidenceType, ...] = ("drug_label", "regulatory", "adverse_events")
+_VAGUE: tuple[EvidenceType, ...] = ("article", "document", "web_page")
+"""Kinds that say nothing about the design of a study."""
 
 
-class Merged(Frozen):
-    """The ledger after a merge."""
+class Merged(NamedTuple):
+    """The evidence after a batch."""
 
     refs: tuple[EvidenceRef, ...]
+    """Known items in their order, then new ones."""
     new_ids: tuple[str, ...]
-    """Ids of works that were not known before."""
     duplicates: int
-    """How many of the references found were copies of a known work or of each other."""
+    """Found items that were already known or came twice in the batch."""
+    kept_as: dict[str, str]
+    """Id of each found item -> id under which its work is kept."""
 
 
 def merge(known: Sequence[EvidenceRef], found: Sequence[EvidenceRef], section: str) -> Merged:
-    """Add what a search found to what is known; each item is credited to the section that found it."""
-    refs: list[EvidenceRef | None] = list(known)
-    places: dict[str, int] = {}
-    for place, ref in enumerate(known):
-        for key in _keys(ref):
-            places.setdefault(key, place)
-    first_new = len(refs)
-    duplicates = 0
-    for ref in found:
-        credited = ref.model_copy(update={"sections": _joined(ref.sections, (section,) if section else ())})
-        hits = sorted(
-            {places[key] for key in _keys(credited) if key in places and refs[places[key]] is not None}
-        )
-        if not hits:
-            for key in _keys(credited):
-                places[key] = len(refs)
-            refs.append(credited)
+    """Take a batch of found items into what is known. `section` is noted on every item of the batch."""
+    refs = {ref.evidence_id: ref for ref in known}
+    batch = [_noted(ref, section) for ref in found]
+    kept_as = {ref.evidence_id: ref.evidence_id for ref in found}
+    strangers: list[EvidenceRef] = []
+    for ref in batch:
+        if ref.evidence_id in refs:
+            refs[ref.evidence_id] = _united(refs[ref.evidence_id], [ref])
+        else:
+            strangers.append(ref)
+    # Counted from the known items as they stand now, so that the result does not hang on the batch's order.
+    by_name: dict[str, str] = {}
+    for ref in refs.values():
+        for name in _names(ref):
+            by_name.setdefault(name, ref.evidence_id)
+    new: list[EvidenceRef] = []
+    for group in _groups(strangers):
+        same = [by_name[name] for ref in group for name in _names(ref) if name in by_name]
+        home = next((i for i in refs if i in same), None) or _by_title(refs.values(), group)
+        if home is not None:
+            refs[home] = _united(refs[home], group)
+        else:
+            first, *rest = sorted(group, key=_richness)
+            home = first.evidence_id
+            new.append(_united(first, rest))
+        kept_as.update((ref.evidence_id, home) for ref in group)
+    merged = (*refs.values(), *new)
+    return Merged(merged, tuple(ref.evidence_id for ref in new), len(found) - len(new), kept_as)
+
+
+def _noted(ref: EvidenceRef, section: str) -> EvidenceRef:
+    if not section or section in ref.sections:
+        return ref
+    return ref.model_copy(update={"sections": (*ref.sections, section)})
+
+
+def _names(ref: EvidenceRef) -> list[str]:
+    """What names the work of a record, and no other work.
+
+    A registry number names a registration, but papers about a trial carry it too; an FDA number names one
+    record of one kind.
+    """
+    names = [f"id:{ref.evidence_id}", f"blob:{ref.blob}"]
+    for kind, value in ref.identifiers.items_in_order():
+        if kind == "nct" and ref.evidence_type != "trial_registration":
             continue
-        duplicates += 1
-        place = hits[0]
-        whole = credited
-        for other in reversed(hits):
-            # a record with both names joins two that shared none
-            whole = _combine(refs[other] or whole, whole)
-            refs[other] = None
-        refs[place] = whole
-        for key in (*_keys(whole), *(k for k, p in list(places.items()) if p in hits)):
-            places[key] = place
-    kept = [(place, ref) for place, ref in enumerate(refs) if ref is not None]
-    new = tuple(ref.evidence_id for place, ref in kept if place >= first_new)
-    return Merged(refs=tuple(ref for _, ref in kept), new_ids=new, duplicates=duplicates)
+        if kind == "fda":
+            if ref.evidence_type in _REGULATORY:
+                names.append(f"fda:{ref.evidence_type}:{value}")
+            continue
+        names.append(f"{kind}:{value}")
+    return names
 
 
-def _keys(ref: EvidenceRef) -> list[str]:
-    names = [f"{name}:{value}" for name, value in ref.identifiers.items_in_order()]
-    return [*names, f"id:{ref.evidence_id}", *([f"title:{ref.fingerprint}"] if ref.fingerprint else [])]
+def _contradict(one: Identifiers, other: Identifiers) -> bool:
+    """Whether two records are certainly different works, however alike their titles."""
+    return any(
+        getattr(one, kind) and getattr(other, kind) and getattr(one, kind) != getattr(other, kind)
+        for kind in ("pmid", "nct", "fda", "arxiv")
+    )
 
 
-def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str]:
-    return ref.full_text, ref.chars, sum(1 for _ in ref.identifiers.items_in_order()), ref.blob
+def _alike(one: EvidenceRef, other: EvidenceRef) -> bool:
+    return (
+        bool(one.fingerprint)
+        and one.fingerprint == other.fingerprint
+        and (one.evidence_type == "trial_registration") == (other.evidence_type == "trial_registration")
+        and not _contradict(one.identifiers, other.identifiers)
+    )
 
 
-def _combine(first: EvidenceRef, second: EvidenceRef) -> EvidenceRef:
-    """One work from two of its records; `first` was known first."""
-    rich, poor = (second, first) if _richness(second) > _richness(first) else (first, second)
-    identifiers = {
-        name: getattr(rich.identifiers, name) or getattr(poor.identifiers, name)
-        for name in Identifiers.model_fields
-    }
-    return rich.model_copy(
+def _by_title(known: Iterable[EvidenceRef], group: Sequence[EvidenceRef]) -> str | None:
+    """The first known item that agrees in title and year with one of the group and contradicts none of it."""
+    for ref in known:
+        if any(_alike(ref, member) for member in group) and not any(
+            _contradict(ref.identifiers, member.identifiers) for member in group
+        ):
+            return ref.evidence_id
+    return None
+
+
+def _groups(refs: Sequence[EvidenceRef]) -> list[list[EvidenceRef]]:
+    """The works of a batch, in the order of their first records."""
+    parent = list(range(len(refs)))
+
+    def root(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = parent[parent[place]]
+            place = parent[place]
+        return place
+
+    def join(one: int, other: int) -> None:
+        low, high = sorted((root(one), root(other)))
+        parent[high] = low
+
+    seen: dict[str, int] = {}
+    for place, ref in enumerate(refs):
+        for name in _names(ref):
+            join(seen.setdefault(name, place), place)
+    by_title: dict[str, list[int]] = {}
+    # A fixed order, so that which of two contradicting works takes a nameless record in does not depend on
+    # the order in which sources answered.
+    for place in sorted(range(len(refs)), key=lambda i: (refs[i].evidence_id, i)):
+        if refs[place].fingerprint:
+            by_title.setdefault(refs[place].fingerprint, []).append(place)
+    for places in by_title.values():
+        for at, one in enumerate(places):
+            for other in places[at + 1 :]:
+                if root(one) == root(other) or not _alike(refs[one], refs[other]):
+                    continue
+                ours = [r for i, r in enumerate(refs) if root(i) == root(one)]
+                theirs = [r for i, r in enumerate(refs) if root(i) == root(other)]
+                if not any(_contradict(a.identifiers, b.identifiers) for a in ours for b in theirs):
+                    join(one, other)
+    groups: dict[int, list[EvidenceRef]] = {}
+    for place, ref in enumerate(refs):
+        groups.setdefault(root(place), []).append(ref)
+    return list(groups.values())
+
+
+def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str, str]:
+    """Sorts the richest record first; the last two only settle ties, always the same way."""
+    count = sum(1 for _ in ref.identifiers.items_in_order())
+    return (not ref.full_text, -ref.chars, -count, ref.evidence_id, ref.blob)
+
+
+def _united(base: EvidenceRef, others: Sequence[EvidenceRef]) -> EvidenceRef:
+    """One record of several, under the id of `base`."""
+    if not others:
+        return base
+    everyone = (base, *others)
+    # `base` stays on a tie: a record found again must not change what quotes are checked against.
+    best = min(everyone, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
+    order = (best, *(ref for ref in everyone if ref is not best))
+    identifiers: dict[str, str] = {}
+    for ref in order:
+        for kind, value in ref.identifiers.items_in_order():
+            identifiers.setdefault(kind, value)
+    kinds = [ref.evidence_type for ref in order]
+    kind = kinds[0]
+    if kind in _VAGUE:
+        kind = next((k for k in kinds if k not in _VAGUE and k != "preprint"), kind)
+    return best.model_copy(
         update={
-            "evidence_id": first.evidence_id,
-            "identifiers": Identifiers.model_validate(identifiers),
-            "year": rich.year or poor.year,
-            "url": rich.url or poor.url,
-            "standing": _worse(first, second),
-            "sections": _joined(first.sections, second.sections),
-            "queries": _joined(first.queries, second.queries)[:QUERIES_KEPT],
+            "evidence_id": base.evidence_id,
+            "identifiers": Identifiers(**identifiers),
+            "year": next((ref.year for ref in order if ref.year is not None), None),
+            "url": next((ref.url for ref in order if ref.url), None),
+            "fingerprint": next((ref.fingerprint for ref in order if ref.fingerprint), ""),
+            "evidence_type": kind,
+            "standing": max((ref.standing for ref in everyone), key=_GRAVITY.index),
+            "sections": _once(name for ref in everyone for name in ref.sections),
+            "queries": _once(query for ref in everyone for query in ref.queries)[:MAX_QUERIES],
         }
     )
 
 
-def _worse(first: EvidenceRef, second: EvidenceRef) -> str:
-    """The graver of two standings; one who knows nothing does not speak."""
-    order = ("unknown", "none", "corrected", "concern", "retracted")
-    return max(first.standing, second.standing, key=order.index)
-
-
-def _joined(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
+def _once(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

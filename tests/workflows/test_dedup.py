@@ -1,0 +1,198 @@
+"""Merging evidence: one work once, and nothing lost."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.identity import fingerprint
+from activities.types import EvidenceRef, EvidenceType, Identifiers, Standing
+from workflows.dedup import MAX_QUERIES, merge
+
+
+def ref(name: str, **fields: object) -> EvidenceRef:
+    values: dict[str, object] = {"blob": f"blobs/{name}", "source": "pubmed", "title": name, **fields}
+    return EvidenceRef.model_validate({"evidence_id": name, **values})
+
+
+def title(text: str, year: int | None = 2020) -> str:
+    return fingerprint(text, year)
+
+
+ASPIRIN = title("Aspirin for the prevention of dementia")
+
+
+def test_a_chain_of_shared_identifiers_is_one_work() -> None:
+    one = ref("pmid:1", identifiers=Identifiers(pmid="1"))
+    bridge = ref("doi:10.1/a", identifiers=Identifiers(doi="10.1/a", pmid="1"))
+    far = ref("openalex:W1", identifiers=Identifiers(doi="10.1/a", openalex="W1"))
+    for order in ([one, bridge, far], [far, one, bridge], [bridge, far, one]):
+        merged = merge([], order, "s1")
+        assert len(merged.refs) == 1
+        assert merged.refs[0].identifiers == Identifiers(pmid="1", doi="10.1/a", openalex="W1")
+        assert merged.duplicates == 2
+
+
+def test_every_kind_of_identifier_is_enough() -> None:
+    for kind in ("pmid", "pmcid", "doi", "arxiv", "openalex", "s2", "url"):
+        ids = Identifiers(**{kind: "same"})
+        assert len(merge([ref("a", identifiers=ids)], [ref("b", identifiers=ids)], "").refs) == 1, kind
+
+
+def test_title_and_year_find_what_identifiers_do_not() -> None:
+    known = [ref("a", fingerprint=ASPIRIN)]
+    assert len(merge(known, [ref("b", fingerprint=ASPIRIN)], "").refs) == 1
+    other_year = title("Aspirin for the prevention of dementia", 2021)
+    assert len(merge(known, [ref("b", fingerprint=other_year)], "").refs) == 2
+    assert len(merge([ref("a")], [ref("b")], "").refs) == 2, "no fingerprint is no match"
+
+
+def test_two_papers_of_one_title_with_different_pmids_stay_two() -> None:
+    one = ref("pmid:1", identifiers=Identifiers(pmid="1"), fingerprint=ASPIRIN)
+    two = ref("pmid:2", identifiers=Identifiers(pmid="2"), fingerprint=ASPIRIN)
+    nameless = ref("doc:x", fingerprint=ASPIRIN)
+    assert len(merge([one], [two], "").refs) == 2
+    assert len(merge([], [one, two], "").refs) == 2
+    kept = {r.evidence_id: r for r in merge([], [nameless, two, one], "").refs}
+    assert len(kept) == 2
+    assert kept == {r.evidence_id: r for r in merge([], [one, nameless, two], "").refs}
+
+
+def test_a_paper_about_a_trial_is_not_its_registration() -> None:
+    nct = Identifiers(nct="NCT00000001")
+    registration = ref("nct:NCT00000001", identifiers=nct, evidence_type="trial_registration")
+    paper = ref("pmid:1", identifiers=Identifiers(pmid="1", nct="NCT00000001"))
+    second = ref("pmid:2", identifiers=Identifiers(pmid="2", nct="NCT00000001"))
+    assert len(merge([registration], [paper, second], "").refs) == 3
+    again = ref("registry", identifiers=nct, evidence_type="trial_registration")
+    assert len(merge([registration], [again], "").refs) == 1
+
+
+def test_a_label_is_not_the_adverse_events_of_the_same_application() -> None:
+    fda = Identifiers(fda="NDA021335")
+    label = ref("a", identifiers=fda, evidence_type="drug_label")
+    events = ref("b", identifiers=fda, evidence_type="adverse_events")
+    assert len(merge([label], [events], "").refs) == 2
+    assert len(merge([label], [ref("c", identifiers=fda, evidence_type="drug_label")], "").refs) == 1
+
+
+def test_the_richest_record_wins_and_the_known_id_stays() -> None:
+    ids = Identifiers(pmid="1")
+    abstract = ref("pmid:1", identifiers=ids, chars=1500, sections=("s1",), queries=("pubmed: a",))
+    full = ref("pmcid:PMC1", identifiers=Identifiers(pmid="1", pmcid="PMC1"), full_text=True, chars=900)
+    merged = merge([abstract], [full], "s2").refs[0]
+    assert merged.evidence_id == "pmid:1"
+    assert merged.blob == full.blob
+    assert merged.full_text
+    assert merged.chars == 900
+    assert merged.identifiers == Identifiers(pmid="1", pmcid="PMC1")
+    assert merged.sections == ("s1", "s2")
+    assert merged.queries == ("pubmed: a",)
+    longer = ref("x", identifiers=ids, chars=2000)
+    assert merge([abstract], [longer], "").refs[0].blob == longer.blob
+    assert merge([longer], [abstract], "").refs[0].blob == longer.blob
+
+
+def test_a_record_found_again_does_not_change_what_quotes_are_checked_against() -> None:
+    known = ref("pmid:1", chars=100, blob="blobs/old")
+    again = ref("pmid:1", chars=100, blob="blobs/new", identifiers=Identifiers(pmid="1", doi="10.1/a"))
+    assert merge([known], [again], "").refs[0].blob == "blobs/old"
+
+
+def test_two_known_items_are_never_made_one() -> None:
+    known = [ref("pmid:1", identifiers=Identifiers(pmid="1")), ref("doi:a", identifiers=Identifiers(doi="a"))]
+    bridge = ref("s2:1", identifiers=Identifiers(pmid="1", doi="a", s2="1"))
+    merged = merge(known, [bridge], "")
+    assert [r.evidence_id for r in merged.refs] == ["pmid:1", "doi:a"]
+    assert merged.new_ids == ()
+    assert merged.duplicates == 1
+
+
+def test_the_gravest_standing_stays() -> None:
+    ids = Identifiers(doi="10.1/a")
+    retracted = ref("a", identifiers=ids, standing="retracted", chars=1)
+    rich = ref("b", identifiers=ids, standing="none", chars=1000)
+    assert merge([retracted], [rich], "").refs[0].standing == "retracted"
+    assert merge([rich], [retracted], "").refs[0].standing == "retracted"
+    assert merge([ref("c", identifiers=ids)], [rich], "").refs[0].standing == "none"
+
+
+def test_a_kind_that_says_something_is_not_lost_to_one_that_does_not() -> None:
+    ids = Identifiers(pmid="1")
+    trial = ref("a", identifiers=ids, evidence_type="randomized_trial", chars=10)
+    page = ref("b", identifiers=ids, evidence_type="web_page", chars=9000, full_text=True)
+    assert merge([trial], [page], "").refs[0].evidence_type == "randomized_trial"
+
+
+def test_queries_stay_few() -> None:
+    ids = Identifiers(pmid="1")
+    found = [ref("a", identifiers=ids, queries=(f"pubmed: {n}",)) for n in range(20)]
+    assert merge([], found, "").refs[0].queries == tuple(f"pubmed: {n}" for n in range(MAX_QUERIES))
+
+
+def test_sections_share_what_they_find() -> None:
+    one = merge([], [ref("a")], "s1").refs
+    two = merge(one, [ref("a"), ref("b")], "s2")
+    assert [r.sections for r in two.refs] == [("s1", "s2"), ("s2",)]
+    assert two.new_ids == ("b",)
+
+
+_names = st.one_of(st.none(), st.sampled_from(["1", "2", "3"]))
+_kinds: st.SearchStrategy[EvidenceType] = st.sampled_from(["article", "preprint", "trial_registration"])
+_standings: st.SearchStrategy[Standing] = st.sampled_from(["unknown", "none", "retracted"])
+
+
+@st.composite
+def refs(draw: st.DrawFn) -> EvidenceRef:
+    ids = Identifiers(pmid=draw(_names), doi=draw(_names), nct=draw(_names), url=draw(_names))
+    named = next(iter(ids.items_in_order()), ("doc", draw(st.sampled_from("abcdef"))))
+    chars = draw(st.integers(0, 3))
+    full = draw(st.booleans())
+    return ref(
+        ":".join(named),
+        blob=f"blobs/{draw(st.sampled_from('uvwxyz'))}{named}{chars}{full}",
+        identifiers=ids,
+        fingerprint=draw(st.sampled_from(["", "t1", "t2"])),
+        chars=chars,
+        full_text=full,
+        evidence_type=draw(_kinds),
+        standing=draw(_standings),
+        queries=(draw(st.sampled_from(["q1", "q2"])),),
+    )
+
+
+batches = st.lists(refs(), max_size=7)
+
+
+@given(batches, batches)
+def test_merging_twice_changes_nothing(first: list[EvidenceRef], second: list[EvidenceRef]) -> None:
+    known = merge([], first, "s1").refs
+    once = merge(known, second, "s2")
+    twice = merge(once.refs, second, "s2")
+    assert twice.refs == once.refs
+    assert twice.new_ids == ()
+    assert merge(once.refs, once.refs, "").refs == once.refs
+
+
+@given(batches, batches)
+def test_no_evidence_is_deleted(first: list[EvidenceRef], second: list[EvidenceRef]) -> None:
+    known = merge([], first, "s1").refs
+    merged = merge(known, second, "s2")
+    ids = [r.evidence_id for r in merged.refs]
+    assert ids[: len(known)] == [r.evidence_id for r in known]
+    assert len(set(ids)) == len(ids)
+    assert merged.duplicates + len(merged.new_ids) == len(second)
+    assert {r.evidence_id for r in second} == set(merged.kept_as)
+    assert set(merged.kept_as.values()) <= set(ids)
+    for found in (*known, *second):
+        assert any(set(found.queries) <= set(r.queries) for r in merged.refs)
+        for kind, value in found.identifiers.items_in_order():
+            assert any(getattr(r.identifiers, kind) for r in merged.refs), (kind, value)
+    if second:
+        best = max((r.full_text, r.chars) for r in (*known, *second))
+        assert max((r.full_text, r.chars) for r in merged.refs) == best
+
+
+@given(st.data(), batches)
+def test_the_order_of_a_batch_does_not_decide(data: st.DataObject, batch: list[EvidenceRef]) -> None:
+    shuffled = data.draw(st.permutations(batch))
+    names = {r.evidence_id for r in merge([], batch, "s").refs}
+    assert {r.evidence_id for r in merge([], shuffled, "s").refs} == names
