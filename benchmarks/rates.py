@@ -96,7 +96,9 @@ async def main() -> int:
                 await flood(client, address, folder / str(size), size, given.searches, kill=False)
                 for size in sizes
             ]
-            held.append(await flood(client, address, folder / "kill", max(sizes), given.searches, kill=True))
+            held.append(
+                await flood(client, address, folder / "kill", max(2, *sizes), given.searches, kill=True)
+            )
         finally:
             server.terminate()
             server.wait()

@@ -206,10 +206,12 @@ def _plain_text(markup: str) -> str:
 
 
 def _authors(result: Mapping[str, Any]) -> tuple[str, ...]:
+    """`Given Family`, groups by their name."""
     names = []
     for author in (result.get("authorList") or {}).get("author") or ():
-        name = author.get("fullName") or author.get("collectiveName")
-        if name:
+        given = author.get("firstName") or author.get("initials") or ""
+        name = f"{given} {author.get('lastName') or ''}".strip()
+        if name := name or author.get("collectiveName") or author.get("fullName"):
             names.append(str(name))
     return tuple(names)
 

@@ -158,23 +158,16 @@ def _identifiers(meta: etree._Element) -> Identifiers:
 
 
 def _authors(meta: etree._Element) -> tuple[str, ...]:
+    """`Given Family`, groups by their name."""
     names = []
     for person in meta.iterfind("contrib-group/contrib"):
         if person.get("contrib-type", "author") != "author":
             continue
-        name = person.find(".//name")
-        given = name.find("given-names") if name is not None else None
-        family = text_of(name.find("surname")) if name is not None else ""
-        initials = (given.get("initials") or _initials(text_of(given))) if given is not None else ""
-        full = f"{family} {initials}".strip() or text_of(person.find("collab"))
-        if full:
-            names.append(full)
+        given, family = text_of(person.find(".//given-names")), text_of(person.find(".//surname"))
+        name = f"{given} {family}".strip() or text_of(person.find("collab"))
+        if name:
+            names.append(name)
     return tuple(names)
-
-
-def _initials(given: str) -> str:
-    """`Sean C.` -> `SC`, as PubMed writes them."""
-    return "".join(part[0] for part in re.split(r"[\s.\-]+", given) if part)
 
 
 def _year(meta: etree._Element) -> int | None:

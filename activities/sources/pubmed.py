@@ -194,15 +194,15 @@ def _first(ids: Sequence[str], hits: int, sent: str, notes: str) -> Exchange:
 
 
 def _authors(article: etree._Element) -> tuple[str, ...]:
-    """`Family Initials` as PubMed cites them; groups by their name. Editors of books are left out."""
+    """`Given Family`, groups by their name. Editors of books are left out."""
     names = []
     for group in article.iterfind("AuthorList"):
         if group.get("Type") == "editors":
             continue
         for author in group.iterfind("Author"):
+            given = text_of(author.find("ForeName")) or text_of(author.find("Initials"))
             family = text_of(author.find("LastName"))
-            given = text_of(author.find("Initials")) or text_of(author.find("ForeName"))
-            name = f"{family} {given}".strip() or text_of(author.find("CollectiveName"))
+            name = f"{given} {family}".strip() or text_of(author.find("CollectiveName"))
             if name:
                 names.append(name)
     return tuple(names)

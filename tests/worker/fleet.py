@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -142,7 +143,10 @@ async def work(address: str, heartbeat: float) -> None:
             activities=gate_activities(client, http, sources, search),
             graceful_shutdown_timeout=timedelta(seconds=5),
         )
-        await worker.run()
+        stop = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+        async with worker:
+            await stop.wait()
 
 
 if __name__ == "__main__":
