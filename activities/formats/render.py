@@ -59,6 +59,18 @@ def _csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     return csl(report, evidence)
 
 
+def _docx(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    from activities.formats.docx import docx
+
+    return docx(report)
+
+
+def _pdf(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    from activities.formats.pdf import pdf
+
+    return pdf(report)
+
+
 _WRITERS: Mapping[str, Writer] = {
     "md": _markdown,
     "html": _html,
@@ -66,6 +78,8 @@ _WRITERS: Mapping[str, Writer] = {
     "bibtex": _bibtex,
     "ris": _ris,
     "csl": _csl,
+    "docx": _docx,
+    "pdf": _pdf,
 }
 FORMATS = tuple(_WRITERS)
 """What `render` knows."""
