@@ -225,14 +225,15 @@ def sound(response: httpx.Response, source: str) -> None:
     Raises Malformed; RateLimited when the error speaks of a rate.
     """
     kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
-    if kind.endswith("json"):
+    xml = kind.endswith("xml") and not kind.endswith("html+xml")
+    if kind.endswith("json") or (xml and response.content.lstrip()[:1] == b"{"):
         said = read_json(response, source)
         error = said.get("error") if isinstance(said, dict) else None
         if isinstance(error, str) and error:
             if "rate limit" in error.lower():
                 raise RateLimited(f"{source} said: {error[:200]}", retry_after=retry_after(response.headers))
             raise Malformed(f"{source} said: {error[:200]}")
-    elif kind.endswith("xml") and not kind.endswith("html+xml"):
+    elif xml:
         read_xml(response, source)
 
 
