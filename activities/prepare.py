@@ -11,6 +11,7 @@ from activities.models.prices import price_of
 from activities.profile_loading import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
+from activities.sources.reach import unreachable
 from activities.sources.registry import options
 from activities.steps import Prepared, PrepareInput
 from activities.types import ModelChoice, SourceOption
@@ -31,9 +32,26 @@ class PrepareActivities:
     async def prepare(self, step: PrepareInput) -> Prepared:
         """Non-retryable when a profile, source, model or library that was asked for is not there."""
         try:
-            return await asyncio.to_thread(self.resolve, step)
+            prepared = await asyncio.to_thread(self.resolve, step)
         except DeterminatorError as error:
             raise to_application_error(error) from error
+        if step.sources:
+            return prepared  # what was asked for by name is tried, and the ledger tells what became of it
+        return prepared.model_copy(update={"sources": await self._within_reach(prepared.sources)})
+
+    async def _within_reach(self, offered: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
+        addresses = {
+            option.info.name: address
+            for option in offered
+            if option.enabled and (address := getattr(self._sources[option.info.name], "address", ""))
+        }
+        missing = await unreachable(addresses)
+        return tuple(
+            option.model_copy(update={"enabled": False, "reason": missing[option.info.name]})
+            if option.info.name in missing
+            else option
+            for option in offered
+        )
 
     def resolve(self, step: PrepareInput) -> Prepared:
         """Resolve a request against this worker. Raises DeterminatorError."""
@@ -53,6 +71,7 @@ class PrepareActivities:
             profiles=self._described(folder),
             sources=choose_sources(options(settings, self._sources), step.sources),
             models=models,
+            own_library=bool(step.library or settings.library),
             fallbacks=fallbacks,
             prices={
                 chosen.model: price_of(settings, chosen)

@@ -105,6 +105,8 @@ class Prepared(Frozen):
     """By model name; None where no price is known."""
     profiles: dict[str, str] = Field(default_factory=dict)
     """Every profile that may be chosen, with its description."""
+    own_library: bool = False
+    """Whether the library holds the user's own documents and not the bundled sample."""
 
 
 # thinking

@@ -48,14 +48,14 @@ class ArXiv:
     )
 
     def __init__(self, url: str, http: Http) -> None:
-        self._url = url
+        self.address = url
         self._http = http
         http.pace(NAME, PER_SECOND)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Make the search: one request brings all that is asked for. Raises SourceError."""
         params = parameters(query)
-        response = await self._http.get(NAME, f"{self._url}/query", params, accept=(400,), check=_sound)
+        response = await self._http.get(NAME, f"{self.address}/query", params, accept=(400,), check=_sound)
         entries, total = read_feed(response)
         batch = read_records(NAME, query, entries[: query.limit], read_entry)
         return Exchange(

@@ -59,7 +59,7 @@ class ClinicalTrials:
     )
 
     def __init__(self, url: str, http: Http) -> None:
-        self._url = url
+        self.address = url
         self._http = http
         http.pace(NAME, 0.8)
 
@@ -70,7 +70,7 @@ class ClinicalTrials:
         if cursor:
             params["pageToken"] = cursor["token"]
         response = await self._http.get(
-            NAME, f"{self._url}/studies", params, accept=(403,), check=sound_page(Page, TITLE)
+            NAME, f"{self.address}/studies", params, accept=(403,), check=sound_page(Page, TITLE)
         )
         if response.status_code == 403:
             raise Refused(REFUSES_EVERYTHING.format(said=summary(response, 80)))

@@ -120,7 +120,7 @@ class Crossref:
     )
 
     def __init__(self, url: str, http: Http, email: str | None = None) -> None:
-        self._url = url
+        self.address = url
         self._http = http
         self._who = {"mailto": email} if email else {}
         http.pace(NAME, 10 if email else 5)
@@ -129,7 +129,7 @@ class Crossref:
         """Make the search: one request brings all that is asked for. Raises SourceError."""
         asked = parameters(query)
         response = await self._http.get(
-            NAME, f"{self._url}/works", {**asked, **self._who}, check=_sound(Works)
+            NAME, f"{self.address}/works", {**asked, **self._who}, check=_sound(Works)
         )
         works = read_message(Works, response)
         batch = read_records(NAME, query, works.items[: query.limit], read_work)
@@ -146,7 +146,7 @@ class Crossref:
         no such DOI (its 404 is plain text, and the DOI may be another agency's). Raises SourceError."""
         response = await self._http.get(
             NAME,
-            f"{self._url}/works/{quote(doi, safe='')}",
+            f"{self.address}/works/{quote(doi, safe='')}",
             self._who,
             accept=(404,),
             check=_sound(Work),

@@ -44,7 +44,7 @@ class EuropePmc:
     def __init__(self, settings: Settings, http: Http) -> None:
         self.info = INFO
         self._http = http
-        self._base = settings.source_url("europepmc", BASE_URL)
+        self.address = settings.source_url("europepmc", BASE_URL)
         self._email = settings.email
         http.pace("europepmc", 10.0)
 
@@ -63,7 +63,7 @@ class EuropePmc:
         }
         if self._email:
             params["email"] = self._email
-        response = await self._http.get("europepmc", f"{self._base}/search", params=params, check=_check)
+        response = await self._http.get("europepmc", f"{self.address}/search", params=params, check=_check)
         return read_results(_read(response), query.text, sent)
 
 

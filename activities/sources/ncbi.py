@@ -51,7 +51,7 @@ class Eutils:
         self.source = source
         self._database = database
         self._http = http
-        self._base = settings.source_url(source, BASE_URL)
+        self.address = settings.source_url(source, BASE_URL)
         self._common: dict[str, str] = {"tool": "determinator"}
         if settings.email:
             self._common["email"] = settings.email
@@ -120,7 +120,7 @@ class Eutils:
     ) -> httpx.Response:
         """One request; `read` judges the answer before it may be stored."""
         everything = {**params, **self._common}
-        url = f"{self._base}/{utility}"
+        url = f"{self.address}/{utility}"
 
         def check(response: httpx.Response) -> None:
             read(response)

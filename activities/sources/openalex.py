@@ -104,7 +104,7 @@ class OpenAlex:
     )
 
     def __init__(self, url: str, http: Http, email: str | None = None, key: str | None = None) -> None:
-        self._url = url
+        self.address = url
         self._http = http
         self._who = {k: v for k, v in {"mailto": email, "api_key": key}.items() if v}
         http.pace(NAME, 10)
@@ -114,7 +114,7 @@ class OpenAlex:
         number = int(cursor["page"]) if cursor else 1
         asked = parameters(query)
         params = {**asked, "select": FIELDS, "page": str(number), **self._who}
-        response = await self._http.get(NAME, f"{self._url}/works", params, check=sound_page(Page, TITLE))
+        response = await self._http.get(NAME, f"{self.address}/works", params, check=sound_page(Page, TITLE))
         page = read_page(Page, response, TITLE)
         seen = (number - 1) * PER_PAGE
         batch = read_records(NAME, query, page.results[: query.limit - seen], read_work)

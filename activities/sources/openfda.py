@@ -79,7 +79,7 @@ class OpenFda:
     )
 
     def __init__(self, url: str, http: Http, key: str | None = None) -> None:
-        self._url = url
+        self.address = url
         self._http = http
         self._headers = {"x-api-key": key} if key else {}
         http.pace(NAME, 4)
@@ -89,7 +89,7 @@ class OpenFda:
         shares = shares_of(query)
         endpoint = cursor["endpoint"] if cursor else next(iter(shares))
         params = parameters(endpoint, query.text, shares[endpoint])
-        address = f"{self._url}/drug/{endpoint}.json"
+        address = f"{self.address}/drug/{endpoint}.json"
         response = await self._http.get(NAME, address, params, self._headers, accept=(404, 500), check=_sound)
         page = answer(response)
         if endpoint == "event":

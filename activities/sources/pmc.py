@@ -27,6 +27,7 @@ class Pmc:
     def __init__(self, settings: Settings, http: Http) -> None:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pmc", "pmc", settings, http)
+        self.address = self._eutils.address
         self.info = SourceInfo(
             name="pmc",
             title="PubMed Central",

@@ -36,6 +36,7 @@ class PubMed:
     def __init__(self, settings: Settings, http: Http) -> None:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pubmed", "pubmed", settings, http)
+        self.address = self._eutils.address
         self.info = SourceInfo(
             name="pubmed",
             title="PubMed",

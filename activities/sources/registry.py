@@ -6,7 +6,8 @@ only when the sources are built. Sources outside this package are found through 
 declared with `activities.sources.declared.source`.
 
 A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how
-to mend it, empty when it is ready.
+to mend it, empty when it is ready. One that needs the network says where it asks in an optional attribute
+`address: str`, so that a run can leave out what cannot be reached (`activities.sources.reach`).
 """
 
 import importlib

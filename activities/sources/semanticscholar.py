@@ -124,7 +124,7 @@ class SemanticScholar:
     )
 
     def __init__(self, url: str, http: Http, key: str | None = None) -> None:
-        self._url = url
+        self.address = url
         self._http = http
         self._headers = {"x-api-key": key} if key else {}
         http.pace(NAME, 1)
@@ -137,7 +137,7 @@ class SemanticScholar:
         if not passages:
             params["offset"] = str(offset)
         path = "snippet/search" if passages else "paper/search"
-        response = await self._http.get(NAME, f"{self._url}/{path}", params, self._headers, check=_sound)
+        response = await self._http.get(NAME, f"{self.address}/{path}", params, self._headers, check=_sound)
         items, total = answer(response)
         wanted = items[: query.limit - offset]
         batch = read_records(NAME, query, wanted, read_passage if passages else read_paper)

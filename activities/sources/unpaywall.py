@@ -71,7 +71,7 @@ class Unpaywall:
     )
 
     def __init__(self, url: str, http: Http, email: str | None = None) -> None:
-        self._url = url
+        self.address = url
         self._http = http
         self._email = email
         self.missing = "" if email else f"{NO_ADDRESS}."
@@ -86,7 +86,7 @@ class Unpaywall:
             raise Refused(f"{doi[:80]!r} is not a DOI")
         response = await self._http.get(
             NAME,
-            f"{self._url}/{quote(name, safe='')}",
+            f"{self.address}/{quote(name, safe='')}",
             {"email": self._email},
             accept=(404,),
             check=_sound,
