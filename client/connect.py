@@ -8,9 +8,11 @@ then no server and no worker is started. Otherwise `client.local` brings up the 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
+from temporalio.runtime import Runtime, TelemetryConfig
 
 from activities.payloads import DATA_CONVERTER
 from activities.settings import Settings
@@ -90,11 +92,25 @@ def plain_address(address: str) -> str:
     return f"{host}:{port}"
 
 
-async def open_client(config: ClientConnectConfig, timeout: float = CONNECT_SECONDS) -> Client:  # noqa: ASYNC109
+@cache
+def silent_runtime() -> Runtime:
+    """The SDK's native core without its own log, which goes to stdout, where our data goes. What it would say
+    comes back to us as errors."""
+    return Runtime(telemetry=TelemetryConfig(logging=None))
+
+
+async def open_client(
+    config: ClientConnectConfig,
+    timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109 - the SDK's connect knows none
+    runtime: Runtime | None = None,
+) -> Client:
     """Connect with the house's data converter. Raises NoConnection within `timeout` seconds."""
     address = config.get("target_host", "")
     try:
-        return await asyncio.wait_for(Client.connect(**config, data_converter=DATA_CONVERTER), timeout)
+        connecting = Client.connect(
+            **config, data_converter=DATA_CONVERTER, runtime=runtime or silent_runtime()
+        )
+        return await asyncio.wait_for(connecting, timeout)
     except TimeoutError as error:
         raise NoConnection(f"no Temporal server answers at {address} (waited {timeout:.0f} s)") from error
     except RuntimeError as error:

@@ -105,8 +105,7 @@ class Follower:
                 events = await query(
                     client, self._run_id, "events", list[AgentEvent], EventsAfter(after=self._after)
                 )
-                self._display.events(events)
-                self._after = max(self._after, seen.last_seq)
+                self._tell(events)
         except (NoAnswer, NoSuchRun) as error:
             self._still_silent(error)
             return
@@ -138,7 +137,12 @@ class Follower:
             )
         except (NoAnswer, NoSuchRun, RPCError):
             return
+        self._tell(events)
+
+    def _tell(self, events: list[AgentEvent]) -> None:
+        """Show events, each once: what was asked for may by now have a later one behind it."""
         self._display.events(events)
+        self._after = max((self._after, *(event.seq for event in events)))
 
     async def _look_after(self) -> None:
         """Keep the embedded pair alive."""

@@ -11,9 +11,10 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.worker import Worker, WorkerDeploymentConfig
+from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.hooks import HookInterceptor, load_hooks
 from worker.resources import Resources
 
 PASSED_THROUGH = (
@@ -50,6 +51,7 @@ def build_worker(
     *,
     activities: Sequence[Callable[..., Any]] = (),
     workflows: Sequence[type] = (),
+    interceptors: Sequence[Interceptor] = (),
     max_concurrent_activities: int = 100,
 ) -> Worker:
     """One worker on one queue, with the settings every worker of the house shares."""
@@ -61,6 +63,7 @@ def build_worker(
         workflow_runner=SandboxedWorkflowRunner(
             SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
         ),
+        interceptors=interceptors,
         max_concurrent_activities=max_concurrent_activities,
         graceful_shutdown_timeout=GRACE,
         workflow_failure_exception_types=BUGS,
@@ -86,17 +89,19 @@ def deployment() -> WorkerDeploymentConfig | None:
 
 def research_worker(client: Client, resources: Resources) -> Worker:
     """The worker of the general queue. Strictly limited sources have queues of their own, which a process
-    polls only while it holds their gate (`worker.gate`)."""
+    polls only while it holds their gate (`worker.gate`). Raises HookError."""
     from worker.gate import gate_activities
     from workflows.auto import AutoResearch
     from workflows.deep import DeepResearch
     from workflows.iterative import IterativeResearch
     from workflows.rate_gate import RateGate
 
-    gates = gate_activities(client, resources.http, resources.sources, resources.search)
+    hooks = [HookInterceptor(load_hooks(resources.settings))]
+    gates = gate_activities(client, resources.http, resources.sources, resources.search, interceptors=hooks)
     return build_worker(
         client,
         resources.settings.task_queue,
         workflows=[AutoResearch, IterativeResearch, DeepResearch, RateGate],
         activities=[*resources.activities, *gates],
+        interceptors=hooks,
     )

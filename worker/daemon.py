@@ -22,7 +22,7 @@ from activities.errors import DeterminatorError
 from activities.settings import Settings
 from client.connect import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import leave
-from worker.logs import configure_logging
+from worker.logs import configure_logging, logging_runtime
 
 log = structlog.get_logger()
 
@@ -62,9 +62,10 @@ async def serve(settings: Settings, connection: ClientConnectConfig, stop: async
 async def _connect(connection: ClientConnectConfig, stop: asyncio.Event) -> Client | None:
     """Connect, waiting for a server that is not there yet; None when told to stop meanwhile."""
     deadline = asyncio.get_running_loop().time() + CONNECT_SECONDS
+    runtime = logging_runtime()
     while not stop.is_set():
         try:
-            return await open_client(connection)
+            return await open_client(connection, runtime=runtime)
         except NoConnection as error:
             if asyncio.get_running_loop().time() > deadline:
                 raise

@@ -8,6 +8,13 @@ from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError, CancelledError
+from temporalio.runtime import (
+    LogForwardingConfig,
+    LoggingConfig,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
 
 from activities.settings import Settings
 
@@ -58,6 +65,13 @@ def configure_logging(settings: Settings) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def logging_runtime() -> Runtime:
+    """The SDK's native core with its warnings among our records, in place of lines of its own on stdout."""
+    forwarding = LogForwardingConfig(logger=logging.getLogger("temporalio.core"), append_target_to_name=False)
+    level = TelemetryFilter(core_level="WARN", other_level="ERROR")
+    return Runtime(telemetry=TelemetryConfig(logging=LoggingConfig(filter=level, forwarding=forwarding)))
 
 
 def unforeseen(record: logging.LogRecord) -> bool:

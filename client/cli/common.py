@@ -70,7 +70,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 def unknown(value: str, known: Sequence[str]) -> str:
     """`'pumbed' is not known; did you mean pubmed? There are: ...`"""
     near = difflib.get_close_matches(value, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ";"
+    hint = f"; did you mean {near[0]}?" if near else "."
     return f"{value!r} is not known{hint} There are: {', '.join(known)}."
 
 

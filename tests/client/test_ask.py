@@ -151,7 +151,7 @@ def test_ctrl_c_detaches_and_the_run_goes_on(home: Path, library: Path) -> None:
     said = ""
     for line in command.stderr:
         said += line
-        if "waits for approval" in line:
+        if "determinator approve" in line:
             break
     command.send_signal(signal.SIGINT)
     out, err = command.communicate(timeout=30)
@@ -159,7 +159,7 @@ def test_ctrl_c_detaches_and_the_run_goes_on(home: Path, library: Path) -> None:
     run_id = re.search(r"ask-[a-z0-9-]+", out)
     assert run_id
     assert f"determinator watch {run_id.group()}" in err
-    assert "determinator approve" in said
+    assert "search [1]: library: ok" in said
     assert determinator("status", "last", "--json").json()["status"] == "running"
 
 
@@ -170,7 +170,7 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(home: Path, 
     )
     assert command.stderr is not None
     for line in command.stderr:
-        if "waits for approval" in line:
+        if "determinator approve" in line:
             break
     before = processes_of(home)
     for pid in before["server"] + before["worker"]:

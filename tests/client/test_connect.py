@@ -1,5 +1,7 @@
 """Which server is meant: flags over Temporal's own variables over its profile file; none means embedded."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,18 @@ async def test_a_configured_server_is_used_and_nothing_is_started(
     assert not connection.embedded
     assert not (home / "state").exists()
     assert connection.link("ask-x") is None
+
+
+def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
+    program = (
+        "import asyncio; from client.connect import NoConnection, open_client\n"
+        "from activities.settings import Settings; from client.local import bring_up, take_down\n"
+        "async def go():\n"
+        "    found = await bring_up(Settings(), worker=False); take_down(Settings().home)\n"
+        "    try: await found.client.get_workflow_handle('x').describe()\n"
+        "    except Exception: pass\n"
+        "asyncio.run(go())\n"
+        "from client.exit import leave; leave(0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=90)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
