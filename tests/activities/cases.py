@@ -1,0 +1,113 @@
+"""A small world of documents and drafts that the tests of claims, reports and formats share."""
+
+from activities.steps import DraftClaim, DraftParagraph, PlannedSection, PublishInput, SectionDraft
+from activities.types import Candidate, Evidence, EvidenceRef, Identifiers, ReportPlanSection, Support
+
+TRIAL = Evidence(
+    evidence_id="pmid:1",
+    source="pubmed",
+    title="Metformin and mortality: a randomized trial",
+    text=(
+        "BACKGROUND: Metformin is a first-line drug. RESULTS: Metformin reduced all-cause mortality by 30% "
+        "(95% CI 12-45, p < 0.001) in 1,204 adults with type 2 diabetes over 24 weeks. The mean change in "
+        "HbA1c was \u22120.5 points. There was no difference in hospital admissions between the groups. "
+        "CONCLUSIONS: TNF-\u03b1 fell, and the \u201cdrug\u201d was inactive against influenza virus in "
+        "cells. Lancet. 2020;395(10229):1234-40. doi: 10.1016/S0140-6736(20)1234-5."
+    ),
+    authors=("Doe JA", "Roe B"),
+    year=2020,
+    venue="Lancet",
+    identifiers=Identifiers(pmid="1", doi="10.1016/s0140-6736(20)1234-5"),
+    evidence_type="randomized_trial",
+    standing="none",
+)
+REGISTRY = Evidence(
+    evidence_id="pmid:2",
+    source="europepmc",
+    title="Metformin in a national registry",
+    text="Metformin increased all-cause mortality in a national registry of older adults with heart failure.",
+    authors=("M\u00fcller K",),
+    year=2021,
+    identifiers=Identifiers(pmid="2"),
+    evidence_type="observational",
+    standing="concern",
+)
+RETRACTED = Evidence(
+    evidence_id="pmid:3",
+    source="pubmed",
+    title="A work that was retracted",
+    text="Metformin abolished all mortality in every patient who took a single tablet of it.",
+    year=2019,
+    identifiers=Identifiers(pmid="3"),
+    standing="retracted",
+)
+DOCUMENTS = {item.evidence_id: item for item in (TRIAL, REGISTRY, RETRACTED)}
+REDUCED = "Metformin reduced all-cause mortality by 30%"
+INCREASED = "Metformin increased all-cause mortality in a national registry"
+
+
+def quoting(text: str, *quotes: tuple[str, str], contradicts: tuple[str, ...] = ()) -> DraftClaim:
+    """A claim with `(evidence id, quote)` pairs."""
+    support = tuple(Support(evidence_id=e, quote=q) for e, q in quotes)
+    return DraftClaim(text=text, support=support, contradicts=contradicts)
+
+
+def planned(identity: str, *claims: DraftClaim, title: str = "", **more: object) -> PlannedSection:
+    """A section whose claims are one paragraph."""
+    paragraphs = (DraftParagraph(claims=claims),) if claims else ()
+    return PlannedSection.model_validate(
+        {
+            "section": ReportPlanSection(
+                id=identity, title=title or f"Section {identity}", key_question=f"What of {identity}?"
+            ),
+            "draft": SectionDraft(paragraphs=paragraphs),
+            **more,
+        }
+    )
+
+
+def publish_input(*sections: PlannedSection, **more: object) -> PublishInput:
+    return PublishInput.model_validate(
+        {
+            "run_id": "ask-metformin-1",
+            "question": "Does metformin reduce mortality?",
+            "mode": "deep",
+            "profile": "drug_repurposing",
+            "title": "Metformin and mortality",
+            "sections": sections,
+            "generated_at": "2026-01-01T00:00:00Z",
+            **more,
+        }
+    )
+
+
+def ref_of(item: Evidence, blob: str = "") -> EvidenceRef:
+    return EvidenceRef(
+        evidence_id=item.evidence_id, blob=blob, source=item.source, title=item.title, standing=item.standing
+    )
+
+
+FULL = publish_input(
+    planned(
+        "s1",
+        quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)),
+        quoting("Metformin cured everyone by 99%.", ("pmid:1", REDUCED)),
+        title="Benefit",
+    ),
+    planned(
+        "s2",
+        quoting(
+            "A registry found increased mortality.",
+            ("pmid:2", INCREASED),
+            contradicts=("Metformin reduced mortality by 30%",),
+        ),
+        title="Harm",
+    ),
+    candidates=(
+        Candidate(
+            name="Metformin",
+            mechanism="AMPK | activation",
+            support=(Support(evidence_id="pmid:1", quote=REDUCED),),
+        ),
+    ),
+)
