@@ -25,7 +25,7 @@ from activities.models.base import Completion
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.failures import error_object, scrub, translate
 from activities.models.prices import OPENAI_URL, address, context_window, cost_microusd
-from activities.models.reading import Pieces, usage_of
+from activities.models.reading import Pieces
 from activities.models.structured import Unreadable, read, schema_of
 from activities.models.tokens import LEAST_OUTPUT, estimate
 from activities.settings import Settings
@@ -228,13 +228,13 @@ class OpenAIModel:
             refusal=pieces.refusal,
             finish_reason=pieces.finish_reason,
             usage=usage,
-            estimated=pieces.usage is None,
+            estimated=pieces.reported is None,
         )
 
     def _usage(self, turn: _Turn, pieces: "Pieces") -> Usage:
-        counted = usage_of(pieces.usage) if pieces.usage is not None else None
-        if counted is None:
-            counted = Usage(calls=1, input_tokens=turn.estimated, output_tokens=estimate(pieces.everything))
+        counted = pieces.reported or Usage(
+            calls=1, input_tokens=turn.estimated, output_tokens=estimate(pieces.everything)
+        )
         cost = cost_microusd(self._settings, turn.choice, counted)
         return counted.model_copy(update={"cost_microusd": cost})
 

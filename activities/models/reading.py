@@ -18,6 +18,11 @@ class Pieces:
         self._heard = False
 
     @property
+    def reported(self) -> Usage | None:
+        """What the provider says the call used; None when it says nothing."""
+        return usage_of(self.usage) if self.usage is not None else None
+
+    @property
     def everything(self) -> str:
         """All words that came, reasoning included: what an estimate of the usage counts."""
         return self.text + self.reasoning + self.refusal + "".join(self.tool_calls.values())

@@ -1,0 +1,79 @@
+"""A scripted server and the real client in front of it."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from activities.evidence import EvidenceStore
+from activities.models.base import Completion
+from activities.models.client import OpenAIModel
+from activities.settings import Settings
+from activities.types import Allowance, ModelChoice
+from tests.fake_openai import FakeOpenAI
+
+KEY = "sk-test-1234567890abcdef"
+
+
+class Verdict(BaseModel):
+    """What the tests ask for."""
+
+    label: str
+    score: int
+    reasons: list[str] = []
+
+
+GOOD = {"label": "yes", "score": 7, "reasons": ["one", "two"]}
+
+
+class Asker:
+    """The real client with everything a call needs already filled in."""
+
+    def __init__(self, model: OpenAIModel, choice: ModelChoice) -> None:
+        self.model = model
+        self.choice = choice
+
+    async def __call__(
+        self,
+        *,
+        scope: str = "wf/run/1",
+        user: str = "Question: does it work?",
+        allowance: Allowance | None = None,
+    ) -> tuple[Verdict, Completion]:
+        return await self.model.ask(
+            self.choice,
+            system="You judge. Answer with JSON.",
+            user=user,
+            answer=Verdict,
+            allowance=allowance or Allowance(input_tokens=3000, output_tokens=800),
+            scope=scope,
+        )
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> EvidenceStore:
+    return EvidenceStore.at(str(tmp_path / "store"))
+
+
+@pytest.fixture
+def settings(server: FakeOpenAI, tmp_path: Path) -> Settings:
+    return Settings(
+        home=tmp_path,
+        openai_base_url=server.base_url,
+        openai_api_key=SecretStr(KEY),
+        prices={"m": {"input": 1.0, "output": 4.0, "cached_input": 0.5}},
+    )
+
+
+@pytest.fixture
+async def ask(settings: Settings, store: EvidenceStore) -> AsyncIterator[Asker]:
+    model = OpenAIModel(settings, store)
+    yield Asker(model, ModelChoice(backend="openai", model="m"))
+    await model.aclose()

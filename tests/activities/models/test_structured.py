@@ -1,0 +1,150 @@
+"""Whatever form an answer comes in, it is read; whatever does not validate is not."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from activities.models.structured import Unreadable, read, schema_of
+from activities.roles.registry import SPECS
+
+
+class Inner(BaseModel):
+    name: str
+    value: int
+
+
+class Wanted(BaseModel):
+    title: str
+    items: list[Inner]
+    note: str = ""
+
+
+class OneList(BaseModel):
+    items: list[Inner]
+
+
+GOOD = {"title": "T", "items": [{"name": "a", "value": 1}], "note": "n"}
+TEXT = json.dumps(GOOD)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        f"```json\n{TEXT}\n```",
+        f"```\n{TEXT}\n```\nThat is all.",
+        f"Sure, here is the JSON you asked for:\n{TEXT}\nLet me know!",
+        f'<think>The user wants {{"title": 1}} maybe</think>\n{TEXT}',
+        f"I will think first... </think>{TEXT}",
+        f"{TEXT}<think>was that right",
+        f'<tool_call>{{"name": "answer", "arguments": {TEXT}}}</tool_call>',
+        f'[TOOL_CALLS][{{"name": "answer", "arguments": {TEXT}}}]',
+        json.dumps({"name": "answer", "parameters": GOOD}),
+        json.dumps({"function": {"name": "answer", "arguments": TEXT}}),
+        json.dumps({"answer": GOOD}),
+        json.dumps([GOOD]),
+        f"As shown in [1] and [E2] (see {{curly}}), {TEXT}",
+        TEXT.replace('"n"', '"line one\nline two"'),
+    ],
+)
+def test_an_answer_is_read_in_whatever_form_it_comes(text: str) -> None:
+    answer = read(text, Wanted)
+    assert answer.title == "T"
+    assert answer.items == [Inner(name="a", value=1)]
+
+
+def test_a_bare_list_is_the_only_field() -> None:
+    assert read(json.dumps(GOOD["items"]), OneList).items == [Inner(name="a", value=1)]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "I cannot do that.", "See [1] and [2-4]."])
+def test_prose_is_not_an_answer(text: str) -> None:
+    with pytest.raises(Unreadable) as raised:
+        read(text, Wanted)
+    assert not raised.value.found_json
+
+
+def test_an_object_that_is_not_the_answer_is_no_answer() -> None:
+    """A model whose fields all have defaults would otherwise take any object for an empty answer."""
+
+    class Lenient(BaseModel):
+        items: list[str] = []
+
+    with pytest.raises(Unreadable):
+        read('{"unrelated": 1}', Lenient)
+    assert read('{"unrelated": 1} {"items": ["a"]}', Lenient).items == ["a"]
+
+
+def test_the_validator_says_what_is_wrong_without_repeating_the_value() -> None:
+    with pytest.raises(Unreadable) as raised:
+        read('{"title": "T", "items": [{"name": "a", "value": "SECRET WORDS"}]}', Wanted)
+    assert raised.value.found_json
+    assert "items.0.value" in raised.value.problem
+    assert "SECRET" not in raised.value.problem
+
+
+def test_what_is_whole_of_a_cut_answer_is_used() -> None:
+    long = {"title": "T", "items": [{"name": f"n{n}", "value": n} for n in range(5)]}
+    text = json.dumps(long)
+    for end in range(text.index('"n3"'), text.index('"n4"')):
+        answer = read(text[:end], Wanted, cut=True)
+        assert [i.name for i in answer.items[:3]] == ["n0", "n1", "n2"]
+        assert all(i.name == f"n{i.value}" for i in answer.items), "an unfinished item was taken"
+
+
+def test_a_cut_answer_without_its_required_parts_is_refused() -> None:
+    with pytest.raises(Unreadable, match="cut off"):
+        read('{"title": "T', Wanted, cut=True)
+
+
+def test_a_whole_answer_is_never_read_leniently() -> None:
+    with pytest.raises(Unreadable):
+        read('{"title": "T", "items": [{"name": "a", "val', Wanted)
+
+
+@given(st.text(max_size=300))
+def test_no_text_makes_the_reader_fail_otherwise(text: str) -> None:
+    for cut in (False, True):
+        try:
+            read(text, Wanted, cut=cut)
+        except Unreadable:
+            continue
+
+
+@given(
+    st.builds(
+        Wanted,
+        title=st.text(),
+        items=st.lists(st.builds(Inner, name=st.text(), value=st.integers(-(10**9), 10**9)), max_size=4),
+        note=st.text(),
+    ),
+    st.sampled_from(["{}", "```json\n{}\n```", "Here: {} done", "<think>hm</think>{}"]),
+)
+def test_what_was_written_is_what_is_read(wanted: Wanted, form: str) -> None:
+    if "<think>" in wanted.model_dump_json() or "```" in wanted.model_dump_json():
+        return
+    assert read(form.replace("{}", wanted.model_dump_json()), Wanted) == wanted
+
+
+@pytest.mark.parametrize("role", SPECS)
+def test_every_schema_is_one_that_strict_servers_take(role: str) -> None:
+    def check(node: object) -> None:
+        if isinstance(node, list):
+            for part in node:
+                check(part)
+        if not isinstance(node, dict):
+            return
+        if node.get("type") == "object":
+            assert node["additionalProperties"] is False
+            assert node["required"] == list(node["properties"])
+            for part in node["properties"].values():
+                check(part)
+        assert not node.keys() & {"default", "minimum", "maximum", "maxLength", "title", "pattern"}
+        check(node.get("items"))
+        for part in node.get("$defs", {}).values():
+            check(part)
+
+    check(schema_of(SPECS[role].answer))  # type: ignore[index]
