@@ -1,0 +1,181 @@
+import sys
+from importlib.metadata import EntryPoint
+from types import ModuleType
+
+import httpx
+import pytest
+
+from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.settings import Settings
+from activities.sources import registry
+from activities.sources.base import Source, search
+from activities.sources.declared import DeclaredSource, found, source
+from activities.sources.http import Http
+from activities.types import Evidence, Filters, Identifiers, Query
+from tests.activities.sources.faults import client, pointed_at
+from tests.replay import ReplayServer, Reply
+
+
+def http() -> Http:
+    return Http(httpx.AsyncClient())
+
+
+@source(name="notes", covers="Our notes.", domains=("local",))
+async def notes(query: str, limit: int = 10, folder: str = "all", depth: int = 1) -> list[Evidence]:
+    return [
+        found(title=f"{query} {n}", text=f"{folder}/{depth}", url="https://example.org/a")
+        for n in range(limit)
+    ]
+
+
+def plugged(monkeypatch: pytest.MonkeyPatch, **things: object) -> None:
+    """Entry points of these names, as an installed distribution would have them."""
+    module = ModuleType("plugged_sources")
+    points = []
+    for name, thing in things.items():
+        setattr(module, name, thing)
+        points.append(EntryPoint(name, f"plugged_sources:{name}", registry.ENTRY_POINTS))
+    monkeypatch.setitem(sys.modules, "plugged_sources", module)
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+
+
+def built(**values: object) -> tuple[Settings, dict[str, Source]]:
+    settings = Settings.model_validate(values)
+    return settings, registry.build_sources(settings, http())
+
+
+def test_every_line_builds_a_source_of_its_name() -> None:
+    _, sources = built()
+    assert {"pubmed", "pmc", "europepmc"} <= set(sources)
+    for name, found_source in sources.items():
+        assert found_source.info.name == name
+        assert found_source.info.covers
+        assert found_source.info.how_to_enable, name
+
+
+async def test_a_disabled_source_says_how_to_enable_it_and_refuses() -> None:
+    settings, sources = built(disabled_sources=["pubmed"])
+    option = {o.info.name: o for o in registry.options(settings, sources)}["pubmed"]
+    assert not option.enabled
+    assert "disabled_sources" in option.reason
+    assert "pubmed" not in registry.enabled(settings, sources)
+    with pytest.raises(Refused, match="disabled"):
+        await search(sources["pubmed"], Query(text="x"))
+
+
+def test_offline_leaves_only_what_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugged(monkeypatch, notes=notes)
+    settings, sources = built(offline=True)
+    enabled = registry.enabled(settings, sources)
+    assert "notes" in enabled
+    assert all("local" in found_source.info.domains for found_source in enabled.values())
+
+
+def test_a_source_that_lacks_something_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wanting(DeclaredSource):
+        missing = "no key; set WANTING_KEY"
+
+    wanting = Wanting(notes.info, notes._function)
+    plugged(monkeypatch, notes=lambda settings, http: wanting)
+    settings, sources = built()
+    option = {o.info.name: o for o in registry.options(settings, sources)}["notes"]
+    assert (option.enabled, option.reason) == (False, "no key; set WANTING_KEY")
+
+
+async def test_a_declared_function_is_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugged(monkeypatch, notes=notes)
+    _, sources = built()
+    options = {"folder": "lab", "depth": "3", "library": "/not/ours"}
+    answer = await search(sources["notes"], Query(text="Q", limit=2, filters=Filters(options=options)))
+    assert [record.title for record in answer.records] == ["Q 0", "Q 1"]
+    assert answer.records[0].text == "lab/3"
+    assert answer.records[0].source == "notes"
+    assert answer.records[0].evidence_id.startswith("url:")
+    assert answer.records[0].provenance[0].query == "Q"
+
+
+def test_the_schema_follows_the_signature() -> None:
+    schema = notes.schema
+    assert set(schema["properties"]) == {"folder", "depth"}
+    assert schema["properties"]["depth"]["type"] == "integer"
+    assert schema["properties"]["folder"]["default"] == "all"
+
+
+async def test_a_wrong_option_is_refused_with_its_name() -> None:
+    with pytest.raises(Refused, match="depth"):
+        await notes.exchange(Query(text="q", filters=Filters(options={"depth": "deep"})))
+
+
+async def test_records_without_a_text_are_counted() -> None:
+    @source(name="thin", covers="x")
+    async def thin(query: str) -> list[Evidence]:
+        return [found(title="t", text=" "), found(title="t", text="words", identifiers=Identifiers(pmid="1"))]
+
+    answer = await thin.exchange(Query(text="q"))
+    assert (len(answer.records), answer.set_aside) == (1, 1)
+    assert answer.records[0].evidence_id == "pmid:1"
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [
+        (KeyError("a"), Malformed),
+        (ConnectionError("down"), Unavailable),
+        (httpx.ReadTimeout("slow"), Unavailable),
+        (RateLimited("wait"), RateLimited),
+    ],
+)
+async def test_whatever_a_function_raises_is_a_failure_of_its_source(
+    raised: Exception, kind: type[SourceError]
+) -> None:
+    @source(name="broken", covers="x")
+    async def broken(query: str) -> list[Evidence]:
+        raise raised
+
+    with pytest.raises(kind):
+        await broken.exchange(Query(text="q"))
+
+
+async def test_a_function_may_ask_with_the_shared_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    @source(name="remote", covers="x", rate_per_second=5)
+    async def remote(query: str, http: Http, settings: Settings) -> list[Evidence]:
+        answer = await http.get("remote", settings.source_url("remote", "") + "/", {"q": query})
+        return [found(title=query, text=answer.text)]
+
+    with ReplayServer() as server:
+        server.on("/", Reply(200, "words"))
+        plugged(monkeypatch, remote=remote)
+        async with client() as shared:
+            sources = registry.build_sources(pointed_at(server, "remote"), shared)
+            answer = await search(sources["remote"], Query(text="Q"))
+    assert answer.records[0].text == "words"
+
+
+def test_what_cannot_be_a_source_is_refused_when_declared() -> None:
+    declare = source(name="bad", covers="x")
+
+    async def no_query(limit: int) -> list[Evidence]:
+        return []
+
+    async def anything(query: str, **more: str) -> list[Evidence]:
+        return []
+
+    def not_async(query: str) -> list[Evidence]:
+        return []
+
+    for function in (no_query, anything, not_async):
+        with pytest.raises(TypeError):
+            declare(function)  # type: ignore[arg-type]
+
+
+def test_a_broken_plug_in_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(settings: Settings, http: Http) -> Source:
+        raise RuntimeError("no such database")
+
+    plugged(monkeypatch, broken=broken, notes=notes, pubmed=notes)
+    settings, sources = built()
+    option = {o.info.name: o for o in registry.options(settings, sources)}["broken"]
+    assert not option.enabled
+    assert "no such database" in option.reason
+    assert "notes" in registry.enabled(settings, sources)
+    assert sources["pubmed"].info.title == "PubMed"  # a built-in name cannot be taken
