@@ -74,9 +74,10 @@ class PublishActivities:
         refs = cited_refs(step)
         documents, notes = await self._load(refs, patient=patient)
         documents, more = await self._with_standing(refs, documents)
-        report = build_report(step, documents, [*notes, *more])
-        whole = render(report, "json")
-        text = render(report, "md")
+        # In a thread: a long report must not hold up the heartbeats.
+        report = await asyncio.to_thread(build_report, step, documents, [*notes, *more])
+        whole = await asyncio.to_thread(render, report, "json")
+        text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(
             self._store.put_bytes(whole, "json"), self._store.put_bytes(text, "md")
         )
@@ -121,8 +122,8 @@ class PublishActivities:
     async def _read(self, ref: EvidenceRef) -> Evidence:
         try:
             item = await self._store.get(ref)
-        except ValueError as error:
-            raise StoreError(f"{ref.blob} in the evidence store is not a document: {error}") from error
+        except (FileNotFoundError, ValueError) as error:
+            raise StoreError(f"{ref.blob} in the evidence store is no document: {error}") from error
         # The reference speaks for the run: after merging, one work may be stored under another of its names.
         return item.model_copy(update={"evidence_id": ref.evidence_id})
 

@@ -186,12 +186,10 @@ def _with_contradictions(sections: Sequence[_Paragraphs]) -> list[_Paragraphs]:
             if other:
                 pairs[claim.id].add(other)
                 pairs[other].add(claim.id)
-    order = [claim.id for claim in claims]
+    place = {claim.id: number for number, claim in enumerate(claims)}
 
     def resolved(claim: Claim) -> Claim:
-        return claim.model_copy(
-            update={"contradicts": tuple(identity for identity in order if identity in pairs[claim.id])}
-        )
+        return claim.model_copy(update={"contradicts": tuple(sorted(pairs[claim.id], key=place.__getitem__))})
 
     return [
         _Paragraphs(
@@ -316,8 +314,8 @@ def _section_markdown(section: _Paragraphs, numbers: Mapping[str, int], by_id: M
 
 def _told_here(claim: str, other: str, section: _Paragraphs) -> bool:
     """A pair within one section is told once; a pair across sections in both."""
-    ids = [c.id for c in section.claims]
-    return other not in ids or ids.index(claim) < ids.index(other)
+    ids = [c.id for c in section.claims if c.id in (claim, other)]
+    return ids[0] == claim
 
 
 def _methodology(step: PublishInput, included: int) -> Methodology:

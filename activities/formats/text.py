@@ -13,7 +13,9 @@ from activities.report_types import Reference
 from activities.types import EvidenceType, Identifiers, Standing, Support
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
-_EVERYWHERE = re.compile(r"([\\`*\[\]|$])|(?<!\w)(_)|(_)(?!\w)|(~)(?=~)|(<)(?=[A-Za-z/!?])|(&)(?=#?\w+;)")
+_EVERYWHERE = re.compile(
+    r"([\\`*\[\]|$])|(?<![^\W_])(_)|(_)(?![^\W_])|(~)(?=~)|(<)(?=[A-Za-z/!?])|(&)(?=#?\w+;)"
+)
 _AUTOLINK = re.compile(r"(?<=\w)(:)(?=//)|(?<=\bwww)(\.)", re.IGNORECASE)
 _BLOCK_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^()([#>+=~-])")
 

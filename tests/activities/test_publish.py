@@ -1,0 +1,165 @@
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.errors import StoreError, Unavailable
+from activities.evidence import EvidenceStore
+from activities.payloads import PAYLOAD_LIMIT
+from activities.publish import PublishActivities, cited_refs, report_name
+from activities.report_types import Report
+from activities.steps import DraftClaim, PublishInput
+from activities.types import EvidenceRef, Standing, StandingNotice
+from tests.activities.cases import (
+    FULL,
+    INCREASED,
+    REDUCED,
+    REGISTRY,
+    TRIAL,
+    planned,
+    publish_input,
+    quoting,
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    standing: Standing
+    notices: Sequence[StandingNotice] = ()
+
+
+class Standings:
+    """Answers as told, and remembers what it was asked."""
+
+    def __init__(self, answers: Mapping[str, Verdict] | Exception) -> None:
+        self._answers = answers
+        self.asked: list[str] = []
+
+    async def check_many(self, refs: Sequence[EvidenceRef]) -> Mapping[str, Verdict]:
+        self.asked += [ref.evidence_id for ref in refs]
+        if isinstance(self._answers, Exception):
+            raise self._answers
+        return self._answers
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> EvidenceStore:
+    return EvidenceStore.at(str(tmp_path / "evidence"))
+
+
+async def stored(store: EvidenceStore, step: PublishInput = FULL) -> PublishInput:
+    """The step with references to the trial, the registry and an item nobody cites."""
+    uncited = TRIAL.model_copy(update={"evidence_id": "pmid:77"})
+    refs = [await store.put(item) for item in (uncited, TRIAL, REGISTRY)]
+    return step.model_copy(update={"evidence": tuple(refs)})
+
+
+async def test_the_report_is_stored_under_its_digest_and_its_name(store: EvidenceStore) -> None:
+    step = await stored(store)
+    published = await ActivityEnvironment().run(PublishActivities(store, None).publish_report, step)
+    assert published.answered
+    assert published.complete
+    assert published.verified_claims == 2
+    whole = await store.get_bytes(published.blob)
+    assert Report.model_validate_json(whole) == published.report
+    assert await store.get_named(report_name(step.run_id, "json")) == whole
+    text = await store.get_bytes(published.markdown_blob)
+    assert await store.get_named("reports/ask-metformin-1/report.md") == text
+    assert REDUCED.encode() in text
+
+
+async def test_publishing_twice_gives_the_same_report(store: EvidenceStore) -> None:
+    step = await stored(store)
+    activities = PublishActivities(store)
+    assert await activities.publish(step) == await activities.publish(step)
+
+
+async def test_only_what_is_cited_is_read_and_looked_up(store: EvidenceStore) -> None:
+    step = await stored(store)
+    standings = Standings({})
+    await PublishActivities(store, standings).publish(step)
+    assert sorted(standings.asked) == ["pmid:1", "pmid:2"]
+    assert [ref.evidence_id for ref in cited_refs(step)] == ["pmid:1", "pmid:2"]
+
+
+async def test_work_retracted_since_it_was_found_supports_nothing(store: EvidenceStore) -> None:
+    standings = Standings({"pmid:1": Verdict("retracted")})
+    report = (await PublishActivities(store, standings).publish(await stored(store))).report
+    assert [r.evidence_id for r in report.references] == ["pmid:2"]
+    assert report.candidates == ()
+    assert any(TRIAL.title in text for text in report.limitations)
+
+
+async def test_a_reference_that_was_found_retracted_stays_so(store: EvidenceStore) -> None:
+    step = await stored(store)
+    refs = tuple(r.model_copy(update={"standing": "retracted"}) for r in step.evidence)
+    standings = Standings({"pmid:1": Verdict("none")})
+    published = await PublishActivities(store, standings).publish(step.model_copy(update={"evidence": refs}))
+    assert not published.answered
+
+
+async def test_a_reinstated_work_may_be_cited_again(store: EvidenceStore) -> None:
+    step = await stored(store)
+    refs = tuple(r.model_copy(update={"standing": "retracted"}) for r in step.evidence)
+    standings = Standings({"pmid:1": Verdict("none", (StandingNotice(kind="reinstatement"),))})
+    published = await PublishActivities(store, standings).publish(step.model_copy(update={"evidence": refs}))
+    assert [r.evidence_id for r in published.report.references] == ["pmid:1"]
+
+
+async def test_a_standing_that_cannot_be_looked_up_is_said_and_holds_nothing_up(store: EvidenceStore) -> None:
+    standings = Standings(Unavailable("Crossref is down"))
+    published = await PublishActivities(store, standings).publish(await stored(store))
+    assert published.answered
+    assert any("could not be looked up" in text for text in published.report.limitations)
+
+
+async def test_an_item_that_cannot_be_read_is_tried_again_and_then_left_out(store: EvidenceStore) -> None:
+    step = await stored(store)
+    gone = tuple(
+        r.model_copy(update={"blob": "blobs/00/0000.json"}) if r.evidence_id == "pmid:1" else r
+        for r in step.evidence
+    )
+    step = step.model_copy(update={"evidence": gone})
+    with pytest.raises(StoreError):
+        await PublishActivities(store).publish(step, patient=True)
+    with pytest.raises(ApplicationError) as raised:
+        await ActivityEnvironment().run(PublishActivities(store).publish_report, step)
+    assert not raised.value.non_retryable
+    published = await PublishActivities(store).publish(step, patient=False)
+    assert [r.evidence_id for r in published.report.references] == ["pmid:2"]
+    assert any("stored text of pmid:1 could not be read" in text for text in published.report.limitations)
+
+
+async def test_without_evidence_there_is_a_report_and_no_answer(store: EvidenceStore) -> None:
+    published = await PublishActivities(store).publish(publish_input(stop_reason="all_sources_failed"))
+    assert not published.answered
+    assert published.report.limitations
+    assert b"not answered" in await store.get_bytes(published.markdown_blob)
+
+
+@pytest.mark.parametrize("count", [100, 1_000, 3_000])
+async def test_what_travels_stays_under_the_limit_and_the_blob_stays_whole(
+    store: EvidenceStore, count: int
+) -> None:
+    def claim(section: int, n: int) -> DraftClaim:
+        letters = "".join(chr(97 + int(digit)) for digit in f"{section}{n}")
+        return quoting(f"Mortality rose in the setting {letters} of a registry.", ("pmid:2", INCREASED))
+
+    sections = [planned(f"s{s}", *(claim(s, n) for n in range(count // 10))) for s in range(10)]
+    step = await stored(store, publish_input(*sections, limitations=("x" * 5000,) * 3))
+    published = await PublishActivities(store).publish(step)
+    size = len(published.model_dump_json().encode())
+    assert size <= 200 * 1024 < PAYLOAD_LIMIT
+    whole = Report.model_validate_json(await store.get_bytes(published.blob))
+    assert whole.verification.verified == published.verified_claims == count
+    assert published.complete == (published.report == whole)
+    assert [s.id for s in published.report.sections] == [s.id for s in whole.sections]
+
+
+def test_a_run_id_cannot_leave_the_folder_of_reports() -> None:
+    assert report_name("../../etc/passwd", "md").count("/") == 2
+    assert ".." not in report_name("../../etc/passwd", "md")
+    assert report_name("ask-x-1/s1", "json") == "reports/ask-x-1--s1/report.json"
