@@ -44,7 +44,7 @@ LEASE_SHARE = 5 / 6
 """A lease ends this part of the heartbeat time-out after its beat was sent: before the gate goes on."""
 BELT_SLACK = 1.5
 """The server's own limit stands this far above the gate's. It is an average that is split among a queue's
-partitions: at the rate itself it took a third of the throughput (1.8 of 2.6 a second) and added no strictness;
+partitions: at the very rate it took a third of the throughput (1.8 of 2.6 a second) and was no stricter;
 it is there for the day the gate fails."""
 AT_ONCE = timedelta(milliseconds=100)
 NOT_HERE = timedelta(seconds=5)
