@@ -1,0 +1,117 @@
+"""The first step: what the worker has, and one clear line for what it has not."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.prepare import PrepareActivities
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.steps import Prepared, PrepareInput
+from activities.types import ModelChoice, Query, SourceInfo
+
+
+class Stub:
+    """A source with nothing in it: the step only asks what there is."""
+
+    def __init__(self, name: str, missing: str = "", **info: str) -> None:
+        self.info = SourceInfo.model_validate({"name": name, "title": name, "covers": "Tests.", **info})
+        self.missing = missing
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        return Exchange()
+
+
+SOURCES = {
+    "library": Stub("library"),
+    "brave": Stub("brave", "set BRAVE_API_KEY"),
+    "unpaywall": Stub("unpaywall", role="lookup"),
+}
+GPT = ModelChoice(backend="openai", model="gpt-4o-mini")
+
+
+async def prepare(step: PrepareInput, tmp_path: Path, **settings: object) -> Prepared:
+    configured = Settings.model_validate({"home": tmp_path, **settings})
+    done: Prepared = await ActivityEnvironment().run(PrepareActivities(configured, SOURCES).prepare, step)
+    return done
+
+
+async def refusal(step: PrepareInput, tmp_path: Path, **settings: object) -> str:
+    with pytest.raises(ApplicationError) as raised:
+        await prepare(step, tmp_path, **settings)
+    assert raised.value.non_retryable
+    assert "\n" not in raised.value.message
+    return raised.value.message
+
+
+async def test_a_worker_without_settings_is_extractive(tmp_path: Path) -> None:
+    done = await prepare(PrepareInput(profile="auto"), tmp_path)
+    assert done.models == {"default": ModelChoice()}
+    assert done.profile.name == "general"
+    assert set(done.profiles) >= {"general", "biomedical", "drug_repurposing"}
+    assert done.prices == {}
+
+
+async def test_sources_come_with_why_they_are_closed_and_lookups_do_not(tmp_path: Path) -> None:
+    done = await prepare(PrepareInput(profile="general"), tmp_path)
+    assert {o.info.name: o.enabled for o in done.sources} == {"library": True, "brave": False}
+
+
+async def test_the_settings_name_the_models_and_their_fallbacks(tmp_path: Path) -> None:
+    done = await prepare(
+        PrepareInput(profile="general"),
+        tmp_path,
+        model="gpt-4o-mini",
+        roles={"judge": "tiny"},
+        fallback=["extractive"],
+        prices={"tiny": {"input": 1, "output": 2}},
+    )
+    assert done.models == {"default": GPT, "judge": ModelChoice(backend="openai", model="tiny")}
+    assert done.fallbacks == (ModelChoice(),)
+    assert done.prices["tiny"] is not None
+    assert done.prices["tiny"].output_per_million == 2
+    assert done.prices["gpt-4o-mini"] is not None
+
+
+async def test_the_request_goes_before_the_settings(tmp_path: Path) -> None:
+    step = PrepareInput(profile="general", models={"writer": GPT})
+    done = await prepare(step, tmp_path, model="small", roles={"judge": "tiny"})
+    assert done.models == {"default": ModelChoice(backend="openai", model="small"), "writer": GPT}
+
+
+async def test_an_unknown_price_is_said_to_be_unknown(tmp_path: Path) -> None:
+    done = await prepare(PrepareInput(profile="general"), tmp_path, model="home-made")
+    assert done.prices == {"home-made": None}
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (PrepareInput(profile="nope"), "no profile named nope"),
+        (PrepareInput(profile="general", sources=("library", "medline")), "no source named medline"),
+        (PrepareInput(profile="general", sources=("brave",)), "BRAVE_API_KEY"),
+        (PrepareInput(profile="general", sources=("unpaywall",)), "no source named unpaywall"),
+        (PrepareInput(profile="general", library="/no/such/folder"), "/no/such/folder"),
+        (PrepareInput(profile="general", library="docs"), "absolute"),
+        (PrepareInput(profile="general", models={"judge": ModelChoice(backend="openai")}), "judge"),
+    ],
+)
+async def test_what_is_not_there_is_refused_in_one_line(
+    tmp_path: Path, step: PrepareInput, said: str
+) -> None:
+    assert said in await refusal(step, tmp_path)
+
+
+async def test_a_library_that_is_there_is_taken(tmp_path: Path) -> None:
+    await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
+
+
+async def test_a_broken_profile_that_nobody_asked_for_stops_nobody(tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("name = ")
+    done = await prepare(PrepareInput(profile="general"), tmp_path, profiles_dir=tmp_path)
+    assert "broken" not in done.profiles
+    said = await refusal(PrepareInput(profile="broken"), tmp_path, profiles_dir=tmp_path)
+    assert "broken.toml" in said
