@@ -43,6 +43,11 @@ class StandingVerdict(Protocol):
     @property
     def notices(self) -> Sequence[StandingNotice]: ...
 
+    @property
+    def failures(self) -> Sequence[str]:
+        """Why an authority that was asked did not answer."""
+        ...
+
 
 class StandingChecker(Protocol):
     """Looks up whether works have been retracted or corrected."""
@@ -143,6 +148,12 @@ class PublishActivities:
                     "Whether cited work has been retracted since it was found could not be looked up when "
                     "this report was made."
                 )
+        unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
+        if unasked:
+            notes.append(
+                f"For {unasked} of {len(known)} cited works an authority on retractions did not answer when "
+                "this report was made."
+            )
         current: dict[str, Evidence] = {}
         for ref in known:
             item = documents[ref.evidence_id]

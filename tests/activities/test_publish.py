@@ -10,10 +10,13 @@ from activities.errors import StoreError, Unavailable
 from activities.evidence import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
 from activities.publish import PublishActivities, cited_refs, report_name
-from activities.report_types import Report
+from activities.report import build_report
+from activities.report_types import Published, Report
+from activities.slim import slim
 from activities.steps import DraftClaim, PublishInput
 from activities.types import EvidenceRef, Standing, StandingNotice
 from tests.activities.cases import (
+    DOCUMENTS,
     FULL,
     INCREASED,
     REDUCED,
@@ -29,6 +32,7 @@ from tests.activities.cases import (
 class Verdict:
     standing: Standing
     notices: Sequence[StandingNotice] = ()
+    failures: Sequence[str] = ()
 
 
 class Standings:
@@ -114,6 +118,27 @@ async def test_a_standing_that_cannot_be_looked_up_is_said_and_holds_nothing_up(
     published = await PublishActivities(store, standings).publish(await stored(store))
     assert published.answered
     assert any("could not be looked up" in text for text in published.report.limitations)
+
+
+async def test_an_authority_that_did_not_answer_is_said(store: EvidenceStore) -> None:
+    standings = Standings(
+        {"pmid:1": Verdict("none", failures=("Crossref is down",)), "pmid:2": Verdict("concern")}
+    )
+    report = (await PublishActivities(store, standings).publish(await stored(store))).report
+    assert any(text.startswith("For 1 of 2 cited works an authority") for text in report.limitations)
+
+
+def test_quotes_go_only_after_what_the_blob_alone_can_tell() -> None:
+    report = build_report(FULL, DOCUMENTS)
+    published = Published(report=report, blob="b", markdown_blob="m")
+    size = len(published.model_dump_json().encode())
+    shorter = slim(published, size - 1)
+    assert not shorter.complete
+    assert shorter.report.sections[0].markdown == ""
+    assert shorter.report.sections[0].claims == report.sections[0].claims
+    kept = [slim(published, limit).report.sections[0].claims for limit in range(size, 0, -20)]
+    quotes = [claims[0].support[0].quote if claims else None for claims in kept]
+    assert list(dict.fromkeys(quotes)) == [REDUCED, "", None]
 
 
 async def test_an_item_that_cannot_be_read_is_tried_again_and_then_left_out(store: EvidenceStore) -> None:
