@@ -6,8 +6,12 @@ Pure: it takes the time and owns no clock. Invariants, held by property tests:
   than its allowance (the model client holds calls to it);
 * the writing reserve can only be spent on writing;
 * a reservation is settled once; settling an unknown one changes nothing;
-* extending raises limits and never lowers them.
+* a call whose price nobody knows costs, for the limit, what was held for it;
+* extending raises limits and never lowers them;
+* the clock stands still while anything holds it, however many things do.
 """
+
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
@@ -29,7 +33,7 @@ class Reservation(BaseModel):
 
 
 class Lease(BaseModel):
-    """What a section was given of the run's budget; `used` is what it said it has spent of it."""
+    """What a section was given of the run's budget."""
 
     tokens: int = 0
     cost_microusd: int = 0
@@ -40,6 +44,8 @@ class Budget(BaseModel):
 
     limits: Limits
     used: Usage = Usage()
+    spent_microusd: int = 0
+    """What counts against the money limit: what providers charged, or what was held where nobody knows."""
     by_role: dict[str, Usage] = Field(default_factory=dict)
     reservations: dict[int, Reservation] = Field(default_factory=dict)
     leases: dict[str, Lease] = Field(default_factory=dict)
@@ -50,6 +56,9 @@ class Budget(BaseModel):
     """Seconds since the epoch, of the workflow's clock."""
     waited: float = 0.0
     """Seconds spent waiting for people."""
+    holds: list[str] = Field(default_factory=list)
+    """What the clock stands still for now."""
+    held_since: float = 0.0
     iterations: int = 0
 
     # tokens and money
@@ -75,8 +84,7 @@ class Budget(BaseModel):
         if self.limits.max_cost_microusd is None:
             return None
         kept = 0 if writing else self.writing_reserve_microusd
-        spent = self.used.cost_microusd or 0
-        return max(self.limits.max_cost_microusd - spent - self.held_cost() - kept, 0)
+        return max(self.limits.max_cost_microusd - self.spent_microusd - self.held_cost() - kept, 0)
 
     def refusal(self, tokens: int, cost: int, writing: bool = False) -> StopReason | None:
         """Why a call of this size may not be made, if it may not."""
@@ -104,17 +112,18 @@ class Budget(BaseModel):
         """Replace a reservation by what the call really used."""
         reservation = self.reservations.pop(number, None)
         if reservation is not None:
-            self.charge(reservation.role, usage)
+            cost = usage.cost_microusd
+            self.spent_microusd += reservation.cost_microusd if cost is None else cost
+            self._count(reservation.role, usage)
 
-    def charge(self, role: str, usage: Usage) -> None:
-        """Count what was used without a reservation (a section's account, when it is closed)."""
+    def _count(self, role: str, usage: Usage) -> None:
         self.used = self.used + usage
         self.by_role[role] = self.by_role.get(role, Usage()) + usage
 
-    def keep_for_writing(self, allowance: Allowance, price: Price | None, times: int = 1) -> None:
-        """Keep back what writing needs, as far as the limits allow: at most half of a limit."""
-        tokens = allowance.tokens * times
-        cost = worst_cost(allowance, price) * times
+    def keep_for_writing(self, calls: Sequence[tuple[Allowance, Price | None]]) -> None:
+        """Keep back what the calls that write need, as far as the limits allow: at most half of a limit."""
+        tokens = sum(allowance.tokens for allowance, _ in calls)
+        cost = sum(worst_cost(allowance, price) for allowance, price in calls)
         limit, money = self.limits.max_tokens, self.limits.max_cost_microusd
         self.writing_reserve = tokens if limit is None else min(tokens, limit // 2)
         self.writing_reserve_microusd = cost if money is None else min(cost, money // 2)
@@ -134,11 +143,21 @@ class Budget(BaseModel):
         )
         return granted
 
-    def close_lease(self, section: str, by_role: dict[str, Usage]) -> None:
-        """Take back a section's lease and charge what it used of it."""
-        self.leases.pop(section, None)
+    def close_lease(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> Lease:
+        """Take back a section's lease, charge what it used of it and return what it left."""
+        lease = self.leases.pop(section, Lease())
         for role, usage in by_role.items():
-            self.charge(role, usage)
+            self._count(role, usage)
+        self.spent_microusd += spent_microusd
+        used = sum(usage.tokens for usage in by_role.values())
+        return Lease(
+            tokens=max(lease.tokens - used, 0), cost_microusd=max(lease.cost_microusd - spent_microusd, 0)
+        )
+
+    def withhold(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> None:
+        """Close the lease of a section that ended without an account: what it may have spent beyond what it
+        had reported stays held, so that the limit cannot be exceeded."""
+        self.leases[section] = self.close_lease(section, by_role, spent_microusd)
 
     def extend(self, tokens: int, cost_microusd: int, seconds: float, iterations: int) -> None:
         """Raise the limits. A kind without a limit stays without one."""
@@ -156,9 +175,25 @@ class Budget(BaseModel):
 
     # time
 
+    def hold_clock(self, reason: str, now: float) -> None:
+        """Stop counting time, until every reason to is gone."""
+        if not self.holds:
+            self.held_since = now
+        if reason not in self.holds:
+            self.holds.append(reason)
+
+    def release_clock(self, reason: str, now: float) -> None:
+        """One reason less to stand still."""
+        if reason not in self.holds:
+            return
+        self.holds.remove(reason)
+        if not self.holds:
+            self.waited += max(now - self.held_since, 0.0)
+
     def elapsed(self, now: float) -> float:
         """Working seconds so far: waiting for people is not counted."""
-        return max(now - self.started_at - self.waited, 0.0)
+        until = self.held_since if self.holds else now
+        return max(until - self.started_at - self.waited, 0.0)
 
     def remaining_seconds(self, now: float) -> float | None:
         """Working seconds left; None without a limit."""

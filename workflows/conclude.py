@@ -1,15 +1,18 @@
-"""How a loop ends: candidates where the profile has them, writing, the report gate, publishing.
+"""How a run ends: candidates where the profile has them, writing, the report gate, publishing.
 
-Every stop reason comes through here, and every one leaves a report.
+Every stop reason comes through here, and every one leaves a report; so does a cancel, whenever it comes.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from temporalio import workflow
+from temporalio.exceptions import is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.steps import (
+        Hypotheses,
         HypothesisInput,
         MechanismHypothesis,
         PlannedSection,
@@ -22,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.types import Candidate, EvidenceRef, ReportPlan, ReportPlanSection, StopReason
     from workflows.conduct import Conductor
     from workflows.control import STOP_REASON, numbered, plan_hash
+    from workflows.sizes import REFS_ROOM, ROOM, bare, rows, shown, size, within
     from workflows.types import Outcome, SectionFindings
 
 WRITTEN_FROM = 30
@@ -30,6 +34,8 @@ UNJUDGED_SHOWN = 12
 """Items beside those the judge found helpful that a writer may use."""
 WITHOUT_PAID_CALLS: tuple[StopReason, ...] = ("cancelled", "rejected_by_reviewer", "judge_unavailable")
 """Ways out after which no model is paid any more: what is written is written without one."""
+NOBODY_IS_ASKED: tuple[StopReason, ...] = ("cancelled", "rejected_by_reviewer")
+"""Ways out after which no gate waits."""
 COMPLETE: tuple[StopReason, ...] = ("sufficient_evidence",)
 """Ways out that leave a section complete."""
 
@@ -54,16 +60,41 @@ class Conclusion(Conductor):
         """How sure the latest judgement is that the question can be answered, 0 to 1."""
         return self.state.loop.judged.confidence if self.state.loop.judged else 0.0
 
+    async def see_through(self, research: Callable[[], Awaitable[StopReason]]) -> Outcome:
+        """Research, then conclude; when the run is cancelled, conclude with what there is."""
+        try:
+            outcome = await self.conclude(self.state.stop_reason or await research())
+        except (asyncio.CancelledError, Exception) as error:
+            if not is_cancelled_exception(error):
+                raise
+            outcome = self.outcome or await self.conclude_cancelled()
+        if outcome.stop_reason == "cancelled" and self.state.control.cancelled and self.state.job is None:
+            raise asyncio.CancelledError
+        return outcome
+
+    async def conclude_cancelled(self) -> Outcome:
+        """A report from what was found and written until the cancel came; no model is paid for it."""
+        self.state.control.cancelled = True
+        self.go_on()
+        self.close_gate()
+        self.tell("cancelling", "the run was cancelled: what there is will be written")
+        return await self.conclude("cancelled")
+
+    def stopped(self, stop: StopReason) -> None:
+        """Record why the run ends."""
+        self.state.stop_reason = stop
+        if self.request.indexed:
+            workflow.upsert_search_attributes([STOP_REASON.value_set(stop)])
+
     def adopt_plan(self, plan: ReportPlan) -> None:
-        """Make a plan the run's: number its sections and take its hash."""
-        self.state.plan = numbered(plan)
+        """Make a plan the run's: number its sections and take its hash. Ids are ours to give."""
+        outline = tuple(section.model_copy(update={"id": ""}) for section in plan.report_outline)
+        self.state.plan = numbered(plan.model_copy(update={"report_outline": outline}))
         self.state.plan_hash = plan_hash(self.state.plan)
 
     async def conclude(self, stop: StopReason) -> Outcome:
         """Write from what was found, have it checked and published, and end."""
-        self.state.stop_reason = stop
-        if self.request.indexed:
-            workflow.upsert_search_attributes([STOP_REASON.value_set(stop)])
+        self.stopped(stop)
         if self.state.job is not None:
             return await self.bring_home(stop)
         offline = stop in WITHOUT_PAID_CALLS
@@ -79,10 +110,17 @@ class Conclusion(Conductor):
 
     async def settle_candidates(self, offline: bool) -> None:
         """Name candidates where the profile has them, and let the reviewer choose if asked for."""
+        if not offline:
+            await self.checkpoint()
         await self.propose_candidates(offline)
-        if self.state.candidates and not await self.gate("candidates", "the candidates wait for approval"):
+        closed = self.state.stop_reason in NOBODY_IS_ASKED
+        if not self.state.candidates or closed:
+            return
+        if not await self.gate("candidates", "the candidates wait for approval"):
             self.state.candidates, self.state.hypotheses = [], []
             self.note("The reviewer rejected the candidates.")
+        if not offline:
+            await self.checkpoint()
 
     def only_section(self) -> ReportPlanSection:
         """The section of a single loop."""
@@ -101,23 +139,31 @@ class Conclusion(Conductor):
         """Hypotheses of mechanism and the candidates they name, where the profile has candidates."""
         if not self.state.prepared or not self.profile.candidates or not self.state.evidence:
             return
-        if self.state.hypotheses or self.state.stop_reason == "rejected_by_reviewer":
+        if self.state.named or self.state.stop_reason == "rejected_by_reviewer":
             return
         self.enter("hypothesising", "naming candidates")
         step = HypothesisInput(
-            **self.context(), evidence=self.for_writing(), chosen=tuple(self.state.control.chosen)
+            **self.context(),
+            evidence=shown(self.for_writing(), WRITTEN_FROM),
+            chosen=tuple(self.state.control.chosen),
         )
         found = await self.think(
-            "hypothesis_generator", ThinkActivities.generate_hypotheses, step, writing=True, offline=offline
+            "hypothesis_generator",
+            ThinkActivities.generate_hypotheses,
+            step,
+            Hypotheses(),
+            writing=True,
+            offline=offline,
         )
+        self.state.named = True
         self.state.hypotheses = list(found.hypotheses)
         self.state.candidates = [candidate(h) for h in found.hypotheses if h.supporting_evidence]
 
     async def write(self, section: ReportPlanSection, offline: bool) -> SectionDraft:
         """One section from its evidence; an empty draft when there is nothing to write from."""
-        evidence = self.for_writing()
+        evidence, nothing = shown(self.for_writing(), WRITTEN_FROM), SectionDraft(title=section.title)
         if not evidence or self.state.prepared is None:
-            return SectionDraft(title=section.title)
+            return nothing
         self.enter("writing", f"writing from {len(evidence)} items")
         step = WriteInput(
             **self.context(),
@@ -127,26 +173,25 @@ class Conclusion(Conductor):
             stop_reason=self.state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(self.state.hypotheses),
         )
-        return await self.think("writer", ThinkActivities.write_report, step, writing=True, offline=offline)
+        return await self.think(
+            "writer", ThinkActivities.write_report, step, nothing, writing=True, offline=offline
+        )
 
     async def release(self, sections: tuple[PlannedSection, ...], stop: StopReason) -> Outcome:
         """Publish: as a draft while the report gate waits, then for good."""
-        asked = "report" in self.request.approve and stop not in ("cancelled", "rejected_by_reviewer")
+        asked = "report" in self.request.approve and stop not in NOBODY_IS_ASKED
         self.enter("publishing", "checking every quote")
         if asked:
             await self.publish(self.document(sections, stop, draft=True))
             if not await self.gate("report", "the report waits for approval"):
                 stop = "rejected_by_reviewer"
-                self.state.stop_reason = stop
+                self.stopped(stop)
                 self.note("The reviewer did not approve this report.")
             self.enter("publishing", "checking every quote again")
         published = await self.publish(self.document(sections, stop))
         self.enter("done", f"{published.verified_claims} verified claims; {stop.replace('_', ' ')}")
         self.tell("finished", self.state.control.message, stop_reason=stop)
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        if stop == "cancelled":
-            raise asyncio.CancelledError
-        return Outcome(
+        self.outcome = Outcome(
             run_id=workflow.info().workflow_id,
             stop_reason=stop,
             answered=published.answered,
@@ -156,6 +201,8 @@ class Conclusion(Conductor):
             references=len(published.report.references),
             title=published.report.title,
         )
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return self.outcome
 
     def document(
         self, sections: tuple[PlannedSection, ...], stop: StopReason, *, draft: bool = False
@@ -166,7 +213,7 @@ class Conclusion(Conductor):
             s.evidence_id for p in sections for g in p.draft.paragraphs for c in g.claims for s in c.support
         }
         cited |= {s.evidence_id for c in state.candidates for s in c.support}
-        return PublishInput(
+        document = PublishInput(
             run_id=workflow.info().workflow_id,
             question=self.request.question,
             mode="deep" if workflow.info().workflow_type == "DeepResearch" else "iterative",
@@ -177,7 +224,7 @@ class Conclusion(Conductor):
             evidence=tuple(
                 r for r in state.evidence if r.evidence_id in cited or r.standing in ("retracted", "concern")
             ),
-            searches=tuple(state.searches),
+            searches=rows(state.searches),
             counts=PrismaCounts(
                 identified=state.identified,
                 duplicates=state.duplicates,
@@ -196,6 +243,7 @@ class Conclusion(Conductor):
             generated_at=self.stamp(),
             draft=draft,
         )
+        return fitted(document)
 
     async def bring_home(self, stop: StopReason) -> Outcome:
         """End a section: hand the parent what was found, and a draft when it asked for one."""
@@ -206,10 +254,12 @@ class Conclusion(Conductor):
         if job.write_draft and stop not in ("cancelled", "rejected_by_reviewer"):
             draft = await self.write(job.section, stop in WITHOUT_PAID_CALLS)
         status = "cancelled" if stop == "cancelled" else "complete" if stop in COMPLETE else "partial"
+        searches = rows(state.searches)
+        if len(searches) < len(state.searches):
+            self.note(_ROWS_MISSING)
         self.enter("done", stop.replace("_", " "))
         self.tell("finished", self.state.control.message, stop_reason=stop)
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        return Outcome(
+        self.outcome = Outcome(
             run_id=workflow.info().workflow_id,
             stop_reason=stop,
             answered=bool(state.evidence),
@@ -220,13 +270,14 @@ class Conclusion(Conductor):
                     "section_id": job.section.id,
                     "status": status,
                     "stop_reason": stop,
-                    "evidence": self.for_writing(),
+                    "evidence": within(self.for_writing(), REFS_ROOM),
                     "screened": state.screened,
                     "identified": state.identified,
                     "duplicates": state.duplicates,
-                    "searches": tuple(state.searches),
+                    "searches": searches,
                     "iterations": state.loop.iteration,
                     "by_role": self.budget_ledger.by_role,
+                    "spent_microusd": self.budget_ledger.spent_microusd,
                     "confidence": state.loop.judged.confidence if state.loop.judged else 0.0,
                     "scores": state.loop.judged.scores if state.loop.judged else {},
                     "draft": draft,
@@ -236,6 +287,40 @@ class Conclusion(Conductor):
                 }
             ),
         )
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return self.outcome
+
+
+def fitted(document: PublishInput) -> PublishInput:
+    """The document within the payload limit. What the reader loses is said: rows of the search ledger, and at
+    the very last the ends of the longest sections."""
+    if size(document) <= ROOM:
+        return document
+    document = document.model_copy(update={"evidence": tuple(bare(ref) for ref in document.evidence)})
+    if size(document) > ROOM:
+        document = _admitting(document, _ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
+    while size(document) > ROOM:
+        longest = max(document.sections, key=lambda planned: size(planned.draft))
+        if not longest.draft.paragraphs:
+            break
+        shorter = longest.draft.model_copy(update={"paragraphs": longest.draft.paragraphs[:-1]})
+        document = _admitting(
+            document,
+            "The report was too long to be published whole: the ends of its longest sections are missing.",
+            sections=tuple(
+                planned.model_copy(update={"draft": shorter}) if planned is longest else planned
+                for planned in document.sections
+            ),
+        )
+    return document
+
+
+def _admitting(document: PublishInput, limitation: str, **changes: object) -> PublishInput:
+    said = tuple(dict.fromkeys((*document.limitations, limitation)))
+    return document.model_copy(update={**changes, "limitations": said})
+
+
+_ROWS_MISSING = "The list of searches is not complete: it was too long to be kept whole."
 
 
 def candidate(hypothesis: MechanismHypothesis) -> Candidate:

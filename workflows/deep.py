@@ -11,24 +11,40 @@ Invariants:
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Literal
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, ChildWorkflowError, is_cancelled_exception
+from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.roles.allowances import ALLOWANCES
-    from activities.steps import PlanInput, PlannedSection, ProofreadInput, Role, SectionDraft, WriteInput
+    from activities.report import draft_claims
+    from activities.steps import (
+        DraftClaim,
+        DraftParagraph,
+        PlanInput,
+        PlannedSection,
+        Proofread,
+        ProofreadInput,
+        Role,
+        SectionDraft,
+        WriteInput,
+    )
     from activities.think import ThinkActivities
-    from activities.types import Claim, EvidenceRef, ReportPlan, ReportPlanSection, StopReason
+    from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, StopReason, Support
     from workflows.conclude import WITHOUT_PAID_CALLS, WRITTEN_FROM, Conclusion
-    from workflows.conduct import OutOfBudget
     from workflows.dedup import merge
+    from workflows.failures import OutOfBudget
     from workflows.parent import ParentSide
+    from workflows.sizes import shown, within
     from workflows.state import RunState
     from workflows.types import Outcome, ResearchRequest, SectionFindings, SectionProgress
 
 CLAIMS_SHOWN = 60
-"""Claims already written that a later section is shown."""
+"""Claims already written that a later section is shown: the latest, as far as there is room."""
+CLAIMS_ROOM = 60 * 1024
+"""Bytes of JSON they may take."""
 WORST_FIRST: tuple[StopReason, ...] = (
     "judge_unavailable",
     "cost_budget_exceeded",
@@ -46,40 +62,29 @@ class DeepResearch(ParentSide, Conclusion):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        # the SDK leaves plain JSON as it is when an optional argument is not sent
-        self.request = ResearchRequest.model_validate(request)
-        self.state = state or RunState()
-        self.state.loop.max_iterations = self.budget_ledger.limits.max_iterations
+        self.begin(request, state)
         self.open()
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        if self.state.stop_reason is not None:
-            return await self.conclude(self.state.stop_reason)
-        try:
-            await self.get_ready()
-            await self.make_plan()
-            if await self.gate("plan", "the plan waits for approval"):
-                stop = await self.research_sections()
-            else:
-                stop = "rejected_by_reviewer"
-        except (asyncio.CancelledError, Exception) as error:
-            if not is_cancelled_exception(error):
-                raise
-            self.state.control.cancelled = True
-            stop = "cancelled"
-        return await self.conclude(stop)
+        return await self.see_through(self.research)
+
+    async def research(self) -> StopReason:
+        """Plan, have the plan approved where that is asked for, and research every section."""
+        await self.get_ready()
+        await self.make_plan()
+        if not await self.gate("plan", "the plan waits for approval"):
+            return "rejected_by_reviewer"
+        return await self.research_sections()
 
     # planning
 
-    def keep_for_writing(self) -> None:
-        """Keep back what writing every section needs."""
-        if self.choice("long_writer").backend == "extractive":
-            return
-        once = self.request.writer == "proofreader"
-        role: Role = "proofreader" if once else "long_writer"
-        times = 1 if once else self.request.limits.max_sections
-        self.budget_ledger.keep_for_writing(ALLOWANCES[role], self.price(role), times)
+    def writing_roles(self) -> tuple[Role, ...]:
+        """One proofreading pass, or a call for every section: of the plan, or as many as there may be."""
+        if self.request.writer == "proofreader":
+            return ("proofreader",)
+        each: Role = "long_writer"
+        return (each,) * (len(self.outline()) or self.request.limits.max_sections)
 
     async def make_plan(self) -> None:
         """Outline the report: sections with a key question each."""
@@ -90,11 +95,13 @@ class DeepResearch(ParentSide, Conclusion):
         assert self.state.parsed is not None
         most = self.request.limits.max_sections
         step = PlanInput(**self.context(), parsed=self.state.parsed, max_sections=most)
+        bare = ReportPlan(report_title=self.request.question)
         try:
-            plan = await self.think("planner", ThinkActivities.plan_report, step)
-        except OutOfBudget:
-            self.note("The budget was used up while planning: the plan was made without a language model.")
-            plan = await self.think("planner", ThinkActivities.plan_report, step, offline=True)
+            plan = await self.think("planner", ThinkActivities.plan_report, step, bare)
+        except OutOfBudget as error:
+            spent = "time" if error.reason == "timeout" else "budget"
+            self.note(f"The {spent} was used up while planning: the plan was made without a model.")
+            plan = await self.think("planner", ThinkActivities.plan_report, step, bare, offline=True)
         outline = plan.report_outline[:most] or (
             ReportPlanSection(title="Findings", key_question=self.request.question),
         )
@@ -118,12 +125,14 @@ class DeepResearch(ParentSide, Conclusion):
         for section in self.outline():
             self.state.sections.setdefault(section.id, SectionProgress(id=section.id, title=section.title))
         waiting = [s for s in self.outline() if s.id not in self.state.findings]
+        self.keep_for_writing()
         self.divide(len(waiting))
         room = asyncio.Semaphore(self.request.limits.max_parallel_sections)
         tasks = [asyncio.create_task(self.research_section(section, room)) for section in waiting]
         try:
             await asyncio.gather(*tasks)
         except asyncio.CancelledError:
+            # a child that is being cancelled still brings home what it found
             self.state.control.cancelled = True
             await workflow.wait(tasks)
             raise
@@ -136,41 +145,57 @@ class DeepResearch(ParentSide, Conclusion):
         """One section, from its turn to its findings. Whatever becomes of it stays in its own row."""
         async with room:
             await self.checkpoint()
-            if self.state.control.finish or self.state.control.cancelled:
-                self.close_section(section, None, "the reviewer asked to finish before it was begun")
+            left = self.budget_ledger.research_seconds(self.now())
+            if self.state.control.finish or (left is not None and left <= 0):
+                self.leave_out(section, "timeout" if left == 0 else "finished_by_reviewer")
                 return
             try:
                 outcome = await self.run_child(section)
-            except ChildWorkflowError as error:
-                cancelled = is_cancelled_exception(error)
-                note = "it was cancelled" if cancelled else f"it failed: {_innermost(error)}"
-                self.close_section(section, None, note, cancelled=cancelled)
+            except FailureError as error:
+                self.give_up(section, error)
             else:
-                self.close_section(section, outcome.findings, "")
+                findings = outcome.findings or self.nothing_of(section, "failed", "all_sources_failed")
+                self.budget_ledger.close_lease(section.id, findings.by_role, findings.spent_microusd)
+                self.take_home(section, findings, findings.stop_reason.replace("_", " "))
+            self.serve_leases()
             await self.send_grants()
 
-    def close_section(
-        self,
-        section: ReportPlanSection,
-        findings: SectionFindings | None,
-        note: str,
-        *,
-        cancelled: bool = False,
-    ) -> None:
-        """Take a section's findings into the run's ledger, and its lease back."""
-        state = self.state
-        if findings is None:
-            findings = SectionFindings(
-                section_id=section.id,
-                status="cancelled" if cancelled else "failed",
-                stop_reason="cancelled" if cancelled else "all_sources_failed",
-                by_role=state.sections[section.id].by_role,
-            )
-            self.withhold(section.id, findings.by_role)
+    def leave_out(self, section: ReportPlanSection, stop: StopReason) -> None:
+        """A section whose turn came too late."""
+        why = "the time was used up" if stop == "timeout" else "the reviewer asked to finish"
+        self.take_home(section, self.nothing_of(section, "cancelled", stop), f"{why} before it was begun")
+
+    def give_up(self, section: ReportPlanSection, error: FailureError) -> None:
+        """A section whose workflow ended without findings. What it may have spent stays held."""
+        if is_cancelled_exception(error):
+            findings, note = self.nothing_of(section, "cancelled", "cancelled"), "it was cancelled"
         else:
-            self.budget_ledger.close_lease(section.id, findings.by_role)
+            findings = self.nothing_of(section, "failed", "all_sources_failed")
+            note = f"it failed: {_innermost(error)}"
+        self.budget_ledger.withhold(section.id, findings.by_role, findings.spent_microusd)
+        self.take_home(section, findings, note)
+
+    def nothing_of(
+        self, section: ReportPlanSection, status: Literal["failed", "cancelled"], stop: StopReason
+    ) -> SectionFindings:
+        """No findings, with what the section said it had spent."""
+        known = self.state.sections[section.id]
+        return SectionFindings(
+            section_id=section.id,
+            status=status,
+            stop_reason=stop,
+            by_role=known.by_role,
+            spent_microusd=known.spent_microusd,
+        )
+
+    def take_home(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
+        """Take a section's findings into the run's ledger. Drafts follow the names that works have there."""
+        state = self.state
         merged = merge(state.evidence, findings.evidence, section.id)
         state.evidence = list(merged.refs)
+        state.found[section.id] = list(
+            dict.fromkeys(merged.kept_as[ref.evidence_id] for ref in findings.evidence)
+        )
         state.identified += findings.identified
         state.duplicates += findings.duplicates + merged.duplicates
         state.screened += findings.screened
@@ -180,20 +205,21 @@ class DeepResearch(ParentSide, Conclusion):
         state.prompt_versions += [v for v in findings.prompt_versions if v not in state.prompt_versions]
         for text in findings.notes:
             self.note(text)
-        state.findings[section.id] = findings
+        draft = renamed(findings.draft, merged.kept_as) if findings.draft else None
+        state.findings[section.id] = findings.model_copy(
+            update={"evidence": (), "searches": (), "notes": (), "draft": draft}
+        )
         state.sections[section.id] = state.sections[section.id].model_copy(
             update={
                 "status": findings.status,
                 "phase": "done",
                 "iteration": findings.iterations,
                 "evidence": len(findings.evidence),
-                "note": note or findings.stop_reason.replace("_", " "),
+                "by_role": findings.by_role,
+                "note": note,
             }
         )
-        self.tell(
-            "section_done", f"{section.title}: {state.sections[section.id].note}", section_id=section.id
-        )
-        self.serve_leases()
+        self.tell("section_done", f"{section.title}: {note}", section_id=section.id)
 
     def overall_stop(self) -> StopReason:
         """The run's stop reason from those of its sections."""
@@ -211,27 +237,27 @@ class DeepResearch(ParentSide, Conclusion):
 
     async def conclude(self, stop: StopReason) -> Outcome:
         """Name candidates, write every section knowing what the others said, publish."""
-        self.state.stop_reason = stop
+        self.stopped(stop)
         offline = stop in WITHOUT_PAID_CALLS
         self.judge_as_a_whole()
         await self.settle_candidates(offline)
-        if self.request.writer == "proofreader" and not offline:
-            await self.proofread_drafts()
+        if self.request.writer == "proofreader":
+            await self.proofread_drafts(offline)
         for section in self.outline():
             if section.id in self.state.drafts:
                 continue
-            if self.history_is_long():
-                await self.go_on_as_new()
-            if not offline and not self.state.control.finish:
+            if not offline:
+                if self.history_is_long():
+                    await self.go_on_as_new()
                 await self.checkpoint()
             self.state.drafts[section.id] = await self.write_section(section, offline)
             self.remember_claims(self.state.drafts[section.id])
         return await self.release(tuple(self.state.drafts[s.id] for s in self.outline()), stop)
 
     def judge_as_a_whole(self) -> None:
-        """What any section found helpful is helpful to the whole."""
-        order = [ref.evidence_id for f in self.state.findings.values() for ref in f.evidence]
-        self.state.relevant = list(dict.fromkeys(order))
+        """What any section found helpful is helpful to the whole: the best of each before the second best."""
+        ranks = zip_longest(*self.state.found.values())
+        self.state.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
 
     def confidence(self) -> float:
         """The mean of the sections' confidences; one that failed counts as none."""
@@ -239,10 +265,9 @@ class DeepResearch(ParentSide, Conclusion):
 
     def of_section(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
         """The ledger's items that a section found, in the section's own order."""
-        findings = self.state.findings.get(section.id)
-        order = {ref.evidence_id: n for n, ref in enumerate(findings.evidence)} if findings else {}
+        order = {name: place for place, name in enumerate(self.state.found.get(section.id, ()))}
         mine = [r for r in self.state.evidence if section.id in r.sections and r.standing != "retracted"]
-        return tuple(sorted(mine, key=lambda r: order.get(r.evidence_id, len(order))))[:WRITTEN_FROM]
+        return tuple(sorted(mine, key=lambda r: order.get(r.evidence_id, len(order))))
 
     def planned(self, section: ReportPlanSection, draft: SectionDraft) -> PlannedSection:
         """A section with what became of its research."""
@@ -252,14 +277,14 @@ class DeepResearch(ParentSide, Conclusion):
             section=section,
             draft=draft,
             status=findings.status if findings else "cancelled" if self.state.control.cancelled else "failed",
-            note=progress.note if progress else "it was not begun",
+            note=(progress.note if progress else "") or "it was not begun",
         )
 
     async def write_section(self, section: ReportPlanSection, offline: bool) -> PlannedSection:
         """One section by the long writer, which sees the claims already written."""
-        evidence = self.of_section(section)
+        evidence, nothing = shown(self.of_section(section), WRITTEN_FROM), SectionDraft(title=section.title)
         if not evidence:
-            return self.planned(section, SectionDraft(title=section.title))
+            return self.planned(section, nothing)
         self.enter("writing", section.title)
         step = WriteInput(
             **{**self.context(), "question": section.key_question},
@@ -267,37 +292,48 @@ class DeepResearch(ParentSide, Conclusion):
             section_id=section.id,
             title=section.title,
             evidence=evidence,
-            written=tuple(self.state.written[-CLAIMS_SHOWN:]),
+            written=tuple(reversed(within(reversed(self.state.written[-CLAIMS_SHOWN:]), CLAIMS_ROOM))),
             stop_reason=self.state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(self.state.hypotheses),
         )
         draft = await self.think(
-            "long_writer", ThinkActivities.write_section, step, writing=True, offline=offline
+            "long_writer", ThinkActivities.write_section, step, nothing, writing=True, offline=offline
         )
         return self.planned(section, draft)
 
     def remember_claims(self, planned: PlannedSection) -> None:
         """Hand a section's claims on to the sections after it."""
-        claims = [claim for paragraph in planned.draft.paragraphs for claim in paragraph.claims]
-        self.state.written += [
-            Claim(id=f"{planned.section.id}c{n}", text=claim.text, support=claim.support)
-            for n, claim in enumerate(claims, 1)
-        ]
+        self.state.written += draft_claims(planned.section.id, planned.draft)
 
-    async def proofread_drafts(self) -> None:
-        """One pass over the drafts the sections wrote themselves."""
+    async def proofread_drafts(self, offline: bool) -> None:
+        """One pass over the drafts the sections wrote; without paid calls they stay as they are."""
         drafts = {name: f.draft for name, f in self.state.findings.items() if f.draft is not None}
         if not drafts or self.state.drafts:
             return
-        self.enter("writing", f"proofreading {len(drafts)} drafts")
-        step = ProofreadInput(
-            **self.context(), drafts=drafts, titles={s.id: s.title for s in self.outline() if s.id in drafts}
-        )
-        read = await self.think("proofreader", ThinkActivities.proofread, step, writing=True)
+        read = Proofread(drafts=drafts)
+        if not offline:
+            self.enter("writing", f"proofreading {len(drafts)} drafts")
+            titles = {s.id: s.title for s in self.outline() if s.id in drafts}
+            step = ProofreadInput(**self.context(), drafts=drafts, titles=titles)
+            read = await self.think("proofreader", ThinkActivities.proofread, step, read, writing=True)
         for section in self.outline():
             draft = read.drafts.get(section.id) or drafts.get(section.id)
             if draft is not None:
                 self.state.drafts[section.id] = self.planned(section, draft)
+                self.remember_claims(self.state.drafts[section.id])
+
+
+def renamed(draft: SectionDraft, names: Mapping[str, str]) -> SectionDraft:
+    """A draft whose quotes name works as the ledger does."""
+
+    def named(support: Support) -> Support:
+        return support.model_copy(update={"evidence_id": names.get(support.evidence_id, support.evidence_id)})
+
+    def claim(said: DraftClaim) -> DraftClaim:
+        return said.model_copy(update={"support": tuple(map(named, said.support))})
+
+    paragraphs = tuple(DraftParagraph(claims=tuple(map(claim, p.claims))) for p in draft.paragraphs)
+    return draft.model_copy(update={"paragraphs": paragraphs})
 
 
 def _innermost(error: BaseException) -> str:

@@ -4,32 +4,44 @@ It runs on its own, and as the child of a deep run (`state.job` is set), where i
 of a report, and asks its parent for budget when its lease is used up.
 """
 
+import asyncio
+
 from temporalio import workflow
-from temporalio.exceptions import is_cancelled_exception
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from asyncio import CancelledError
-
+    from activities.roles.allowances import ALLOWANCES
     from activities.steps import (
+        AgentSelectionPlan,
         GapsInput,
+        JudgeAssessment,
         JudgeInput,
+        KnowledgeGapOutput,
+        Observation,
         ObserveInput,
         ReflectInput,
+        Reflection,
         SelectInput,
     )
     from activities.think import ThinkActivities
     from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, StopReason
     from workflows.conclude import Conclusion
-    from workflows.conduct import PERMANENT, OutOfBudget, StepFailed
+    from workflows.failures import OutOfBudget, StepFailed, cause_of, message_of
     from workflows.section import SectionSide
+    from workflows.sizes import rows, shown
     from workflows.state import RunState
     from workflows.stopping import JUDGE_FAILURES, NextStep, decide_next
+    from workflows.thinking import PERMANENT
     from workflows.types import Outcome, ResearchRequest
 
 SHOWN_TO_THINKERS = 30
 """References handed to the observer and the gap evaluator."""
 JUDGED_AT_MOST = 120
 """References the judge ranks before it is shown thirty."""
+ANSWERED = ("ok", "empty")
+"""How a search ends that need not be made again."""
+RELEVANT_KEPT = 120
+"""Ids of helpful items that are remembered, best first."""
 JUDGE_PAUSE = 15.0
 """Seconds before a judge that failed is asked again; doubled each time."""
 
@@ -40,23 +52,18 @@ class IterativeResearch(SectionSide, Conclusion):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        # the SDK leaves plain JSON as it is when an optional argument is not sent
-        self.request = ResearchRequest.model_validate(request)
-        self.state = state or RunState()
-        self.state.loop.max_iterations = self.budget_ledger.limits.max_iterations
+        self.begin(request, state)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        if self.state.stop_reason is not None:
-            return await self.conclude(self.state.stop_reason)
-        try:
-            await self.get_ready()
-            stop = await self.research() if await self.plan_is_approved() else "rejected_by_reviewer"
-        except (CancelledError, Exception) as error:
-            if not is_cancelled_exception(error):
-                raise
-            stop = "cancelled"
-        return await self.conclude(stop)
+        return await self.see_through(self.answer)
+
+    async def answer(self) -> StopReason:
+        """Read the question, have it approved where that is asked for, and research it."""
+        await self.get_ready()
+        if not await self.plan_is_approved():
+            return "rejected_by_reviewer"
+        return await self.research()
 
     async def plan_is_approved(self) -> bool:
         """The plan of a single loop is its question; it is shown and asked about only when requested."""
@@ -71,6 +78,9 @@ class IterativeResearch(SectionSide, Conclusion):
                 )
             )
         return await self.gate("plan", "the question waits for approval")
+
+    def most_sections(self) -> int:
+        return 1
 
     def working_question(self) -> str:
         """The question of this loop: the section's, the approved plan's, or the run's."""
@@ -99,7 +109,7 @@ class IterativeResearch(SectionSide, Conclusion):
         loop.finish, loop.cancelled = control.finish, control.cancelled
         loop.out_of_time = left is not None and left <= 0
         loop.evidence = len(self.state.evidence)
-        loop.unread_steering = len(control.steering) - self.state.steering_read
+        loop.unread_steering = control.steered - self.state.steering_read
         return decide_next(loop, self.profile)
 
     async def take(self, step: NextStep) -> None:
@@ -130,37 +140,51 @@ class IterativeResearch(SectionSide, Conclusion):
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         self.budget_ledger.iterations = loop.iteration
         self.tell("iteration", f"iteration {loop.iteration} of {loop.max_iterations}")
-        await self.report_to_parent()
+        self.report_to_parent()
 
     async def observe(self) -> None:
+        """What is known; it may have been looked at while the judge was still at work."""
         self.enter("observing", "looking at what is known")
+        if self.state.observed_ahead != self.state.loop.iteration:
+            await self.look(self.state.loop.iteration)
+        self.state.loop.last = "observe"
+
+    async def look(self, iteration: int) -> None:
         judged = self.state.loop.judged
         step = ObserveInput(
             **self.context(),
-            iteration=self.state.loop.iteration,
-            evidence=self.promising(SHOWN_TO_THINKERS),
+            iteration=iteration,
+            evidence=shown(self.promising(), SHOWN_TO_THINKERS),
             last_judgement=judged.reasoning if judged else "",
         )
-        observation = await self.think("observer", ThinkActivities.observe, step)
-        self.state.observation = observation.text
-        self.state.loop.last = "observe"
+        seen = await self.think(
+            "observer", ThinkActivities.observe, step, Observation(text=""), by_code=not step.evidence
+        )
+        self.state.observation = seen.text
 
     async def evaluate_gaps(self) -> None:
         self.enter("evaluating_gaps", "asking what is missing")
-        loop, parsed = self.state.loop, self.state.parsed
-        self.state.steering_read = len(self.state.control.steering)
+        loop, parsed, most = self.state.loop, self.state.parsed, self.request.limits.max_gaps
+        judged = loop.judged.gaps if loop.judged else ()
+        self.state.steering_read = self.state.control.steered
         step = GapsInput(
             **self.context(),
             iteration=loop.iteration,
             observation=self.state.observation,
-            evidence=self.promising(SHOWN_TO_THINKERS),
-            judged_gaps=loop.judged.gaps if loop.judged else (),
-            tried=tuple(self.state.searches[-SHOWN_TO_THINKERS:]),
+            evidence=shown(self.promising(), SHOWN_TO_THINKERS),
+            judged_gaps=judged,
+            tried=rows(self.state.searches[-SHOWN_TO_THINKERS:]),
             research_questions=parsed.research_questions if parsed and not self.state.job else (),
-            max_gaps=self.request.limits.max_gaps,
+            max_gaps=most,
         )
-        answer = await self.think("gap_evaluator", ThinkActivities.evaluate_gaps, step)
-        loop.gaps = answer.outstanding_gaps[: self.request.limits.max_gaps]
+        answer = await self.think(
+            "gap_evaluator",
+            ThinkActivities.evaluate_gaps,
+            step,
+            KnowledgeGapOutput(outstanding_gaps=judged or (self.working_question(),)),
+            by_code=not step.evidence,
+        )
+        loop.gaps = answer.outstanding_gaps[:most]
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
             self.tell("gap", gap)
@@ -174,30 +198,40 @@ class IterativeResearch(SectionSide, Conclusion):
             iteration=loop.iteration,
             gaps=loop.gaps,
             sources=self.sources(),
-            tried=tuple(self.state.searches[-2 * SHOWN_TO_THINKERS :]),
+            tried=rows(self.state.searches[-2 * SHOWN_TO_THINKERS :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(self.state.recommended),
             per_gap=self.request.limits.searches_per_gap,
         )
-        plan = await self.think("tool_selector", ThinkActivities.select_tools, step)
+        plan = await self.think("tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan())
         known = {source.info.name for source in step.sources}
-        answered = {(s.source, s.asked) for s in self.state.searches if s.status in ("ok", "empty")}
+        answered = {(s.source, s.asked) for s in self.state.searches if s.status in ANSWERED}
         tasks = [t for t in plan.tasks if t.agent in known and (t.agent, t.query) not in answered]
         most = self.request.limits.max_gaps * self.request.limits.searches_per_gap
         self.state.tasks = list({(t.agent, t.query): t for t in tasks}.values())[:most]
         loop.tasks, loop.last = len(self.state.tasks), "select_tools"
 
     async def take_added_sources(self) -> None:
-        """Make a source that a reviewer added available, if this worker has it."""
-        known = {s.info.name: s for s in self.prepared.sources}
-        for name in self.state.control.added_sources:
-            if name in known:
-                if not known[name].enabled:
-                    self.note(f"{name} was asked for but is not available: {known[name].reason}")
-                continue
-            self.state.control.added_sources.remove(name)
-            self.note(f"{name} was asked for, but there is no such source.")
-            return
+        """Make the sources that a reviewer added available, as far as this worker has them."""
+        added = self.state.control.added_sources
+        for name in list(added):
+            known = {s.info.name: s for s in self.prepared.sources}
+            if name not in known and self.request.sources:
+                # the worker was asked for the user's own choice only
+                try:
+                    more = await self.prepare(self.profile.name, [name])
+                except ActivityError as error:
+                    if is_cancelled_exception(error):
+                        raise
+                    added.remove(name)
+                    self.note(f"{name} was asked for but cannot be searched: {message_of(cause_of(error))}")
+                    continue
+                self.state.prepared = self.prepared.model_copy(update={"sources": more.sources})
+            elif name not in known:
+                added.remove(name)
+                self.note(f"{name} was asked for, but there is no such source.")
+            elif not known[name].enabled:
+                self.note(f"{name} was asked for but is not available: {known[name].reason}")
 
     async def search_selected(self) -> None:
         loop = self.state.loop
@@ -205,52 +239,105 @@ class IterativeResearch(SectionSide, Conclusion):
         statuses, new = await self.search(self.state.tasks)
         loop.statuses, loop.new_evidence, loop.last = tuple(statuses), new, "search"
         loop.evidence = len(self.state.evidence)
+        loop.unjudged += new
         loop.stalled = 0 if new else loop.stalled + 1
         if not new and "empty" in statuses:
             await self.reflect()
 
     async def reflect(self) -> None:
-        """Searches that brought nothing new: ask why, and what to search instead."""
+        """Searches that brought nothing new: ask why, and what to search instead. Those that failed are not
+        shown: an outage is no reason to search for something else."""
         loop = self.state.loop
         step = ReflectInput(
             **self.context(),
             iteration=loop.iteration,
             gaps=loop.gaps,
-            searches=tuple(s for s in self.state.searches if s.iteration == loop.iteration),
+            searches=rows(
+                s for s in self.state.searches if s.iteration == loop.iteration and s.status in ANSWERED
+            ),
             new_evidence=(),
         )
-        reflection = await self.think("reflector", ThinkActivities.reflect, step)
-        self.state.recommended = list(reflection.better_searches)
+        reflection = await self.think(
+            "reflector", ThinkActivities.reflect, step, Reflection(served=False), by_code=True
+        )
+        self.state.recommended = list(reflection.better_searches) or self.state.recommended
 
     async def judge(self) -> None:
+        """A verdict. The first one is seldom the last, so the next look is taken while it is made."""
         self.enter("judging", f"judging {len(self.state.evidence)} items")
-        loop = self.state.loop
-        loop.last = "judge"
-        step = JudgeInput(**self.context(), iteration=loop.iteration, evidence=self.promising(JUDGED_AT_MOST))
+        self.state.loop.last = "judge"
+        if self.next_look_is_likely():
+            await self.judge_and_look_ahead()
+        else:
+            await self.ask_judge()
+
+    async def judge_and_look_ahead(self) -> None:
+        """Both at once: neither needs the other's answer."""
+        ahead = asyncio.create_task(self.look_ahead())
         try:
-            judged = await self.think("judge", ThinkActivities.judge_evidence, step)
+            await self.ask_judge()
+        except (asyncio.CancelledError, ActivityError):
+            ahead.cancel()
+            raise
+        finally:
+            await workflow.wait([ahead])
+        ahead.result()
+
+    def next_look_is_likely(self) -> bool:
+        """Whether another iteration will probably follow, and a look at what is known costs a call to wait
+        for."""
+        loop, ledger = self.state.loop, self.budget_ledger
+        if loop.judged or loop.judge_failures or loop.iteration >= loop.max_iterations:
+            return False
+        both = ALLOWANCES["judge"].tokens + ALLOWANCES["observer"].tokens
+        return self.choice("observer").backend != "extractive" and ledger.refusal(both, 0) is None
+
+    async def look_ahead(self) -> None:
+        """What the next iteration would begin with. When it fails, that iteration looks itself."""
+        coming = self.state.loop.iteration + 1
+        try:
+            await self.look(coming)
+        except OutOfBudget:
+            return
+        self.state.observed_ahead = coming
+
+    async def ask_judge(self) -> None:
+        loop = self.state.loop
+        step = JudgeInput(
+            **self.context(), iteration=loop.iteration, evidence=shown(self.promising(), JUDGED_AT_MOST)
+        )
+        unjudged = loop.unjudged
+        try:
+            judged = await self.think("judge", ThinkActivities.judge_evidence, step, None)
         except StepFailed as failed:
             loop.judge_failures = JUDGE_FAILURES if failed.category in PERMANENT else loop.judge_failures + 1
             if loop.judge_failures < JUDGE_FAILURES:
-                await workflow.sleep(
-                    JUDGE_PAUSE * 2 ** (loop.judge_failures - 1), summary="before the judge is asked again"
-                )
+                await self.rest_before_judging(JUDGE_PAUSE * 2 ** (loop.judge_failures - 1))
             return
-        loop.judged, loop.judged_evidence, loop.judge_failures = judged, len(self.state.evidence), 0
-        self.state.recommended = list(judged.recommended_searches)
-        known = {ref.evidence_id for ref in self.state.evidence}
-        self.state.relevant = list(
-            dict.fromkeys([i for i in judged.relevant if i in known] + self.state.relevant)
-        )
-        self.state.screened = max(self.state.screened, judged.shown)
+        loop.judged, loop.judge_failures = judged, 0
+        loop.unjudged -= unjudged
+        self.take_verdict(judged)
+
+    async def rest_before_judging(self, seconds: float) -> None:
+        left = self.budget_ledger.research_seconds(self.now())
+        await self.rest(seconds if left is None else min(seconds, left), "before the judge is asked again")
+
+    def take_verdict(self, judged: JudgeAssessment) -> None:
+        """What a judgement says beside its scores."""
+        state = self.state
+        state.recommended = list(judged.recommended_searches)
+        known = {ref.evidence_id for ref in state.evidence}
+        helpful = [name for name in judged.relevant if name in known]
+        state.relevant = list(dict.fromkeys([*helpful, *state.relevant]))[:RELEVANT_KEPT]
+        state.screened = max(state.screened, judged.shown)
         scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
         self.tell("judged", f"confidence {judged.confidence:.2f}; {scores}")
 
-    def promising(self, most: int) -> tuple[EvidenceRef, ...]:
+    def promising(self) -> tuple[EvidenceRef, ...]:
         """References in the order of their promise: what a judge found helpful, then the newest."""
         rank = {name: place for place, name in enumerate(self.state.relevant)}
         helpful = sorted(
             (ref for ref in self.state.evidence if ref.evidence_id in rank), key=lambda r: rank[r.evidence_id]
         )
         others = [ref for ref in reversed(self.state.evidence) if ref.evidence_id not in rank]
-        return (*helpful, *others)[:most]
+        return (*helpful, *others)

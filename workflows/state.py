@@ -1,5 +1,8 @@
 """A run's state: all of it in one model, so that continuing as new carries everything over."""
 
+import base64
+import zlib
+
 from pydantic import BaseModel, Field
 
 from activities.steps import (
@@ -15,6 +18,7 @@ from activities.types import (
     Claim,
     EvidenceRef,
     Gate,
+    ModelChoice,
     ReportPlan,
     SearchRecord,
     StopReason,
@@ -27,6 +31,8 @@ EVENTS_KEPT = 400
 """Events a run remembers; older ones are dropped from the front, the numbering goes on."""
 EVENTS_CARRIED = 60
 """Events that are carried into the next run of the same workflow."""
+CARRIED_PLAINLY = 128 * 1024
+"""Bytes of JSON up to which a state is carried over as it is; a larger one is packed."""
 
 
 class ControlState(BaseModel):
@@ -44,6 +50,9 @@ class ControlState(BaseModel):
     """The answer of each gate that was answered."""
     decisions: list[Decision] = Field(default_factory=list)
     steering: list[str] = Field(default_factory=list)
+    """The latest texts, oldest first."""
+    steered: int = 0
+    """How many there have been."""
     added_sources: list[str] = Field(default_factory=list)
     chosen: list[str] = Field(default_factory=list)
     """Candidates a reviewer chose."""
@@ -71,6 +80,8 @@ class RunState(BaseModel):
     """Searches the judge or the reflector recommended."""
     steering_read: int = 0
     """How many steering texts a gap evaluation has read."""
+    observed_ahead: int = 0
+    """The iteration that `observation` was made for before it began; 0 for none."""
     searches: list[SearchRecord] = Field(default_factory=list)
     identified: int = 0
     duplicates: int = 0
@@ -84,9 +95,11 @@ class RunState(BaseModel):
     plan_hash: str = ""
     hypotheses: list[MechanismHypothesis] = Field(default_factory=list)
     candidates: list[Candidate] = Field(default_factory=list)
+    named: bool = False
+    """Whether candidates have been asked for; there may be none."""
     model_down: bool = False
-    model_unusable: bool = False
-    """A permanent failure (authentication, unknown model): no further call is made."""
+    unusable: list[ModelChoice] = Field(default_factory=list)
+    """Models that failed for good (authentication, unknown name): they are not called again."""
     stop_reason: StopReason | None = None
 
     job: SectionJob | None = None
@@ -96,9 +109,27 @@ class RunState(BaseModel):
 
     sections: dict[str, SectionProgress] = Field(default_factory=dict)
     findings: dict[str, SectionFindings] = Field(default_factory=dict)
+    """What became of each section; its evidence and searches have gone into the run's."""
+    found: dict[str, list[str]] = Field(default_factory=dict)
+    """Ids of the items each section brought home, best first."""
     drafts: dict[str, PlannedSection] = Field(default_factory=dict)
     written: list[Claim] = Field(default_factory=list)
 
-    def carry(self) -> None:
-        """Get ready to be handed to the next run: a long event list need not travel, its numbering does."""
+    packed: str = ""
+    """All of the above, when it is too large to travel as it is."""
+
+    def carried(self) -> "RunState":
+        """This state as the next run gets it: with the latest events only (the numbering goes on), and packed
+        when it is large, since references to hundreds of items would not pass the payload limit."""
         del self.control.events[:-EVENTS_CARRIED]
+        plain = self.model_dump_json().encode()
+        if len(plain) <= CARRIED_PLAINLY:
+            return self
+        return RunState(packed=base64.b85encode(zlib.compress(plain, 9)).decode())
+
+    @classmethod
+    def received(cls, state: "RunState | None") -> "RunState":
+        """The state a run begins with: a fresh one, or what `carried` gave the one before it."""
+        if state is None or not state.packed:
+            return state or cls()
+        return cls.model_validate_json(zlib.decompress(base64.b85decode(state.packed)))

@@ -6,7 +6,7 @@ system demands comes before any limit, limits before the state of the evidence.
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from activities.steps import JudgeAssessment
 from activities.types import Frozen, Profile, SearchStatus, StopReason
@@ -47,8 +47,8 @@ class LoopState(BaseModel):
     evidence: int = 0
     judged: JudgeAssessment | None = None
     """The latest judgement; None until one succeeded."""
-    judged_evidence: int = Field(default=0)
-    """How many items there were when it was made."""
+    unjudged: int = 0
+    """Items found since it was made (since the start, while there is none)."""
     unread_steering: int = 0
     """What a reviewer said that no gap evaluation has read yet."""
 
@@ -87,7 +87,7 @@ def decide_next(state: LoopState, profile: Profile) -> NextStep:
             return _after_gaps(state)
         case "select_tools":
             if state.tasks == 0:
-                return _write("no_new_evidence", "no search is left that has not been made")
+                return _nothing_new(state, "no search is left that has not been made")
             return NextStep(step="search", reason=f"{state.tasks} searches were selected")
         case "search":
             return _after_search(state)
@@ -114,15 +114,15 @@ def _must_stop(state: LoopState) -> NextStep | None:
 def _after_gaps(state: LoopState) -> NextStep:
     if state.gaps:
         return NextStep(step="select_tools", reason=f"{len(state.gaps)} gaps are open")
-    return _write("no_new_evidence", "no gap is left to search for")
+    return _nothing_new(state, "no gap is left to search for")
 
 
 def _after_search(state: LoopState) -> NextStep:
     if all_failed(state.statuses):
         return _write("all_sources_failed", "every search of this iteration failed")
     if state.stalled >= STALLED_ITERATIONS:
-        return _write("no_new_evidence", f"{state.stalled} iterations in a row found nothing new")
-    if state.evidence == 0 or (state.judged is not None and state.evidence == state.judged_evidence):
+        return _nothing_new(state, f"{state.stalled} iterations in a row found nothing new")
+    if state.evidence == 0 or (state.judged is not None and state.unjudged == 0):
         return _next_iteration(state, "nothing new was found to judge")
     return NextStep(step="judge", reason=f"{state.evidence} items have been found")
 
@@ -137,6 +137,13 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
     if sufficient(profile, state.judged):
         return _write("sufficient_evidence", "the scores meet the profile")
     return _next_iteration(state, "the scores do not meet the profile yet")
+
+
+def _nothing_new(state: LoopState, reason: str) -> NextStep:
+    """Nothing is left to do, unless a reviewer has just said what else to look at."""
+    if state.unread_steering:
+        return _next_iteration(state, "the reviewer's words have not been acted on yet")
+    return _write("no_new_evidence", reason)
 
 
 def _next_iteration(state: LoopState, reason: str) -> NextStep:

@@ -137,6 +137,7 @@ class SectionProgress(Frozen):
     evidence: int = 0
     by_role: dict[str, Usage] = Field(default_factory=dict)
     """What the section has spent, as far as its parent knows."""
+    spent_microusd: int = 0
     workflow_id: str = ""
     note: str = ""
 
@@ -198,6 +199,8 @@ class SectionFindings(Frozen):
     searches: tuple[SearchRecord, ...] = ()
     iterations: int = 0
     by_role: dict[str, Usage] = Field(default_factory=dict)
+    spent_microusd: int = 0
+    """What counts against the money limit, calls of unknown price included."""
     confidence: float = 0.0
     scores: dict[str, int] = Field(default_factory=dict)
     draft: SectionDraft | None = None
@@ -226,7 +229,8 @@ class Outcome(Frozen):
 
 
 class Approval(Frozen):
-    """Signals `approve` and `reject`. An unknown gate is ignored and noted as an event."""
+    """Signals `approve` and `reject`. One that names no gate, or one that does not wait, is noted as an event
+    and changes nothing."""
 
     gate: Gate
     by: str = ""
@@ -310,6 +314,7 @@ class LeaseRequest(Frozen):
     least_tokens: int
     """What its next call needs."""
     cost_microusd: int = 0
+    least_cost_microusd: int = 0
 
 
 class Grant(Frozen):
@@ -317,6 +322,7 @@ class Grant(Frozen):
 
     tokens: int = 0
     cost_microusd: int = 0
+    seconds: float = 0.0
     iterations: int = 0
     final: bool = False
     """Nothing is left: do not ask again."""

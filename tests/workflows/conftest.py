@@ -1,0 +1,163 @@
+"""A stage for workflow tests: a real Temporal test server that skips time, a real worker with the sandbox, and
+scripted activities."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client, WorkflowHandle
+from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.evidence import EvidenceStore
+from activities.payloads import DATA_CONVERTER
+from activities.report_types import Report
+from tests.workflows.fakes import Fakes, Script
+from worker.build import PASSED_THROUGH
+from workflows.auto import AutoResearch
+from workflows.deep import DeepResearch
+from workflows.iterative import IterativeResearch
+from workflows.types import (
+    AgentEvent,
+    BudgetStatus,
+    EventsAfter,
+    Limits,
+    Outcome,
+    Progress,
+    ReportView,
+    ResearchRequest,
+)
+
+TEST_SERVER = Path(sys.executable).parent / "temporal-test-server"
+QUEUE = "stage"
+PATIENCE = 30.0
+"""Real seconds until a test that waits for something gives up."""
+QUESTION = "Does metformin lower mortality in people with diabetes?"
+WORKFLOWS = [AutoResearch, IterativeResearch, DeepResearch]
+TYPES = {"auto": "AutoResearch", "iterative": "IterativeResearch", "deep": "DeepResearch"}
+
+
+def a_request(mode: str = "iterative", limits: dict[str, Any] | None = None, **more: Any) -> ResearchRequest:
+    """A request with the defaults of the command line."""
+    return ResearchRequest.model_validate(
+        {"question": QUESTION, "mode": mode, "limits": Limits.model_validate(limits or {}), **more}
+    )
+
+
+@dataclass
+class Run:
+    """A run on the stage."""
+
+    handle: WorkflowHandle[Any, Outcome]
+
+    async def outcome(self) -> Outcome:
+        """Its result; while this waits, time is skipped."""
+        return await self.handle.result()
+
+    async def progress(self) -> Progress:
+        return await self.handle.query("progress", result_type=Progress)
+
+    async def budget(self) -> BudgetStatus:
+        return await self.handle.query("budget", result_type=BudgetStatus)
+
+    async def events(self, after: int = 0) -> list[AgentEvent]:
+        answer: list[AgentEvent] = await self.handle.query(
+            "events", EventsAfter(after=after), result_type=list[AgentEvent]
+        )
+        return answer
+
+    async def report(self) -> Report:
+        view = await self.handle.query("report", result_type=ReportView)
+        assert view.report is not None
+        return view.report
+
+    async def until(self, met: Callable[[Progress], bool]) -> Progress:
+        """Wait, in real time, until its progress meets a condition."""
+        return await until(self.progress, met)
+
+
+async def until(ask: Callable[[], Any], met: Callable[[Any], bool]) -> Any:
+    """Ask until the answer meets a condition."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            answer = await ask()
+            if met(answer):
+                return answer
+            await asyncio.sleep(0.02)
+
+
+@dataclass
+class Stage:
+    """Where a test's runs play."""
+
+    env: WorkflowEnvironment
+    fakes: Fakes
+    started: int = 0
+
+    @property
+    def client(self) -> Client:
+        return self.env.client
+
+    @property
+    def script(self) -> Script:
+        return self.fakes.script
+
+    async def start(self, request: ResearchRequest, name: str = "", mode: str = "") -> Run:
+        self.started += 1
+        handle: WorkflowHandle[Any, Outcome] = await self.client.start_workflow(
+            TYPES[mode or request.mode],
+            request,
+            id=name or f"ask-{self.started}",
+            task_queue=QUEUE,
+            result_type=Outcome,
+        )
+        return Run(handle)
+
+    async def play(self, request: ResearchRequest, name: str = "") -> tuple[Outcome, Report, Run]:
+        """A run from its start to its report."""
+        run = await self.start(request, name)
+        outcome = await run.outcome()
+        return outcome, await run.report(), run
+
+    def child(self, run: Run, section: str) -> Run:
+        """A section of a deep run."""
+        return Run(self.client.get_workflow_handle(f"{run.handle.id}/{section}", result_type=Outcome))
+
+
+def a_worker(client: Client, fakes: Fakes) -> Worker:
+    """As `worker.build` makes it, but any exception in a workflow ends the run instead of hiding in retries."""
+    return Worker(
+        client,
+        task_queue=QUEUE,
+        workflows=WORKFLOWS,
+        activities=fakes.activities,
+        workflow_runner=SandboxedWorkflowRunner(
+            SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
+        ),
+        workflow_failure_exception_types=[Exception],
+    )
+
+
+@asynccontextmanager
+async def a_stage(store: Path) -> AsyncIterator[Stage]:
+    fakes = Fakes(EvidenceStore.at(str(store)))
+    async with (
+        await WorkflowEnvironment.start_time_skipping(
+            test_server_existing_path=str(TEST_SERVER), data_converter=DATA_CONVERTER
+        ) as env,
+        a_worker(env.client, fakes),
+    ):
+        yield Stage(env, fakes)
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    """A stage of the test's own."""
+    async with a_stage(tmp_path / "evidence") as stage:
+        yield stage

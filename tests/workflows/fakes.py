@@ -1,0 +1,410 @@
+"""A scripted stand-in for everything that touches the world: activities under their real names, with their real
+inputs and outputs. Evidence goes to a real store, and publishing is the real activity, so that a report in these
+tests has passed the real quote check.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.errors import (
+    ModelDown,
+    ModelError,
+    ModelRefused,
+    SourceError,
+    Unavailable,
+    to_application_error,
+)
+from activities.evidence import EvidenceStore
+from activities.publish import PublishActivities
+from activities.roles.allowances import ALLOWANCES
+from activities.search import activity_name
+from activities.steps import (
+    AgentSelectionPlan,
+    AgentTask,
+    Charged,
+    DraftClaim,
+    DraftParagraph,
+    GapsInput,
+    Hits,
+    Hypotheses,
+    HypothesisInput,
+    JudgeAssessment,
+    JudgeInput,
+    KnowledgeGapOutput,
+    MechanismHypothesis,
+    Observation,
+    ObserveInput,
+    ParsedQuery,
+    ParseQueryInput,
+    PlanInput,
+    Prepared,
+    PrepareInput,
+    Proofread,
+    ProofreadInput,
+    PublishInput,
+    ReflectInput,
+    Reflection,
+    Role,
+    SearchTask,
+    SectionDraft,
+    SelectInput,
+    StepContext,
+    WriteInput,
+)
+from activities.types import (
+    Criterion,
+    Evidence,
+    EvidenceRef,
+    Identifiers,
+    ModelChoice,
+    Price,
+    Profile,
+    Provenance,
+    ReportPlan,
+    ReportPlanSection,
+    SourceInfo,
+    SourceOption,
+    Support,
+    Usage,
+)
+
+T = TypeVar("T")
+
+PROFILE = Profile(
+    name="biomedical",
+    description="A question of medicine.",
+    criteria=(Criterion(name="relevance", description="on the question", minimum=6),),
+    confidence_threshold=0.8,
+    sources=("alpha", "beta"),
+)
+MODEL = ModelChoice(backend="openai", model="m1")
+PRICE = Price(input_per_million=1.0, output_per_million=4.0)
+SOURCES = ("alpha", "beta", "gamma")
+COST = Usage(calls=1, input_tokens=800, output_tokens=200, cost_microusd=1_600)
+"""What a call costs unless a test says otherwise."""
+
+
+def sentence(source: str, query: str) -> str:
+    """The one quotable sentence of the document a search finds."""
+    return f"In this cohort the treatment named {query} of {source} lowered mortality over five years."
+
+
+def document(source: str, query: str, number: int = 1) -> Evidence:
+    """What a search finds; a work of its own for each source, query and number."""
+    name = f"{source}-{query}-{number}".replace(" ", "-")
+    return Evidence(
+        evidence_id=f"doi:10.1000/{name}",
+        source=source,
+        title=f"{name} in {source}",
+        text=sentence(source, query),
+        year=2020,
+        identifiers=Identifiers(doi=f"10.1000/{name}"),
+        evidence_type="observational",
+        standing="none",
+        provenance=(Provenance(source=source, query=query),),
+    )
+
+
+def down(message: str = "the model failed (503)") -> ApplicationError:
+    """A model that is not there, as its client says it. Retried by the step's policy."""
+    return to_application_error(ModelDown(message, usage=Usage(calls=1)))
+
+
+def refused(category: str = "auth") -> ApplicationError:
+    """A model that will never answer."""
+    return to_application_error(ModelRefused("the key was refused", category=category))
+
+
+def outage(error: type[SourceError] = Unavailable) -> ApplicationError:
+    """A source that gives no answer; final at once, so that a test need not sit through retries."""
+    plain = to_application_error(error("the source is down"))
+    return ApplicationError(plain.message, *plain.details, type=plain.type, non_retryable=True)
+
+
+def takes(seconds: float) -> None:
+    """Let virtual time pass in an activity: the first attempt asks to be tried again after so long."""
+    if activity.info().attempt == 1:
+        raise ApplicationError("not yet", next_retry_delay=timedelta(seconds=seconds))
+
+
+@dataclass
+class Call:
+    """A thinking step that was taken."""
+
+    role: Role
+    step: StepContext
+    workflow_id: str
+    usage: Usage
+
+    @property
+    def paid(self) -> bool:
+        return self.step.model.backend != "extractive"
+
+
+@dataclass
+class Script:
+    """What happens in a run. A function gets the step's input and returns its answer, or raises."""
+
+    mode: str = "iterative"
+    profile: Profile = PROFILE
+    models: dict[str, ModelChoice] = field(default_factory=lambda: {"default": MODEL})
+    prices: dict[str, Price | None] = field(default_factory=lambda: {MODEL.model: PRICE})
+    sources: Sequence[SourceOption] = tuple(
+        SourceOption(
+            info=SourceInfo(name=name, title=name.title(), covers="papers"),
+            enabled=name != "gamma",
+            reason="set GAMMA_KEY" if name == "gamma" else "",
+        )
+        for name in SOURCES
+    )
+    sections: int = 3
+    sufficient_at: int | None = 1
+    """The judge is satisfied in this iteration; None: never."""
+    usage: Callable[[Role, StepContext], Usage] = lambda _role, _step: COST
+    before: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
+    """Called before a paid step; may raise."""
+    always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
+    """Called before any step, paid or not; may raise."""
+    answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
+    search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
+    publish: Callable[[PublishInput], None] | None = None
+
+
+class Fakes:
+    """Register `activities` on a worker; read `calls`, `searches` and `published` afterwards."""
+
+    def __init__(self, store: EvidenceStore, script: Script | None = None) -> None:
+        self.script = script or Script()
+        self.store = store
+        self.calls: list[Call] = []
+        self.attempts: list[Role] = []
+        """Every attempt at a paid step, answered or not."""
+        self.searches: list[SearchTask] = []
+        self.published: list[PublishInput] = []
+        self.prepared: list[PrepareInput] = []
+        self._publisher = PublishActivities(store)
+
+    def of(self, role: Role) -> list[Call]:
+        """The steps of a role, in order."""
+        return [call for call in self.calls if call.role == role]
+
+    def paid(self) -> list[Call]:
+        return [call for call in self.calls if call.paid]
+
+    async def _think(self, role: Role, step: StepContext, default: Callable[[], T]) -> Charged[T]:
+        script, paid = self.script, step.model.backend != "extractive"
+        if role in script.always:
+            script.always[role](step)
+        if paid:
+            self.attempts.append(role)
+            if role in script.before:
+                script.before[role](step)
+        given = script.answers.get(role)
+        output: T = given(step) if given else default()
+        usage = script.usage(role, step) if paid else Usage()
+        assert usage.tokens <= ALLOWANCES[role].tokens
+        self.calls.append(Call(role, step, activity.info().workflow_id or "", usage))
+        return Charged(
+            output=output,
+            usage=usage,
+            model=step.model.model or "extractive",
+            prompt_version=f"{role}@1" if paid else "",
+        )
+
+    # the activities
+
+    @activity.defn
+    async def prepare(self, step: PrepareInput) -> Prepared:
+        script = self.script
+        self.prepared.append(step)
+        offered = {option.info.name: option for option in script.sources}
+        unknown = [name for name in step.sources if name not in offered]
+        if unknown:
+            raise ApplicationError(f"there is no source named {unknown[0]}", non_retryable=True)
+        return Prepared(
+            profile=script.profile,
+            sources=tuple(offered[n] for n in step.sources) if step.sources else tuple(script.sources),
+            models=step.models or script.models,
+            prices=script.prices,
+            profiles={script.profile.name: script.profile.description},
+        )
+
+    @activity.defn
+    async def parse_query(self, step: ParseQueryInput) -> Charged[ParsedQuery]:
+        def answer() -> ParsedQuery:
+            return ParsedQuery.model_validate(
+                {
+                    "original_query": step.question,
+                    "improved_query": step.question,
+                    "research_mode": self.script.mode,
+                    "profile": self.script.profile.name,
+                    "research_questions": (step.question,),
+                    "rationale": "because the script says so",
+                }
+            )
+
+        return await self._think("query_parser", step, answer)
+
+    @activity.defn
+    async def plan_report(self, step: PlanInput) -> Charged[ReportPlan]:
+        def answer() -> ReportPlan:
+            return ReportPlan(
+                report_title="A plan",
+                background_context="What is known.",
+                report_outline=tuple(
+                    ReportPlanSection(title=f"Section {n}", key_question=f"question number {n}")
+                    for n in range(1, self.script.sections + 1)
+                ),
+            )
+
+        return await self._think("planner", step, answer)
+
+    @activity.defn
+    async def observe(self, step: ObserveInput) -> Charged[Observation]:
+        return await self._think("observer", step, lambda: Observation(text=f"seen {len(step.evidence)}"))
+
+    @activity.defn
+    async def evaluate_gaps(self, step: GapsInput) -> Charged[KnowledgeGapOutput]:
+        gap = f"gap {step.iteration} of {step.question}"
+        return await self._think(
+            "gap_evaluator", step, lambda: KnowledgeGapOutput(outstanding_gaps=(gap[:80],))
+        )
+
+    @activity.defn
+    async def select_tools(self, step: SelectInput) -> Charged[AgentSelectionPlan]:
+        def answer() -> AgentSelectionPlan:
+            return AgentSelectionPlan(
+                tasks=tuple(
+                    AgentTask(gap=gap, agent=option.info.name, query=f"{gap[:60]} in {option.info.name}")
+                    for gap in step.gaps
+                    for option in step.sources
+                )
+            )
+
+        return await self._think("tool_selector", step, answer)
+
+    @activity.defn
+    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeAssessment]:
+        def answer() -> JudgeAssessment:
+            at = self.script.sufficient_at
+            enough = at is not None and step.iteration >= at
+            return JudgeAssessment(
+                scores={c.name: 9 if enough else 3 for c in step.profile.criteria},
+                confidence=0.9 if enough else 0.3,
+                gaps=() if enough else ("something is missing",),
+                relevant=tuple(ref.evidence_id for ref in step.evidence[:5]),
+                reasoning="as the script says",
+                shown=len(step.evidence),
+            )
+
+        return await self._think("judge", step, answer)
+
+    @activity.defn
+    async def reflect(self, step: ReflectInput) -> Charged[Reflection]:
+        return await self._think("reflector", step, lambda: Reflection(served=False))
+
+    @activity.defn
+    async def generate_hypotheses(self, step: HypothesisInput) -> Charged[Hypotheses]:
+        documents = await self.store.get_many(step.evidence)
+
+        def answer() -> Hypotheses:
+            drugs = ("metformin", "aspirin", "sirolimus")
+            return Hypotheses(
+                hypotheses=tuple(
+                    MechanismHypothesis(
+                        drug=drug,
+                        target="mTOR",
+                        supporting_evidence=(Support(evidence_id=d.evidence_id, quote=d.text),),
+                    )
+                    for drug, d in zip(drugs, documents, strict=False)
+                )
+            )
+
+        return await self._think("hypothesis_generator", step, answer)
+
+    async def _draft(self, step: WriteInput) -> SectionDraft:
+        documents = await self.store.get_many(step.evidence[:3])
+        return SectionDraft(
+            title=step.title,
+            paragraphs=tuple(
+                DraftParagraph(
+                    claims=(
+                        DraftClaim(
+                            text=doc.text, support=(Support(evidence_id=ref.evidence_id, quote=doc.text),)
+                        ),
+                    )
+                )
+                for ref, doc in zip(step.evidence, documents, strict=False)
+            ),
+        )
+
+    @activity.defn
+    async def write_report(self, step: WriteInput) -> Charged[SectionDraft]:
+        draft = await self._draft(step)
+        return await self._think("writer", step, lambda: draft)
+
+    @activity.defn
+    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
+        draft = await self._draft(step)
+        return await self._think("long_writer", step, lambda: draft)
+
+    @activity.defn
+    async def proofread(self, step: ProofreadInput) -> Charged[Proofread]:
+        return await self._think("proofreader", step, lambda: Proofread(drafts=step.drafts))
+
+    @activity.defn
+    async def publish_report(self, step: PublishInput) -> Any:
+        self.published.append(step)
+        if self.script.publish:
+            self.script.publish(step)
+        return await self._publisher.publish(step)
+
+    def _search(self, source: str) -> Callable[..., Any]:
+        @activity.defn(name=activity_name(source))
+        async def search(task: SearchTask) -> Hits:
+            self.searches.append(task)
+            found = self.script.search(task) if self.script.search else None
+            if isinstance(found, Hits):
+                return found
+            documents = [document(source, task.query.text)] if found is None else list(found)
+            return await self.hits(task, documents)
+
+        return search
+
+    async def hits(self, task: SearchTask, documents: Sequence[Evidence]) -> Hits:
+        """An answer whose documents are in the store."""
+        kept: list[EvidenceRef] = [await self.store.put(item) for item in documents]
+        return Hits(
+            source=task.source,
+            query=task.query.text,
+            status="ok" if kept else "empty",
+            hits=len(kept),
+            kept=tuple(kept),
+        )
+
+    @property
+    def activities(self) -> list[Callable[..., Any]]:
+        return [
+            self.prepare,
+            self.parse_query,
+            self.plan_report,
+            self.observe,
+            self.evaluate_gaps,
+            self.select_tools,
+            self.judge_evidence,
+            self.reflect,
+            self.generate_hypotheses,
+            self.write_report,
+            self.write_section,
+            self.proofread,
+            self.publish_report,
+            *(self._search(source) for source in SOURCES),
+        ]
+
+
+__all__ = ["Fakes", "ModelError", "Script", "document", "down", "outage", "refused", "sentence", "takes"]
