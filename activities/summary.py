@@ -54,20 +54,22 @@ def quality(items: Iterable[Evidence]) -> Literal["strong", "moderate", "weak"]:
 def summary_claims(
     question: str, claims: Sequence[Claim], documents: Mapping[str, Evidence]
 ) -> tuple[Claim, ...]:
-    """At most six claims, in the report's order, that are strongly supported, direct and not alike. When one
-    of them is contradicted, the strongest claim against it is there as well."""
+    """At most six claims and about half of those there are, in the report's order, that are strongly
+    supported, direct and not alike. When one of them is contradicted, the strongest claim against it is there
+    as well."""
+    most = min(MAX_POINTS, max(2, (len(claims) + 1) // 2))
     asked = _stems(question)
     rank = {c.id: (_score(c, asked, documents), -place) for place, c in enumerate(claims)}
     by_id = {claim.id: claim for claim in claims}
     chosen: dict[str, Claim] = {}
     for claim in sorted(claims, key=lambda c: rank[c.id], reverse=True):
-        if len(chosen) >= MAX_POINTS:
+        if len(chosen) >= most:
             break
         if any(fuzz.token_set_ratio(claim.text, c.text) >= _ALIKE for c in chosen.values()):
             continue
         chosen[claim.id] = claim
         against = [by_id[other] for other in claim.contradicts if other in by_id and other not in chosen]
-        if against and len(chosen) < MAX_POINTS:
+        if against and len(chosen) < most:
             strongest = max(against, key=lambda c: rank[c.id])
             chosen[strongest.id] = strongest
     return tuple(claim for claim in claims if claim.id in chosen)

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from activities.formats import words
 from activities.formats.extras import MissingExtra
-from activities.formats.text import authors_line, badges, best_url, citation, cited, clean, identifier_links
+from activities.formats.text import (
+    authors_line,
+    badges,
+    best_url,
+    citation,
+    cited,
+    clean,
+    ended,
+    identifier_links,
+)
 from activities.report_types import Reference, Report
 
 if TYPE_CHECKING:
@@ -93,12 +102,11 @@ def _table(document: "Document", head: Sequence[str], rows: Sequence[Sequence[st
 
 
 def _reference(reference: Reference) -> str:
-    authors = authors_line(reference.authors)
     place = ", ".join(x for x in (clean(reference.venue or ""), str(reference.year or "")) if x)
     parts = [
         f"[{reference.number}]",
-        f"{authors}." if authors else "",
-        f"{clean(reference.title).rstrip('.')}.",
+        ended(authors_line(reference.authors)),
+        ended(clean(reference.title)),
         f"{place}." if place else "",
         *(f"{label} {clean(value)}." for label, value, _ in identifier_links(reference.identifiers)),
         best_url(reference) or "",

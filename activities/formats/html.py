@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.html import tostring
 
 from activities.formats import words
-from activities.formats.text import authors_line, badges, best_url, clean, identifier_links, numbers_of
+from activities.formats.text import authors_line, badges, best_url, clean, ended, identifier_links, numbers_of
 from activities.report_types import Reference, Report, ReportSection
 from activities.types import Candidate, Claim, Support
 
@@ -197,8 +197,8 @@ def _link(text: str, url: str | None) -> Node:
 def _reference(reference: Reference) -> Element:
     nodes: list[Node] = []
     if reference.authors:
-        nodes.append(f"{authors_line(reference.authors)}. ")
-    nodes += [_link(clean(reference.title), best_url(reference)), ". "]
+        nodes.append(f"{ended(authors_line(reference.authors))} ")
+    nodes += [_link(ended(clean(reference.title)), best_url(reference)), " "]
     where = ", ".join(x for x in (clean(reference.venue or ""), str(reference.year or "")) if x)
     nodes.append(f"{where}. " if where else "")
     for label, value, url in identifier_links(reference.identifiers):

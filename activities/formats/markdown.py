@@ -9,6 +9,8 @@ from activities.formats.text import (
     best_url,
     citation,
     cited,
+    clean,
+    ended,
     escape_markdown,
     identifier_links,
 )
@@ -75,12 +77,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _reference(reference: Reference) -> str:
     url = best_url(reference)
-    title = escape_markdown(reference.title).rstrip(".")
+    title = escape_markdown(ended(clean(reference.title)))
     line = f"{reference.number}. "
-    authors = escape_markdown(authors_line(reference.authors)).rstrip(".")
+    authors = escape_markdown(ended(authors_line(reference.authors)))
     if authors:
-        line += f"{authors}. "
-    line += f"[{title}]({url})." if url else f"{title}."
+        line += f"{authors} "
+    line += f"[{title}]({url})" if url else title
     where = ", ".join(x for x in (escape_markdown(reference.venue or ""), str(reference.year or "")) if x)
     if where:
         line += f" {where}."

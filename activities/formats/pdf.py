@@ -8,7 +8,7 @@ from pathlib import Path
 
 from activities.formats import words
 from activities.formats.extras import MissingExtra
-from activities.formats.text import authors_line, badges, best_url, clean, identifier_links, numbers_of
+from activities.formats.text import authors_line, badges, best_url, clean, ended, identifier_links, numbers_of
 from activities.report_types import Reference, Report
 
 TEMPLATE = Path(__file__).with_name("report.typ")
@@ -79,12 +79,11 @@ def _data(report: Report) -> dict[str, object]:
 
 
 def _reference(reference: Reference) -> dict[str, object]:
-    authors = authors_line(reference.authors)
     place = ", ".join(x for x in (clean(reference.venue or ""), str(reference.year or "")) if x)
     return {
         "number": reference.number,
-        "authors": f"{authors}." if authors else "",
-        "title": clean(reference.title),
+        "authors": ended(authors_line(reference.authors)),
+        "title": ended(clean(reference.title)),
         "url": best_url(reference) or "",
         "place": f"{place}." if place else "",
         "links": [

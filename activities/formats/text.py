@@ -108,6 +108,11 @@ def authors_line(authors: Iterable[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (", et al." if len(names) > most else "")
 
 
+def ended(text: str) -> str:
+    """The text with a full stop, unless it ends a sentence already."""
+    return text if not text or text.endswith((".", "?", "!")) else f"{text}."
+
+
 def badges(reference: Reference) -> list[str]:
     """What a reader should know before believing a reference."""
     words = [EVIDENCE_TYPES[reference.evidence_type]]

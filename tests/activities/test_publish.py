@@ -121,9 +121,8 @@ async def test_a_standing_that_cannot_be_looked_up_is_said_and_holds_nothing_up(
 
 
 async def test_an_authority_that_did_not_answer_is_said(store: EvidenceStore) -> None:
-    standings = Standings(
-        {"pmid:1": Verdict("none", failures=("Crossref is down",)), "pmid:2": Verdict("concern")}
-    )
+    silent = Verdict("none", failures=("Crossref is down",))
+    standings = Standings({"pmid:1": silent, "pmid:2": Verdict("concern")})
     report = (await PublishActivities(store, standings).publish(await stored(store))).report
     assert any(text.startswith("For 1 of 2 cited works an authority") for text in report.limitations)
 
