@@ -127,7 +127,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Quotes",
         "## Left out",
     ]
-    assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial](https://pubmed" in text
+    assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
     assert f"> {REDUCED}" in text
     assert r"| pubmed | a \| b | unavailable |" in text
