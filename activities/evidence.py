@@ -64,7 +64,7 @@ class EvidenceStore:
         try:
             answer = await obstore.get_async(self._store, key)
             data = bytes(await answer.bytes_async())
-        except BaseError as error:
+        except (FileNotFoundError, BaseError) as error:
             raise StoreError(f"cannot read {key} from the evidence store: {error}") from error
         digest = key.rsplit("/", 1)[-1].split(".", 1)[0]
         if hashlib.sha256(data).hexdigest() != digest:
