@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-QUESTION ?= Can metformin lower the risk of colorectal cancer?
+QUESTION ?= What predicts survival in patients with breast cancer?
 
 # the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
@@ -28,7 +28,7 @@ test: lint
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not chaos and not model"
 
 demo: setup
-	$(DEMO) ask "$(QUESTION)" --mode iterative
+	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
 	$(DEMO) report last | head -40
 	@echo
 	@echo "The whole report: .determinator/reports/"

@@ -173,7 +173,7 @@ def event_line(event: AgentEvent) -> str:
 
 def _headline(progress: Progress, spinner: Spinner | None) -> RenderableType:
     line = Text(progress.phase.replace("_", " "), style="bold cyan")
-    if progress.max_iterations:
+    if progress.max_iterations and not progress.sections:
         line.append(f"  iteration {progress.iteration} of {progress.max_iterations}", style="default")
     line.append(f"  {progress.evidence} items  {progress.searches_total} searches", style="default")
     line.append(f"  {progress.mode} / {progress.profile}", style="dim")

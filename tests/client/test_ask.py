@@ -137,6 +137,17 @@ def stock(binary: Path, address: str, *arguments: str) -> str:
     return done.stdout
 
 
+def test_the_demo_ends_with_at_least_five_verified_distinct_citations(home: Path) -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    question = re.search(r"^QUESTION \?= (.+)$", makefile, re.MULTILINE)
+    assert question
+    ran = determinator("ask", question[1], "--mode", "iterative", "--source", "library", "--json")
+    assert ran.code == 0, ran
+    report = determinator("report", "last", "--format", "json").json()
+    assert len({reference["evidence_id"] for reference in report["references"]}) >= 5
+    assert report["verification"]["verified"] >= 5
+
+
 def waits_at(run_id: str, gate: str) -> bool:
     seen = determinator("status", run_id, "--json").json()
     return bool(seen["progress"] and seen["progress"]["waiting_for"] == gate)
