@@ -8,6 +8,9 @@ from activities.roles.spec import Accepted, Prompt, RoleSpec
 from activities.steps import GapsInput, KnowledgeGapOutput
 from activities.types import Evidence
 
+HEAD = 260
+"""Characters of each item: the observation has read them already."""
+
 
 class GapsAnswer(Loose):
     research_complete: bool = False
@@ -28,14 +31,10 @@ def render(step: GapsInput, documents: Sequence[Evidence], room: int) -> Prompt:
         room=room,
         given=given,
         documents=documents,
-        per_item=LEAST,
+        per_item=HEAD,
         at_most=8,
         task=f"Name at most {step.max_gaps} gaps. Answer with JSON.",
     )
-
-
-LEAST = 260
-"""Characters of each item: the observation has read them already."""
 
 
 def accept(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepted[KnowledgeGapOutput]:
