@@ -277,10 +277,11 @@ def test_with_an_address_the_run_happens_there_and_nothing_is_started_here(
     assert not (home / "state" / "server.json").exists()
 
 
-def test_a_source_without_its_key_is_refused_with_how_to_enable_it(home: Path) -> None:
-    ran = determinator("ask", QUESTION, "--source", "brave")
+def test_a_source_that_is_not_enabled_is_refused_with_how_to_enable_it(home: Path) -> None:
+    ran = determinator("ask", QUESTION, "--source", "pubmed", env={"DETERMINATOR_OFFLINE": "true"})
     assert ran.code == 2
-    assert "BRAVE_API_KEY" in ran.err
+    assert "DETERMINATOR_OFFLINE" in ran.err
+    assert processes_of(home) == {"server": [], "worker": []}
 
 
 def exit_codes(times: int) -> list[int]:
