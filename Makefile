@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-QUESTION ?= What predicts survival in patients with breast cancer?
+QUESTION ?= Is laparoscopic surgery as safe as open surgery?
 
 # the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
