@@ -2,8 +2,8 @@
 
 Workflows reserve these before they start a step, so this module is pure data. Sized by the client's
 cautious estimate (`activities.models.tokens`), which reads English about a third too high: what providers
-report, and what a reservation is settled to, is usually well under. A deep run of five sections with one round
-each (38 calls) reserves 217,500 tokens in all.
+report, and what a reservation is settled to, is usually well under. A deep run of five sections with one
+round each (38 calls) reserves 217,500 tokens in all.
 """
 
 from activities.steps import Role
