@@ -276,12 +276,12 @@ class IterativeResearch(SectionSide, Conclusion):
         ahead = asyncio.create_task(self.look_ahead())
         try:
             await self.ask_judge()
-        except (asyncio.CancelledError, ActivityError):
-            ahead.cancel()
-            raise
-        finally:
+        except (asyncio.CancelledError, ActivityError, OutOfBudget) as error:
+            if is_cancelled_exception(error):
+                ahead.cancel()
             await workflow.wait([ahead])
-        ahead.result()
+            raise
+        await ahead
 
     def next_look_is_likely(self) -> bool:
         """Whether another iteration will probably follow, and a look at what is known costs a call to wait

@@ -1,5 +1,5 @@
-"""A stage for workflow tests: a real Temporal test server that skips time, a real worker with the sandbox, and
-scripted activities."""
+"""A stage for workflow tests: a real Temporal test server that skips time, a real worker with the sandbox,
+and scripted activities."""
 
 import asyncio
 import sys
@@ -61,10 +61,12 @@ class Run:
         return await self.handle.result()
 
     async def progress(self) -> Progress:
-        return await self.handle.query("progress", result_type=Progress)
+        answer: Progress = await self.handle.query("progress", result_type=Progress)
+        return answer
 
     async def budget(self) -> BudgetStatus:
-        return await self.handle.query("budget", result_type=BudgetStatus)
+        answer: BudgetStatus = await self.handle.query("budget", result_type=BudgetStatus)
+        return answer
 
     async def events(self, after: int = 0) -> list[AgentEvent]:
         answer: list[AgentEvent] = await self.handle.query(
@@ -73,13 +75,14 @@ class Run:
         return answer
 
     async def report(self) -> Report:
-        view = await self.handle.query("report", result_type=ReportView)
+        view: ReportView = await self.handle.query("report", result_type=ReportView)
         assert view.report is not None
         return view.report
 
     async def until(self, met: Callable[[Progress], bool]) -> Progress:
         """Wait, in real time, until its progress meets a condition."""
-        return await until(self.progress, met)
+        answer: Progress = await until(self.progress, met)
+        return answer
 
 
 async def until(ask: Callable[[], Any], met: Callable[[Any], bool]) -> Any:
@@ -131,7 +134,7 @@ class Stage:
 
 
 def a_worker(client: Client, fakes: Fakes) -> Worker:
-    """As `worker.build` makes it, but any exception in a workflow ends the run instead of hiding in retries."""
+    """As `worker.build` makes it, but any exception in a workflow ends the run: none hides in retries."""
     return Worker(
         client,
         task_queue=QUEUE,

@@ -1,8 +1,9 @@
-"""A scripted stand-in for everything that touches the world: activities under their real names, with their real
-inputs and outputs. Evidence goes to a real store, and publishing is the real activity, so that a report in these
-tests has passed the real quote check.
+"""A scripted stand-in for everything that touches the world: activities under their real names, with their
+real inputs and outputs. Evidence goes to a real store, and publishing is the real activity, so that a report
+in these tests has passed the real quote check.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,7 +14,6 @@ from temporalio.exceptions import ApplicationError
 
 from activities.errors import (
     ModelDown,
-    ModelError,
     ModelRefused,
     SourceError,
     Unavailable,
@@ -171,6 +171,10 @@ class Script:
     always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before any step, paid or not; may raise."""
     answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
+    hangs: Role | None = None
+    """A role whose paid steps never answer."""
+    cursor: dict[str, str] | None = None
+    """What every search says there is more under."""
     search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
     publish: Callable[[PublishInput], None] | None = None
 
@@ -204,6 +208,8 @@ class Fakes:
             self.attempts.append(role)
             if role in script.before:
                 script.before[role](step)
+            if script.hangs == role:
+                await asyncio.sleep(3_600)
         given = script.answers.get(role)
         output: T = given(step) if given else default()
         usage = script.usage(role, step) if paid else Usage()
@@ -385,6 +391,7 @@ class Fakes:
             status="ok" if kept else "empty",
             hits=len(kept),
             kept=tuple(kept),
+            cursor=self.script.cursor,
         )
 
     @property
@@ -405,6 +412,3 @@ class Fakes:
             self.publish_report,
             *(self._search(source) for source in SOURCES),
         ]
-
-
-__all__ = ["Fakes", "ModelError", "Script", "document", "down", "outage", "refused", "sentence", "takes"]

@@ -1,0 +1,224 @@
+"""Routing: every way out, which reason wins, and that no loop runs for ever."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.steps import JudgeAssessment
+from activities.types import Allowance, SearchStatus, StopReason, Usage
+from tests.workflows.fakes import PROFILE
+from workflows.budget import Budget
+from workflows.stopping import JUDGE_FAILURES, Last, LoopState, all_failed, decide_next, sufficient
+from workflows.types import Limits
+
+GOOD = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
+POOR = JudgeAssessment(scores={"relevance": 9}, confidence=0.5)
+
+
+def state(last: Last = "start", **more: Any) -> LoopState:
+    return LoopState.model_validate({"last": last, "iteration": 1, "max_iterations": 5, **more})
+
+
+@pytest.mark.parametrize(
+    ("given_state", "expected"),
+    [
+        (state(cancelled=True), "cancelled"),
+        (state(rejected=True), "rejected_by_reviewer"),
+        (state(finish=True), "finished_by_reviewer"),
+        (state(out_of_time=True), "timeout"),
+        (state(refused="token_budget_exceeded"), "token_budget_exceeded"),
+        (state(refused="cost_budget_exceeded"), "cost_budget_exceeded"),
+        (state("judge", judge_failures=JUDGE_FAILURES), "judge_unavailable"),
+        (state("search", statuses=("unavailable", "rate_limited")), "all_sources_failed"),
+        (state("search", statuses=("empty",), stalled=2), "no_new_evidence"),
+        (state("evaluate_gaps"), "no_new_evidence"),
+        (state("select_tools"), "no_new_evidence"),
+        (state("judge", judged=GOOD), "sufficient_evidence"),
+        (state("judge", judged=POOR, iteration=5), "max_iterations_reached"),
+    ],
+)
+def test_every_stop_reason_is_reached(given_state: LoopState, expected: StopReason) -> None:
+    step = decide_next(given_state, PROFILE)
+    assert (step.step, step.stop) == ("write", expected)
+    assert step.reason
+
+
+ORDER: list[tuple[StopReason, dict[str, object]]] = [
+    ("cancelled", {"cancelled": True}),
+    ("rejected_by_reviewer", {"rejected": True}),
+    ("finished_by_reviewer", {"finish": True}),
+    ("timeout", {"out_of_time": True}),
+    ("token_budget_exceeded", {"refused": "token_budget_exceeded"}),
+    ("judge_unavailable", {"judge_failures": JUDGE_FAILURES}),
+    ("sufficient_evidence", {"judged": GOOD}),
+]
+
+
+@given(st.lists(st.sampled_from(range(len(ORDER))), min_size=1))
+def test_people_come_before_limits_and_limits_before_evidence(which: list[int]) -> None:
+    more: dict[str, object] = {}
+    for place in which:
+        more |= ORDER[place][1]
+    assert decide_next(state("judge", **more), PROFILE).stop == ORDER[min(which)][0]
+
+
+def test_the_loop_goes_round_in_its_order() -> None:
+    assert decide_next(state("start"), PROFILE).step == "observe"
+    assert decide_next(state("observe"), PROFILE).step == "evaluate_gaps"
+    assert decide_next(state("evaluate_gaps", gaps=("a",)), PROFILE).step == "select_tools"
+    assert decide_next(state("select_tools", tasks=2), PROFILE).step == "search"
+    assert decide_next(state("search", statuses=("ok",), evidence=3, unjudged=3), PROFILE).step == "judge"
+    assert decide_next(state("judge", judged=POOR), PROFILE).step == "observe"
+
+
+def test_an_outage_of_some_sources_is_no_reason_to_stop() -> None:
+    statuses: tuple[SearchStatus, ...] = ("unavailable", "empty")
+    assert not all_failed(statuses)
+    assert decide_next(state("search", statuses=statuses), PROFILE).step == "observe"
+
+
+def test_nothing_new_is_not_judged_again() -> None:
+    again = state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=0)
+    assert decide_next(again, PROFILE).step == "observe"
+
+
+def test_new_items_are_judged_even_when_as_many_old_ones_were_forgotten() -> None:
+    full = state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=10)
+    assert decide_next(full, PROFILE).step == "judge"
+
+
+@pytest.mark.parametrize(
+    "done",
+    [
+        state("judge", judged=GOOD, unread_steering=1),
+        state("evaluate_gaps", unread_steering=1),
+        state("select_tools", unread_steering=1),
+        state("search", statuses=("empty",), stalled=2, unread_steering=1),
+    ],
+)
+def test_what_a_reviewer_said_is_acted_on_before_the_run_ends(done: LoopState) -> None:
+    assert decide_next(done, PROFILE).step == "observe"
+    last = done.model_copy(update={"iteration": 5})
+    assert decide_next(last, PROFILE).stop == "max_iterations_reached"
+
+
+def test_confidence_alone_does_not_suffice() -> None:
+    assert sufficient(PROFILE, GOOD)
+    assert not sufficient(PROFILE, POOR)
+    assert not sufficient(PROFILE, JudgeAssessment(scores={"relevance": 5}, confidence=1.0))
+    assert not sufficient(PROFILE, JudgeAssessment(scores={}, confidence=1.0))
+    assert not sufficient(PROFILE, None)
+
+
+class Loop:
+    """The loop's bookkeeping as the workflow does it, fed with random outcomes and a random budget."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw = draw
+        limits = Limits(
+            max_iterations=draw.randint(1, 8),
+            max_tokens=draw.choice([None, draw.randint(0, 120_000)]),
+            max_cost_microusd=draw.choice([None, draw.randint(0, 200_000)]),
+            max_seconds=draw.choice([None, draw.uniform(1, 2_000)]),
+        )
+        self.budget = Budget(limits=limits)
+        self.loop = LoopState(max_iterations=limits.max_iterations)
+        self.now = 0.0
+        self.stops: list[StopReason] = []
+
+    def think(self) -> bool:
+        """A call under a reservation, clipped to the time that is left."""
+        draw = self.draw
+        allowance = Allowance(input_tokens=draw.randint(1, 8_000), output_tokens=draw.randint(1, 2_000))
+        number = self.budget.reserve("judge", allowance, None)
+        if number is None:
+            self.loop.refused = "token_budget_exceeded"
+            return False
+        left = self.budget.research_seconds(self.now)
+        self.now += min(draw.uniform(0, 200), left if left is not None else 200)
+        used = Usage(
+            input_tokens=draw.randint(0, allowance.input_tokens),
+            output_tokens=draw.randint(0, allowance.output_tokens),
+        )
+        self.budget.settle(number, used)
+        return True
+
+    def run(self) -> None:
+        draw, loop = self.draw, self.loop
+        for _ in range(40 * loop.max_iterations + 40):
+            left = self.budget.research_seconds(self.now)
+            loop.out_of_time = left is not None and left <= 0
+            loop.cancelled = loop.cancelled or draw.random() < 0.01
+            loop.finish = loop.finish or draw.random() < 0.01
+            loop.unread_steering += draw.random() < 0.02
+            step = decide_next(loop, PROFILE)
+            if step.stop is not None:
+                self.stops.append(step.stop)
+                return
+            getattr(self, step.step)()
+        raise AssertionError("the loop does not end")
+
+    def observe(self) -> None:
+        self.loop.iteration += 1
+        self.loop.tasks, self.loop.statuses, self.loop.new_evidence = 0, (), 0
+        self.think()
+        self.loop.last = "observe"
+
+    def evaluate_gaps(self) -> None:
+        self.loop.unread_steering = 0
+        self.think()
+        self.loop.gaps = tuple("gap" for _ in range(self.draw.choice([0, 1, 2, 3, 3, 3])))
+        self.loop.last = "evaluate_gaps"
+
+    def select_tools(self) -> None:
+        self.think()
+        self.loop.tasks, self.loop.last = self.draw.choice([0, 1, 3, 9, 9]), "select_tools"
+
+    def search(self) -> None:
+        statuses: list[SearchStatus] = ["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
+        self.loop.statuses = tuple(self.draw.choice(statuses) for _ in range(self.loop.tasks))
+        self.loop.new_evidence = self.draw.choice([0, 0, 1, 7]) if "ok" in self.loop.statuses else 0
+        self.loop.evidence += self.loop.new_evidence
+        self.loop.unjudged += self.loop.new_evidence
+        self.loop.stalled = 0 if self.loop.new_evidence else self.loop.stalled + 1
+        self.loop.last = "search"
+
+    def judge(self) -> None:
+        self.loop.last = "judge"
+        if not self.think():
+            return
+        if self.draw.random() < 0.3:
+            self.loop.judge_failures += 1
+            return
+        self.loop.judge_failures, self.loop.unjudged = 0, 0
+        self.loop.judged = JudgeAssessment(
+            scores={"relevance": self.draw.randint(0, 10)}, confidence=self.draw.random()
+        )
+
+
+def test_any_run_of_the_loop_ends_once_and_within_its_limits() -> None:
+    reached = set[StopReason]()
+    for seed in range(1_000):
+        run = Loop(random.Random(seed))
+        run.run()
+        limits = run.budget.limits
+        assert len(run.stops) == 1, seed
+        assert run.loop.iteration <= limits.max_iterations, seed
+        assert limits.max_tokens is None or run.budget.used.tokens <= limits.max_tokens, seed
+        assert limits.max_seconds is None or run.budget.elapsed(run.now) <= limits.max_seconds, seed
+        assert not run.budget.reservations, seed
+        reached.update(run.stops)
+    assert reached == {
+        "cancelled",
+        "finished_by_reviewer",
+        "timeout",
+        "token_budget_exceeded",
+        "judge_unavailable",
+        "all_sources_failed",
+        "no_new_evidence",
+        "sufficient_evidence",
+        "max_iterations_reached",
+    }
