@@ -226,7 +226,10 @@ class IterativeResearch(SectionSide, Conclusion):
                     added.remove(name)
                     self.note(f"{name} was asked for but cannot be searched: {message_of(cause_of(error))}")
                     continue
-                self.state.prepared = self.prepared.model_copy(update={"sources": more.sources})
+                new = tuple(s for s in more.sources if s.info.name not in known)
+                self.state.prepared = self.prepared.model_copy(
+                    update={"sources": (*self.prepared.sources, *new)}
+                )
             elif name not in known:
                 added.remove(name)
                 self.note(f"{name} was asked for, but there is no such source.")

@@ -91,7 +91,7 @@ COST = Usage(calls=1, input_tokens=800, output_tokens=200, cost_microusd=1_600)
 
 def sentence(source: str, query: str) -> str:
     """The one quotable sentence of the document a search finds."""
-    return f"In this cohort the treatment named {query} of {source} lowered mortality over five years."
+    return f"In this cohort metformin, aspirin and sirolimus, searched as {query} in {source}, lowered mortality."
 
 
 def document(source: str, query: str, number: int = 1) -> Evidence:

@@ -243,7 +243,7 @@ async def test_rejected_by_reviewer(stage: Stage) -> None:
 
 async def test_cancelled(stage: Stage) -> None:
     stage.script.sufficient_at = None
-    stage.script.before["judge"] = lambda _: takes(3_000)
+    stage.script.before["judge"] = lambda _: takes(600)
     run = await stage.start(a_request(limits={"max_iterations": 50}))
     await run.until(lambda p: p.phase == "judging")
     begun = await stage.env.get_current_time()

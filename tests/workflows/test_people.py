@@ -1,0 +1,450 @@
+"""What people may say to a run, and what becomes of it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.common import RawValue
+
+from activities.payloads import DATA_CONVERTER
+from activities.steps import GapsInput, SelectInput
+from activities.types import EvidenceRef, ReportPlan, ReportPlanSection
+from tests.workflows.conftest import QUESTION, Run, Stage, a_request
+from tests.workflows.fakes import PROFILE, outage, takes
+from workflows.types import (
+    AddSource,
+    Approval,
+    BudgetStatus,
+    ChooseCandidates,
+    EditPlan,
+    EvidenceIndex,
+    ExtendBudget,
+    PlanView,
+    ReportView,
+    Steer,
+)
+
+DAY = 86_400.0
+
+
+async def refusal(run: Run, update: str, argument: Any) -> str:
+    """The one line an update is refused with."""
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await run.handle.execute_update(update, argument)
+    return str(refused.value.cause)
+
+
+async def kinds(run: Run) -> list[str]:
+    return [event.type for event in await run.events()]
+
+
+# pause, resume, finish
+
+
+async def test_a_week_of_pause_is_not_working_time(stage: Stage) -> None:
+    stage.script.sufficient_at = 3
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request(limits={"max_seconds": 1_200}))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("pause")
+    await stage.env.sleep(timedelta(days=7))
+    paused = await run.progress()
+    assert (paused.phase, paused.paused, paused.iteration) == ("paused", True, 1)
+    assert paused.budget.elapsed_seconds < 120
+    await run.handle.signal("resume")
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert (await run.budget()).elapsed_seconds < 600
+    assert {"paused", "resumed"} <= set(await kinds(run))
+
+
+async def test_finishing_ends_a_pause(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("pause")
+    await stage.env.sleep(timedelta(hours=1))
+    await run.handle.signal("finish_now")
+    assert (await run.outcome()).stop_reason == "finished_by_reviewer"
+    assert not (await run.progress()).paused
+
+
+async def test_a_pause_can_be_cancelled(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("pause")
+    await stage.env.sleep(timedelta(hours=1))
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    assert (await run.report()).stop_reason == "cancelled"
+
+
+# steer, add_source
+
+
+async def test_what_a_reviewer_says_is_read_by_the_next_gap_evaluation(stage: Stage) -> None:
+    """Said while the judge, who would be satisfied, is at work: the run goes round once more."""
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", Steer(text="look at older people", by="ann"))
+    await run.outcome()
+    steps = [c.step for c in stage.fakes.of("gap_evaluator") if isinstance(c.step, GapsInput)]
+    assert [step.steering for step in steps] == [(), ("look at older people",)]
+    assert stage.fakes.of("writer")[0].step.steering == ("look at older people",)
+
+
+async def test_words_are_bounded_so_that_they_cannot_stop_a_run(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request(limits={"max_tokens": None}))
+    await run.until(lambda p: p.phase == "judging")
+    for number in range(60):
+        await run.handle.signal("steer", {"text": f"{number} " + "words " * 3_000})
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
+    steering = stage.fakes.of("writer")[0].step.steering
+    assert len(steering) == 20
+    assert steering[-1].startswith("59 ")
+
+
+async def test_an_added_source_is_searched(stage: Stage) -> None:
+    stage.script.sufficient_at = 2
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request(sources=("alpha",)))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("add_source", AddSource(source="beta"))
+    await run.handle.signal("add_source", AddSource(source="nowhere"))
+    await run.handle.signal("add_source", AddSource(source="gamma"))
+    await run.outcome()
+    assert [s.source for s in stage.fakes.searches] == ["alpha", "alpha", "beta"]
+    limitations = " ".join((await run.report()).limitations)
+    assert "nowhere was asked for" in limitations
+    assert "GAMMA_KEY" in limitations
+
+
+async def test_a_source_that_is_open_anyway_needs_no_new_preparing(stage: Stage) -> None:
+    stage.script.sufficient_at = 2
+    stage.script.profile = PROFILE.model_copy(update={"sources": ("alpha",)})
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("add_source", {"source": "beta"})
+    await run.outcome()
+    steps = [c.step for c in stage.fakes.of("tool_selector") if isinstance(c.step, SelectInput)]
+    assert [[o.info.name for o in step.sources] for step in steps] == [["alpha"], ["alpha", "beta"]]
+
+
+# what cannot be read
+
+
+@pytest.mark.parametrize(
+    ("signal", "said"),
+    [
+        ("approve", []),
+        ("approve", ["plan"]),
+        ("approve", [{"gate": "kitchen"}]),
+        ("approve", [{"gate": "plan"}, "and", "more"]),
+        ("reject", [None]),
+        ("reject", [[1, 2]]),
+        ("steer", []),
+        ("steer", [{"text": 7}]),
+        ("steer", ["just text"]),
+        ("add_source", [{"sauce": "alpha"}]),
+        ("pause", [None]),
+        ("resume", [{}]),
+        ("grant", []),
+        ("grant", ["all of it"]),
+        ("nonsense", [1]),
+    ],
+)
+async def test_a_malformed_signal_harms_nothing(stage: Stage, signal: str, said: list[Any]) -> None:
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal(signal, args=said)
+    await run.handle.signal("resume")
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert len(stage.fakes.of("judge")) == 1
+    if said and signal in ("approve", "reject", "steer", "add_source", "grant"):
+        assert "ignored" in await kinds(run)
+
+
+async def test_bytes_that_are_no_json_harm_nothing(stage: Stage) -> None:
+    from temporalio.api.common.v1 import Payload
+
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    for encoding in (b"json/plain", b"binary/plain", b"something/else"):
+        payload = Payload(metadata={"encoding": encoding}, data=b"\xff{not json")
+        await run.handle.signal("approve", RawValue(payload))
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
+
+
+@pytest.mark.parametrize("update", ["edit_plan", "extend_budget", "choose_candidates"])
+@pytest.mark.parametrize("argument", [None, "text", {"plan": 3}, {"tokens": -5}, {"names": "x"}])
+async def test_a_malformed_update_is_refused(stage: Stage, update: str, argument: Any) -> None:
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    before = (await run.budget()).limits
+    assert await refusal(run, update, argument)
+    assert (await run.budget()).limits == before
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
+
+
+# gates
+
+
+async def test_an_approval_before_its_gate_is_ignored_and_noted(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request(approve=("report",)))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("approve", Approval(gate="report", by="hasty"))
+    await stage.env.sleep(timedelta(hours=1))
+    waiting = await run.until(lambda p: p.waiting_for == "report")
+    assert waiting.phase == "waiting_for_approval"
+    assert "ignored" in await kinds(run)
+    draft = await run.handle.query("report", result_type=ReportView)
+    assert draft.draft
+    assert draft.report is not None
+    await run.handle.signal("approve", Approval(gate="report", by="ann"))
+    await run.outcome()
+    report = await run.report()
+    assert [(d.by, d.action) for d in report.methodology.approvals] == [("ann", "approved")]
+    assert [p.draft for p in stage.fakes.published] == [True, False]
+
+
+async def test_a_report_that_is_rejected_says_so(stage: Stage) -> None:
+    run = await stage.start(a_request(approve=("report",)))
+    await run.until(lambda p: p.waiting_for == "report")
+    await run.handle.signal("reject", {"gate": "report", "by": "ann", "note": "too thin"})
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "rejected_by_reviewer"
+    assert (await run.progress()).stop_reason == "rejected_by_reviewer"
+    assert "did not approve" in " ".join((await run.report()).limitations)
+
+
+async def test_finishing_does_not_release_a_report_that_was_to_be_approved(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request(approve=("report",)))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("finish_now")
+    await stage.env.sleep(timedelta(days=1))
+    assert (await run.progress()).waiting_for == "report"
+    await run.handle.signal("approve", {"gate": "report"})
+    assert (await run.outcome()).stop_reason == "finished_by_reviewer"
+
+
+@pytest.mark.parametrize(
+    ("default", "stop"), [("approve", "sufficient_evidence"), ("reject", "rejected_by_reviewer")]
+)
+async def test_a_gate_that_times_out_takes_the_stated_default(stage: Stage, default: str, stop: str) -> None:
+    request = a_request(approve=("plan",), approval_timeout_seconds=3 * DAY, approval_default=default)
+    begun = await stage.env.get_current_time()
+    outcome, report, run = await stage.play(request)
+    assert outcome.stop_reason == stop
+    assert ((await stage.env.get_current_time()) - begun).total_seconds() >= 3 * DAY
+    decision = report.methodology.approvals[0]
+    assert (decision.action, decision.by) == (
+        f"timed_out_{'approved' if default == 'approve' else 'rejected'}",
+        "time-out",
+    )
+    assert (await run.budget()).elapsed_seconds < 60
+
+
+async def test_a_cancelled_gate_does_not_wait(stage: Stage) -> None:
+    run = await stage.start(a_request(approve=("plan", "candidates", "report")))
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    progress = await run.progress()
+    assert progress.waiting_for is None
+    assert progress.phase == "done"
+
+
+CANDIDATES = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
+
+
+async def at_the_candidates(stage: Stage) -> Run:
+    stage.script.profile = CANDIDATES
+    stage.script.sufficient_at = 2
+    run = await stage.start(a_request(approve=("candidates",)))
+    await run.until(lambda p: p.waiting_for == "candidates")
+    return run
+
+
+async def test_only_the_candidates_that_were_chosen_are_reported_and_written_about(stage: Stage) -> None:
+    run = await at_the_candidates(stage)
+    assert [c.name for c in (await run.progress()).candidates] == ["metformin", "aspirin", "sirolimus"]
+    assert "penicillin" in await refusal(run, "choose_candidates", ChooseCandidates(names=("penicillin",)))
+    assert "no name given" in await refusal(run, "choose_candidates", ChooseCandidates(names=()))
+    chosen = await run.handle.execute_update(
+        "choose_candidates", ChooseCandidates(names=("Aspirin",), by="ann"), result_type=list[str]
+    )
+    assert chosen == ["aspirin"]
+    await run.outcome()
+    report = await run.report()
+    assert [c.name for c in report.candidates] == ["aspirin"]
+    assert [(d.gate, d.action, d.note) for d in report.methodology.approvals] == [
+        ("candidates", "chosen", "aspirin")
+    ]
+    written = stage.fakes.of("writer")[0].step
+    assert [h.drug for h in written.hypotheses] == ["aspirin"]  # type: ignore[attr-defined]
+    assert len(stage.fakes.of("hypothesis_generator")) == 1
+
+
+async def test_rejected_candidates_are_left_out_and_the_report_is_still_written(stage: Stage) -> None:
+    run = await at_the_candidates(stage)
+    await run.handle.signal("reject", {"gate": "candidates"})
+    outcome = await run.outcome()
+    report = await run.report()
+    assert outcome.answered
+    assert report.candidates == ()
+    assert "rejected the candidates" in " ".join(report.limitations)
+
+
+async def test_candidates_are_not_asked_about_after_a_cancel(stage: Stage) -> None:
+    run = await at_the_candidates(stage)
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    assert (await run.report()).stop_reason == "cancelled"
+
+
+# the plan of a single loop, the budget
+
+
+async def test_an_edited_question_is_the_one_that_is_researched(stage: Stage) -> None:
+    run = await stage.start(a_request(approve=("plan",)))
+    await run.until(lambda p: p.waiting_for == "plan")
+    section = ReportPlanSection(title="Findings", key_question="Does metformin help people over 80?")
+    two = ReportPlan(report_title="Two", report_outline=(section, section))
+    assert "1 section" in await refusal(run, "edit_plan", EditPlan(plan=two))
+    view = await run.handle.execute_update(
+        "edit_plan",
+        EditPlan(plan=ReportPlan(report_title="Older people", report_outline=(section,)), by="ann"),
+        result_type=PlanView,
+    )
+    await run.handle.signal("approve", {"gate": "plan", "by": "bob"})
+    await run.outcome()
+    report = await run.report()
+    assert report.methodology.plan_hash == view.plan_hash
+    assert {c.step.question for c in stage.fakes.of("judge")} == {section.key_question}
+    assert report.question == QUESTION
+    assert [(d.action, d.by, d.plan_hash) for d in report.methodology.approvals] == [
+        ("edited", "ann", view.plan_hash),
+        ("approved", "bob", view.plan_hash),
+    ]
+
+
+async def test_a_budget_can_be_extended_while_the_run_works(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request(limits={"max_iterations": 1}))
+    await run.until(lambda p: p.phase == "judging")
+    assert "nothing to add" in await refusal(run, "extend_budget", ExtendBudget())
+    status = await run.handle.execute_update(
+        "extend_budget", ExtendBudget(tokens=1_000, iterations=2, seconds=60), result_type=BudgetStatus
+    )
+    assert status.limits.max_tokens == 251_000
+    assert status.limits.max_seconds == 3_660
+    await run.outcome()
+    assert len(stage.fakes.of("judge")) == 3
+    assert (await run.progress()).max_iterations == 3
+
+
+async def test_a_run_that_is_writing_cannot_be_extended(stage: Stage) -> None:
+    run = await stage.start(a_request(approve=("report",)))
+    await run.until(lambda p: p.waiting_for == "report")
+    assert "stopped searching" in await refusal(run, "extend_budget", ExtendBudget(tokens=5))
+    await run.handle.signal("approve", {"gate": "report"})
+    await run.outcome()
+
+
+# queries
+
+
+async def test_queries_answer_while_a_run_works_and_when_it_is_over(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request())
+    running = await run.until(lambda p: p.phase == "judging")
+    assert (running.iteration, running.evidence, running.searches_total) == (1, 2, 2)
+    assert running.mode == "iterative"
+    assert (await run.handle.query("report", result_type=ReportView)).report is None
+    await run.outcome()
+    done = await run.progress()
+    assert (done.phase, done.stop_reason) == ("done", "sufficient_evidence")
+    index = await run.handle.query("evidence_index", result_type=EvidenceIndex)
+    assert index.total == len(index.items) == 2
+    view = await run.handle.query("report", result_type=ReportView)
+    assert not view.draft
+    assert view.blob
+    plan = await run.handle.query("plan", result_type=PlanView)
+    assert plan.plan_hash == (await run.report()).methodology.plan_hash
+    events = await run.events()
+    assert [e.seq for e in events] == list(range(1, len(events) + 1))
+    assert await run.events(after=events[-1].seq) == []
+    assert (await run.events(after=events[-3].seq)) == events[-2:]
+    budget = await run.budget()
+    assert budget.used.tokens == sum(c.usage.tokens for c in stage.fakes.calls)
+    assert budget.by_role["judge"].calls == 1
+
+
+async def test_answers_stay_under_the_payload_limit(stage: Stage) -> None:
+    """240 references with the longest titles, addresses and queries there can be."""
+    from tests.workflows.fakes import document
+
+    converter = DATA_CONVERTER.payload_converter
+
+    def search(task: Any) -> list[Any]:
+        found = []
+        for number in range(50):
+            item = document(task.source, task.query.text, number)
+            found.append(
+                item.model_copy(
+                    update={
+                        "title": f"{number} " + "\u00e9" * 290,
+                        "url": "https://example.org/" + "u" * 900 + str(number),
+                        "provenance": item.provenance * 8,
+                    }
+                )
+            )
+        return found
+
+    stage.script.search = search
+    stage.script.sufficient_at = 4
+    outcome, report, run = await stage.play(
+        a_request(limits={"max_tokens": None, "results_per_search": 50}, question="q" * 3_000)
+    )
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert report.references
+    index = await run.handle.query("evidence_index", result_type=EvidenceIndex)
+    assert index.total == 240
+    assert 0 < len(index.items) < 240
+    largest = max(len(converter.to_payloads([call.step])[0].data) for call in stage.fakes.calls)
+    assert largest < 256 * 1024
+    assert all(isinstance(item, EvidenceRef) for item in index.items)
+
+
+async def test_a_value_that_is_too_large_is_named_and_not_paid_for_again(stage: Stage) -> None:
+    from activities.steps import Hits
+
+    def search(task: Any) -> Hits:
+        if task.source == "beta":
+            return Hits(source="beta", query=task.query.text, status="ok", detail="x" * 300_000)
+        raise outage()
+
+    stage.script.search = search
+    _, report, _ = await stage.play(a_request())
+    row = next(r for r in report.methodology.searches if r.source == "beta")
+    assert (row.status, row.attempts) == ("unavailable", 1)
+    assert "Hits" in row.detail
+    assert [s.source for s in stage.fakes.searches].count("beta") == 1
