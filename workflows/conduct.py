@@ -72,11 +72,10 @@ class Conductor(Searching):
             self.keep_for_writing()
 
     def admit_missing_sources(self) -> None:
-        """Note the sources that were asked for, or that nothing but a fault keeps closed."""
+        """Note the sources that the question or its profile asks for and that are closed by a fault."""
+        wanted = (*self.request.sources, *self.profile.sources)
         for option in self.prepared.sources:
-            if not option.enabled and (
-                option.info.name in self.request.sources or option.reason.startswith("cannot")
-            ):
+            if option.info.name in wanted and not option.enabled and option.reason.startswith("cannot"):
                 self.note(f"{option.info.title} was not searched: {option.reason}")
 
     def writing_roles(self) -> tuple[Role, ...]:

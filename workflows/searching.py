@@ -152,6 +152,7 @@ class Searching(Thinking):
         else:
             fitting = self.state.parsed.sources if self.state.parsed else ()
             preferred = [n for n in (fitting or self.profile.sources) if n in enabled and n != "library"]
-            own = ["library"] if self.request.library and "library" in enabled else []
-            wanted = [*own, *preferred, *added] or [n for n in ("library",) if n in enabled] or list(enabled)
+            library = ["library"] if "library" in enabled else []
+            own = library if self.prepared.own_library else []
+            wanted = [*own, *preferred, *added] or library or list(enabled)
         return tuple(enabled[name] for name in dict.fromkeys(wanted))
