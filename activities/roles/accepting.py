@@ -142,6 +142,11 @@ def names(name: str, text: str) -> bool:
     return bool(wanted) and f" {wanted} " in f" {' '.join(words(text))} "
 
 
+def bears_on(text: str, *about: str) -> bool:
+    """Whether a text has at least one telling word of what it should be about."""
+    return bool({word for word in words(text) if len(word) > 3} & {w for t in about for w in words(t)})
+
+
 def grounded(text: str, corpus: str) -> str:
     """The text if every number and two thirds of its longer words occur in the corpus, else nothing."""
     there = set(words(corpus))
@@ -153,4 +158,5 @@ def grounded(text: str, corpus: str) -> str:
 
 def plural(count: int, thing: str) -> str:
     """`1 claim`, `2 claims`."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    ending = "es" if thing.endswith(("ch", "s")) else "s"
+    return f"{count} {thing}{'' if count == 1 else ending}"

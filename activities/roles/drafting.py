@@ -4,7 +4,18 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from activities.roles.accepting import Loose, Quoted, Score, Text, Texts, line, lines, plural, supports
+from activities.roles.accepting import (
+    Loose,
+    Quoted,
+    Score,
+    Text,
+    Texts,
+    line,
+    lines,
+    plural,
+    supports,
+)
+from activities.roles.caution import cautious
 from activities.roles.showing import compose, listed
 from activities.roles.spec import Accepted, Prompt
 from activities.steps import DraftClaim, DraftParagraph, Role, SectionDraft, WriteInput
@@ -77,13 +88,18 @@ def accept(step: WriteInput, prompt: Prompt, answer: DraftAnswer) -> Accepted[Se
         )
         for _, claims in sorted(paragraphs.items())
     )
-    notes = (f"{plural(unknown, 'claim')} of the draft cited nothing that was shown",) if unknown else ()
+    limits = lines(answer.limitations, 4)
+    cautions = tuple(text for text in limits if cautious(text, step.question))
+    notes = [f"{plural(unknown, 'claim')} of the draft cited nothing that was shown"] if unknown else []
+    if len(cautions) < len(limits):
+        dropped = plural(len(limits) - len(cautions), "limitation")
+        notes.append(f"{dropped} went beyond what evidence cannot tell and had no quote")
     draft = SectionDraft(
         title=line(answer.title, 160) or step.title,
         paragraphs=drafted,
-        limitations=lines(answer.limitations, 4),
+        limitations=cautions,
     )
-    return Accepted(draft, notes)
+    return Accepted(draft, tuple(notes))
 
 
 def by_code(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft | None:

@@ -58,8 +58,8 @@ def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> P
 
 
 def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> Accepted[Hypotheses]:
-    """Only drugs that the shown items name and that a quote of a shown item supports; what is said of their
-    standing only in the items' words."""
+    """Only drugs that the shown items name and that a quote of a shown item supports; what is said of them
+    only in the items' words."""
     corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
     chosen = {name.casefold() for name in step.chosen}
     kept: dict[str, MechanismHypothesis] = {}
@@ -78,9 +78,9 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
             MechanismHypothesis(
                 drug=drug,
                 generic_name=generic if names(generic, corpus) else "",
-                target=line(given.target, 160),
-                pathway=line(given.pathway, 200),
-                effect=line(given.effect, 240),
+                target=grounded(line(given.target, 160), corpus),
+                pathway=grounded(line(given.pathway, 200), corpus),
+                effect=grounded(line(given.effect, 240), corpus),
                 confidence=clamped(given.confidence, 0.0, 1.0),
                 supporting_evidence=supporting,
                 contradicting_evidence=contradicting,

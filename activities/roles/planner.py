@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from activities.roles.accepting import Loose, Text, line
+from activities.roles.accepting import Loose, Text, bears_on, line
 from activities.roles.showing import compose, listed
 from activities.roles.spec import Accepted, Prompt, RoleSpec
 from activities.steps import PlanInput
@@ -36,18 +36,23 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[ReportPlan]:
-    """At most the number of sections asked for, each with a title and a question, no title twice."""
+    """At most the number of sections asked for, each with a title and a question that bears on what was
+    asked, no title twice. Title and background stand in the report without a quote: they keep to it too."""
     question = step.parsed.improved_query or step.question
+    about = (question, *step.parsed.key_entities, *step.parsed.research_questions)
+    usual = (*step.profile.outline, *(c.description for c in step.profile.criteria))
     sections: dict[str, ReportPlanSection] = {}
     for section in answer.sections:
         title, key_question = line(section.title, 120), line(section.key_question, 400)
-        if title and key_question:
+        if title and key_question and bears_on(f"{title} {key_question}", *about, *usual):
             sections.setdefault(title.casefold(), ReportPlanSection(title=title, key_question=key_question))
     outline = tuple(sections.values())[: step.max_sections]
     notes = () if outline else ("the plan had no usable section; the question itself is the only one",)
+    title = line(answer.report_title, 200)
+    background = line(answer.background_context, 1_200)
     plan = ReportPlan(
-        report_title=line(answer.report_title, 200) or line(question, 200),
-        background_context=line(answer.background_context, 1_200),
+        report_title=title if bears_on(title, *about) else line(question, 200),
+        background_context=background if bears_on(background, *about) else "",
         report_outline=outline
         or (ReportPlanSection(title=line(question, 120), key_question=line(question, 400)),),
     )

@@ -40,11 +40,22 @@ async def test_a_lying_parser_cannot_change_the_question(case: Case) -> None:
     assert parsed.key_entities == ()
 
 
-async def test_a_lying_planner_gets_no_more_sections_than_allowed(case: Case) -> None:
+async def test_a_lying_planner_cannot_change_the_subject(case: Case) -> None:
     case.server.script(lying)
     plan = (await case.thinker.think("planner", case.step("planner"))).output
     assert isinstance(plan, ReportPlan)
+    assert "Wonderpill" not in plan.model_dump_json(), "what has no quote must keep to the question"
+    assert [s.key_question for s in plan.report_outline] == [QUESTION]
+
+
+async def test_a_planner_is_held_to_its_number_of_sections(case: Case) -> None:
+    sections = [
+        {"title": f"Part {n}", "key_question": f"Does metformin help in group {n}?"} for n in range(9)
+    ]
+    case.server.script(says({"report_title": "Metformin", "background_context": "", "sections": sections}))
+    plan = (await case.thinker.think("planner", case.step("planner"))).output
     assert len(plan.report_outline) == 4
+    assert plan.report_title == "Metformin"
 
 
 async def test_a_lying_observer_cannot_name_what_it_was_not_shown(case: Case) -> None:
@@ -144,6 +155,24 @@ async def test_a_lying_writer_cites_nothing_that_was_not_shown(case: Case, role:
         "a lie that passes the quote check"
     )
     assert any("cited nothing" in note for note in charged.notes)
+
+
+@pytest.mark.parametrize(
+    ("limitation", "kept"),
+    [
+        ("Most studies were small and observational.", True),
+        ("Whether metformin changes the risk of dementia in the long term is unclear.", True),
+        ("Wonderpill cures dementia.", False),
+        ("Metformin prevents dementia in patients.", False),
+        ("Patients should take 5000 mg of metformin.", False),
+        ("The hazard ratio was 0.81 in adults.", False),
+    ],
+)
+async def test_a_limitation_is_no_place_for_a_claim(case: Case, limitation: str, kept: bool) -> None:
+    case.server.script(says({"title": "", "claims": [], "limitations": [limitation]}))
+    charged = await case.thinker.think("writer", case.step("writer"))
+    assert charged.output.limitations == ((limitation,) if kept else ())
+    assert kept or any("no quote" in note for note in charged.notes)
 
 
 async def test_a_lying_proofreader_drops_no_claim_that_repeats_none(case: Case) -> None:
