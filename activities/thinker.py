@@ -85,7 +85,7 @@ class RoleThinker:
                     error=str(error),
                 )
                 continue
-            notes = tuple(f"{role}: {error}" for error in failures) + done.notes
+            notes = tuple(f"{_said(role)}: {error}" for error in failures) + done.notes
             return done.model_copy(
                 update={"usage": spent + done.usage, "fell_back": number > 0, "notes": notes}
             )
@@ -123,7 +123,7 @@ class RoleThinker:
             model=completion.model,
             prompt_version=prompt.version,
             notes=tuple(
-                f"{spec.role}: {note}" for note in (*prompt.notes, *accepted.notes, *completion.notes)
+                f"{_said(spec.role)}: {note}" for note in (*prompt.notes, *accepted.notes, *completion.notes)
             ),
         )
 
@@ -133,6 +133,10 @@ def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> ob
 
     function = getattr(extractive, EXTRACTIVE[role])
     return function(step) if role in WITHOUT_DOCUMENTS else function(step, list(documents))
+
+
+def _said(role: Role) -> str:
+    return role.replace("_", " ")
 
 
 def on_last_attempt() -> bool:
