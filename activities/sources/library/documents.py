@@ -117,7 +117,8 @@ def read_files(listing: Listing) -> Collection:
                 if isinstance(item, SetAside):
                     aside.append(item)
                 elif len(documents) >= MAX_DOCUMENTS:
-                    raise Unreadable(f"the library holds more than {MAX_DOCUMENTS} documents")
+                    aside.append(SetAside(file.name, f"a library holds at most {MAX_DOCUMENTS} documents"))
+                    break
                 else:
                     documents.setdefault(item.evidence_id, item)
         except (Unreadable, OSError, zlib.error, EOFError) as error:

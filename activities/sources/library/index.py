@@ -14,6 +14,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +22,9 @@ import numpy as np
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from activities.embeddings import Embedder, Vectors, embedder
+from activities.embeddings import Embedder, Vectors, embedder, passages
 from activities.fusion import fuse
-from activities.lexical import Fields, Lexical, windows
+from activities.lexical import Fields, Lexical
 from activities.sources.library.documents import (
     Collection,
     FileStamp,
@@ -63,7 +64,7 @@ class LibraryIndex:
         self._model = model
         self._vectors = vectors
         self._owner = np.repeat(
-            np.arange(len(self.documents)), [len(windows(embedded(d))) for d in self.documents]
+            np.arange(len(self.documents)), [len(passages(d.title, d.text)) for d in self.documents]
         )
 
     @property
@@ -89,11 +90,6 @@ def fields(document: Evidence) -> Fields:
     """What of a document is searched by words."""
     terms = tuple(term.strip() for term in document.facts.get("mesh", "").split(";") if term.strip())
     return Fields(document.text, document.title, terms)
-
-
-def embedded(document: Evidence) -> str:
-    """What of a document is compared by meaning, before it is cut into passages."""
-    return f"{document.title}. {document.text}"
 
 
 class Libraries:
@@ -163,25 +159,21 @@ class Libraries:
 
     def _embed(self, file: FileStamp, documents: Sequence[Evidence], model: Embedder) -> dict[str, Vectors]:
         """The passages' vectors of every document of a file."""
-        passages = [windows(embedded(d)) for d in documents]
-        total = sum(len(p) for p in passages)
+        rows = [passages(d.title, d.text) for d in documents]
+        total = sum(len(p) for p in rows)
         place = self._place(file, f"{model.name}.npy")
         matrix: Vectors | None = None
-        try:
+        with suppress(OSError, ValueError, EOFError):  # not embedded yet, or cut short
             matrix = np.load(io.BytesIO(place.read_bytes()), allow_pickle=False)
-        except (OSError, ValueError, EOFError):
-            pass  # not embedded yet, or cut short
         if matrix is None or len(matrix) != total:
             matrix = (
-                model.encode([p for row in passages for p in row])
-                if total
-                else np.zeros((0, 384), np.float32)
+                model.encode([p for row in rows for p in row]) if total else np.zeros((0, 384), np.float32)
             )
             buffer = io.BytesIO()
             np.save(buffer, matrix, allow_pickle=False)
             self._keep(place, buffer.getvalue())
-        ends = np.cumsum([len(p) for p in passages])
-        starts = ends - [len(p) for p in passages]
+        ends = np.cumsum([len(p) for p in rows])
+        starts = ends - [len(p) for p in rows]
         return {d.evidence_id: matrix[a:b] for d, a, b in zip(documents, starts, ends, strict=True)}
 
     def _place(self, file: FileStamp, ending: str) -> Path:

@@ -42,8 +42,8 @@ _OBSERVATIONAL = frozenset(
         "longitudinal studies",
     }
 )
-"""MeSH terms of study designs (https://meshb.nlm.nih.gov, E05.318.372.500). Follow-Up Studies is left out: it is
-given to trials as well."""
+"""MeSH terms of study designs (https://meshb.nlm.nih.gov, E05.318.372.500). Follow-Up Studies is left out: it
+is given to trials as well."""
 
 _META_TITLE = re.compile(r"\bmeta-?\s?analys[ie]s\b", re.IGNORECASE)
 _META_TEXT = re.compile(
@@ -52,7 +52,8 @@ _META_TEXT = re.compile(
 )
 _SYSTEMATIC_TITLE = re.compile(r"\bsystematic (?:literature )?review\b", re.IGNORECASE)
 _SYSTEMATIC_TEXT = re.compile(
-    r"\bwe (?:\w+ ){0,3}(?:performed|conducted|undertook|carried out|did) (?:\w+ ){0,4}systematic (?:\w+ )?review\b",
+    r"\bwe (?:\w+ ){0,3}(?:performed|conducted|undertook|carried out|did) (?:\w+ ){0,4}"
+    r"systematic (?:\w+ )?review\b",
     re.IGNORECASE,
 )
 _NOT_RANDOM = re.compile(r"\b(?:non-?|not |quasi-?|un)randomi[sz]ed|\bnot randomly\b", re.IGNORECASE)

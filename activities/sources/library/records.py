@@ -7,7 +7,8 @@ Names are compared without case, `-` and ` ` counting as `_`. The first of each 
     authors   authors, author, creators: strings, or objects with name, or with given/first and family/last
     year      year, publication_year, date, publication_date, pub_date, published: the first four-digit year
     venue     venue, journal, container_title, source_title
-    ids       pmid, pmcid (pmc), doi, nct (nct_id), arxiv (arxiv_id), openalex, s2, fda, or an object `identifiers`
+    ids       pmid, pmcid (pmc), doi, nct (nct_id), arxiv (arxiv_id), openalex, s2, fda; or `identifiers`, an
+              object of them
     url       url, link
     terms     mesh, meshes, mesh_terms, keywords
     types     publication_types, publication_type; evidence_type (one of ours) goes before them
