@@ -24,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
         SelectInput,
     )
     from activities.think import ThinkActivities
-    from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, StopReason
+    from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, SourceOption, StopReason
     from workflows.conclude import Conclusion
     from workflows.failures import OutOfBudget, StepFailed, cause_of, message_of
     from workflows.section import SectionSide
@@ -215,8 +215,7 @@ class IterativeResearch(SectionSide, Conclusion):
         """Make the sources that a reviewer added available, as far as this worker has them."""
         added = self.state.control.added_sources
         for name in list(added):
-            known = {s.info.name: s for s in self.prepared.sources}
-            if name not in known and self.request.sources:
+            if self.request.sources and not self.offered(name):
                 # the worker was asked for the user's own choice only
                 try:
                     more = await self.prepare(self.profile.name, [name])
@@ -226,15 +225,20 @@ class IterativeResearch(SectionSide, Conclusion):
                     added.remove(name)
                     self.note(f"{name} was asked for but cannot be searched: {message_of(cause_of(error))}")
                     continue
-                new = tuple(s for s in more.sources if s.info.name not in known)
+                new = tuple(s for s in more.sources if not self.offered(s.info.name))
                 self.state.prepared = self.prepared.model_copy(
                     update={"sources": (*self.prepared.sources, *new)}
                 )
-            elif name not in known:
+            option = self.offered(name)
+            if option is None:
                 added.remove(name)
                 self.note(f"{name} was asked for, but there is no such source.")
-            elif not known[name].enabled:
-                self.note(f"{name} was asked for but is not available: {known[name].reason}")
+            elif not option.enabled:
+                self.note(f"{name} was asked for but is not available: {option.reason}")
+
+    def offered(self, name: str) -> SourceOption | None:
+        """A source as the worker described it."""
+        return next((s for s in self.prepared.sources if s.info.name == name), None)
 
     async def search_selected(self) -> None:
         loop = self.state.loop

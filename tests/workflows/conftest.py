@@ -133,7 +133,7 @@ class Stage:
         return Run(self.client.get_workflow_handle(f"{run.handle.id}/{section}", result_type=Outcome))
 
 
-def a_worker(client: Client, fakes: Fakes) -> Worker:
+def a_worker(client: Client, fakes: Fakes, **more: Any) -> Worker:
     """As `worker.build` makes it, but any exception in a workflow ends the run: none hides in retries."""
     return Worker(
         client,
@@ -144,6 +144,7 @@ def a_worker(client: Client, fakes: Fakes) -> Worker:
             SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
         ),
         workflow_failure_exception_types=[Exception],
+        **more,
     )
 
 

@@ -91,7 +91,7 @@ COST = Usage(calls=1, input_tokens=800, output_tokens=200, cost_microusd=1_600)
 
 def sentence(source: str, query: str) -> str:
     """The one quotable sentence of the document a search finds."""
-    return f"In this cohort metformin, aspirin and sirolimus, searched as {query} in {source}, lowered mortality."
+    return f"In this cohort metformin, aspirin and sirolimus ({query} in {source}) lowered mortality."
 
 
 def document(source: str, query: str, number: int = 1) -> Evidence:
@@ -191,6 +191,8 @@ class Fakes:
         self.searches: list[SearchTask] = []
         self.published: list[PublishInput] = []
         self.prepared: list[PrepareInput] = []
+        self.now = 0.0
+        """When the attempt under way was scheduled, in seconds of the server's time."""
         self._publisher = PublishActivities(store)
 
     def of(self, role: Role) -> list[Call]:
@@ -202,6 +204,7 @@ class Fakes:
 
     async def _think(self, role: Role, step: StepContext, default: Callable[[], T]) -> Charged[T]:
         script, paid = self.script, step.model.backend != "extractive"
+        self.now = activity.info().current_attempt_scheduled_time.timestamp()
         if role in script.always:
             script.always[role](step)
         if paid:

@@ -1,0 +1,201 @@
+"""Continuing as new: nothing that was known, said, decided or waited for is lost; and no decision depends on
+the worker's memory."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.testing import WorkflowEnvironment
+
+from activities.evidence import EvidenceStore
+from activities.payloads import DATA_CONVERTER
+from activities.types import Evidence
+from tests.workflows.conftest import TEST_SERVER, Run, Stage, a_request, a_worker
+from tests.workflows.fakes import PROFILE, Fakes, document, takes
+from workflows.state import CARRIED_PLAINLY, RunState
+from workflows.types import EditPlan, PlanView
+
+DAY = 86_400.0
+
+
+async def runs_of(stage: Stage, run: Run) -> int:
+    """How many runs one workflow id has had."""
+    count, run_id = 1, (await run.handle.describe()).raw_description.workflow_execution_info.first_run_id
+    run_id = run_id or run.handle.first_execution_run_id or ""
+    while True:
+        handle = stage.client.get_workflow_handle(run.handle.id, run_id=run_id)
+        last = [event async for event in handle.fetch_history_events()][-1]
+        continued = last.workflow_execution_continued_as_new_event_attributes.new_execution_run_id
+        if not continued:
+            return count
+        count, run_id = count + 1, continued
+
+
+async def test_a_loop_that_continues_as_new_ends_as_one_that_does_not(stage: Stage) -> None:
+    stage.script.sufficient_at = 5
+    whole, whole_report, _ = await stage.play(a_request(), "whole")
+    begun = len(stage.fakes.calls)
+    parts, report, run = await stage.play(a_request(history_events=50), "parts")
+    assert await runs_of(stage, run) >= 3
+    assert [c.role for c in stage.fakes.calls[begun:]] == [c.role for c in stage.fakes.calls[:begun]]
+    assert parts.model_dump(exclude={"run_id", "report_blob", "markdown_blob"}) == whole.model_dump(
+        exclude={"run_id", "report_blob", "markdown_blob"}
+    )
+    assert report.methodology.searches == whole_report.methodology.searches
+    assert report.methodology.tokens == whole_report.methodology.tokens
+    events = await run.events()
+    assert [e.seq for e in events] == list(range(events[0].seq, events[-1].seq + 1))
+    assert [e.type for e in events].count("finished") == 1
+
+
+async def test_what_was_said_survives_continuing_as_new(stage: Stage) -> None:
+    stage.script.sufficient_at = 5
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request(history_events=50))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.outcome()
+    assert await runs_of(stage, run) >= 3
+    assert stage.fakes.of("writer")[0].step.steering == ("older people",)
+    assert (await run.progress()).steering == ("older people",)
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, mode: str) -> None:
+    request = a_request(mode, history_events=50, approve=("plan",), approval_timeout_seconds=10 * DAY)
+    run = await stage.start(request)
+    await run.until(lambda p: p.waiting_for == "plan")
+    begun = await stage.env.get_current_time()
+    for day in range(1, 8):
+        await stage.env.sleep(timedelta(days=1))
+        for _ in range(10):
+            await run.handle.signal("steer", {"text": f"day {day}"})
+    waiting = await run.until(lambda p: p.waiting_for == "plan")
+    assert waiting.budget.elapsed_seconds < 60
+    outcome = await run.outcome()
+    assert await runs_of(stage, run) >= 2
+    assert outcome.stop_reason == "sufficient_evidence"
+    report = await run.report()
+    decided = datetime.fromisoformat(report.methodology.approvals[0].at)
+    assert abs((decided - begun).total_seconds() - 10 * DAY) < 120, "the time-out did not begin anew"
+    assert [d.action for d in report.methodology.approvals] == ["timed_out_approved"]
+    assert (await run.budget()).elapsed_seconds < 600
+    asked = [e for e in await run.events() if e.type == "approval_required"]
+    assert len(asked) <= 1
+
+
+async def test_an_edited_plan_survives_continuing_as_new(stage: Stage) -> None:
+    run = await stage.start(a_request("deep", history_events=50, approve=("plan",)))
+    await run.until(lambda p: p.waiting_for == "plan")
+    view = await run.handle.query("plan", result_type=PlanView)
+    outline = tuple(reversed(view.plan.report_outline[:2]))
+    edited = await run.handle.execute_update(
+        "edit_plan",
+        EditPlan(plan=view.plan.model_copy(update={"report_outline": outline}), by="ann"),
+        result_type=PlanView,
+    )
+    for _ in range(40):
+        await run.handle.signal("steer", {"text": "wait"})
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.signal("approve", {"gate": "plan", "by": "bob"})
+    await run.outcome()
+    assert await runs_of(stage, run) >= 2
+    report = await run.report()
+    assert [s.id for s in report.sections] == ["s2", "s1"]
+    assert report.methodology.plan_hash == edited.plan_hash
+
+
+async def test_writing_goes_on_where_it_was(stage: Stage) -> None:
+    stage.script.sections = 5
+    outcome, report, run = await stage.play(a_request("deep", history_events=60))
+    assert await runs_of(stage, run) >= 2
+    assert [c.step.section for c in stage.fakes.of("long_writer")] == ["s1", "s2", "s3", "s4", "s5"]
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert all(section.claims for section in report.sections)
+
+
+async def test_candidates_are_named_once_however_often_the_run_continues(stage: Stage) -> None:
+    stage.script.profile = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
+    request = a_request("deep", history_events=60, approve=("candidates",))
+    run = await stage.start(request)
+    await run.until(lambda p: p.waiting_for == "candidates")
+    for _ in range(40):
+        await run.handle.signal("steer", {"text": "wait"})
+    await run.until(lambda p: p.waiting_for == "candidates")
+    await run.handle.signal("reject", {"gate": "candidates"})
+    await run.outcome()
+    assert await runs_of(stage, run) >= 2
+    assert len(stage.fakes.of("hypothesis_generator")) == 1
+    assert (await run.report()).candidates == ()
+
+
+async def test_a_cancel_after_continuing_as_new_ends_cancelled(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request(history_events=50, limits={"max_iterations": 50, "max_tokens": None}))
+    await stage.env.sleep(timedelta(seconds=400))
+    assert await runs_of(stage, run) >= 2
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    assert (await run.report()).stop_reason == "cancelled"
+
+
+async def test_hundreds_of_references_are_carried_over(stage: Stage) -> None:
+    """Larger than the payload limit as they are."""
+
+    def search(task: Any) -> Sequence[Evidence]:
+        found = [document(task.source, task.query.text, n) for n in range(50)]
+        return [d.model_copy(update={"title": d.title + " long" * 50}) for d in found]
+
+    stage.script.search = search
+    stage.script.sufficient_at = 6
+    limits = {"max_tokens": None, "results_per_search": 50, "max_iterations": 10}
+    outcome, report, run = await stage.play(a_request(history_events=50, limits=limits))
+    assert await runs_of(stage, run) >= 3
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert (await run.progress()).evidence == 240
+    assert len(report.methodology.searches) == 12
+
+
+def test_a_state_that_is_too_large_is_packed_and_comes_back_whole() -> None:
+    from activities.types import EvidenceRef
+
+    small = RunState()
+    assert small.carried() is small
+    state = RunState(
+        evidence=[
+            EvidenceRef(evidence_id=f"pmid:{n}", blob="b" * 90, source="pubmed", title=f"{n} " * 60)
+            for n in range(1_000)
+        ]
+    )
+    before = state.model_dump_json()
+    carried = state.carried()
+    assert len(before) > CARRIED_PLAINLY
+    assert len(carried.model_dump_json()) < CARRIED_PLAINLY
+    assert (
+        RunState.received(RunState.model_validate_json(carried.model_dump_json())).model_dump_json() == before
+    )
+    assert RunState.received(None) == RunState()
+
+
+@pytest.mark.parametrize("mode", ["auto", "iterative", "deep"])
+async def test_a_worker_without_memory_makes_the_same_run(tmp_path: Path, mode: str) -> None:
+    """With no cache every step of the workflow is a replay of all before it: whatever is not deterministic
+    fails here."""
+    fakes = Fakes(EvidenceStore.at(str(tmp_path)))
+    fakes.script.mode = "deep"
+    fakes.script.sufficient_at = 2
+    async with (
+        await WorkflowEnvironment.start_time_skipping(
+            test_server_existing_path=str(TEST_SERVER), data_converter=DATA_CONVERTER
+        ) as env,
+        a_worker(env.client, fakes, max_cached_workflows=0),
+    ):
+        outcome, report, run = await Stage(env, fakes).play(a_request(mode))
+        assert outcome.stop_reason == "sufficient_evidence"
+        assert report.references
+        assert [e.type for e in await run.events()].count("finished") == 1

@@ -1,0 +1,131 @@
+"""When the model is away: nothing is made up, nothing waits for ever, and what was wasted is counted."""
+
+from datetime import timedelta
+
+import pytest
+from temporalio.client import WorkflowFailureError
+
+from activities.steps import Role
+from activities.types import Usage
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.fakes import COST, down
+
+ROLES: tuple[Role, ...] = (
+    "query_parser",
+    "planner",
+    "observer",
+    "gap_evaluator",
+    "tool_selector",
+    "judge",
+    "writer",
+    "long_writer",
+)
+
+
+def away(stage: Stage, seconds: float, after: int = 0) -> None:
+    """The model is down for so long, of the server's time, beginning with a paid attempt."""
+    begun: list[float] = []
+    calls = 0
+
+    def fails(_: object) -> None:
+        nonlocal calls
+        calls += 1
+        now = stage.fakes.now
+        if calls > after:
+            begun.append(now)
+            if now - begun[0] < seconds:
+                raise down()
+
+    stage.script.before = dict.fromkeys(ROLES, fails)
+
+
+async def test_half_an_hour_without_a_model_ends_well(stage: Stage) -> None:
+    away(stage, 1_800, after=3)
+    outcome, report, run = await stage.play(a_request())
+    assert outcome.stop_reason == "judge_unavailable"
+    assert outcome.answered
+    budget = await run.budget()
+    assert budget.elapsed_seconds < 600
+    assert budget.used.calls == len(stage.fakes.paid()) + sum(
+        1 for e in await run.events() if e.type == "model_failed"
+    )
+    assert any("did not answer as judge" in text for text in report.limitations)
+
+
+async def test_a_run_that_waits_for_its_model_goes_on_when_it_is_back(stage: Stage) -> None:
+    away(stage, 1_800, after=3)
+    outcome, report, run = await stage.play(a_request(wait_for_model=True, limits={"max_seconds": 7_200}))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert all(call.paid for call in stage.fakes.calls)
+    assert "waiting_for_model" in [e.type for e in await run.events()]
+    budget = await run.budget()
+    assert 1_800 <= budget.elapsed_seconds < 3_000
+    assert budget.used.calls > len(stage.fakes.paid())
+    assert not any("did not answer" in text for text in report.limitations)
+
+
+async def test_waiting_for_a_model_ends_with_the_time_limit(stage: Stage) -> None:
+    away(stage, 1e9, after=3)
+    outcome, _, run = await stage.play(a_request(wait_for_model=True, limits={"max_seconds": 3_600}))
+    assert outcome.stop_reason in ("timeout", "judge_unavailable")
+    assert (await run.budget()).elapsed_seconds <= 3_600
+
+
+async def test_waiting_for_a_model_can_be_ended_and_cancelled(stage: Stage) -> None:
+    away(stage, 1e9, after=3)
+    ending = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 1e6}))
+    cancelled = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 1e6}))
+    await stage.env.sleep(timedelta(hours=1))
+    for run in (ending, cancelled):
+        await run.until(lambda p: p.phase == "waiting_for_model")
+    await ending.handle.signal("finish_now")
+    assert (await ending.outcome()).stop_reason == "finished_by_reviewer"
+    await cancelled.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await cancelled.outcome()
+    assert (await cancelled.report()).stop_reason == "cancelled"
+
+
+async def test_while_a_model_is_known_to_be_down_it_is_asked_once_a_step(stage: Stage) -> None:
+    """Five attempts find out; after that every step asks once whether it is back."""
+
+    def fails(_: object) -> None:
+        raise down()
+
+    stage.script.before = dict.fromkeys(ROLES, fails)
+    await stage.play(a_request())
+    assert stage.fakes.attempts.count("query_parser") == 5
+    assert stage.fakes.attempts.count("tool_selector") == 1
+
+
+async def test_a_planner_without_a_model_still_plans(stage: Stage) -> None:
+    def fails(_: object) -> None:
+        raise down()
+
+    stage.script.before = {"planner": fails, "long_writer": fails}
+    outcome, report, _ = await stage.play(a_request("deep"))
+    assert outcome.answered
+    assert len(report.sections) == 3
+    assert any("planner" in text for text in report.limitations)
+
+
+async def test_what_was_paid_before_a_failure_is_counted(stage: Stage) -> None:
+    from activities.errors import ModelUnusable, to_application_error
+
+    paid = Usage(calls=2, input_tokens=500, output_tokens=100, cost_microusd=900)
+
+    def unusable(_: object) -> None:
+        raise to_application_error(ModelUnusable("not the shape that was asked for", usage=paid))
+
+    stage.script.before = {"tool_selector": unusable}
+    outcome, report, run = await stage.play(a_request())
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert (await run.budget()).by_role["tool_selector"] == paid
+    assert report.methodology.tokens == paid.tokens + COST.tokens * len(stage.fakes.paid())
+
+
+async def test_a_fallback_is_named(stage: Stage) -> None:
+    outcome, report, _ = await stage.play(a_request())
+    assert outcome.answered
+    assert report.methodology.models == ("m1",)
+    assert not any("without a language model" in text for text in report.limitations)
