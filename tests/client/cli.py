@@ -79,6 +79,12 @@ def processes_of(home: Path) -> dict[str, list[int]]:
     return found
 
 
+def living(home: Path) -> dict[str, list[int]]:
+    """`processes_of` once both are there: a process that is just being started has no name yet."""
+    wait_until(lambda: all(processes_of(home).values()))
+    return processes_of(home)
+
+
 def wait_until(condition: Any, seconds: float = 40.0) -> None:
     """Poll until it holds; fail the test when it never does."""
     deadline = time.monotonic() + seconds

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from client.local import look
-from tests.client.cli import Ran, begin, determinator, processes_of, wait_until
-
-pytestmark = pytest.mark.xdist_group("ask")
+from tests.client.cli import Ran, begin, determinator, living, processes_of, wait_until
 
 QUESTION = "Does metformin lower the risk of colorectal cancer?"
 DOCUMENTS = {
@@ -191,7 +189,7 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(home: Path, 
     out, err = command.communicate(timeout=60)
     assert command.returncode == 0, (out, err)
     assert json.loads(out)["answered"]
-    after = processes_of(home)
+    after = living(home)
     assert (len(after["server"]), len(after["worker"])) == (1, 1)
     assert after != before
 
@@ -203,8 +201,8 @@ def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, l
     ]
     said = [command.communicate(timeout=150) for command in commands]
     assert [command.returncode for command in commands] == [0] * 4, said
-    living = processes_of(home)
-    assert (len(living["server"]), len(living["worker"])) == (1, 1)
+    found = living(home)
+    assert (len(found["server"]), len(found["worker"])) == (1, 1)
     assert len({line for out, _ in said for line in out.splitlines() if line.startswith("Run")}) == 4
     listed = determinator("list", "--json").json()
     assert len(listed) == 4

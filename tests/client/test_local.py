@@ -15,9 +15,7 @@ from client.local import bring_up, look, take_down
 from client.locks import Locked, LockFile, is_held
 from client.processes import spawn
 from client.state import Places, ServerNote, read_note
-from tests.client.cli import begin, determinator, processes_of, wait_until
-
-pytestmark = pytest.mark.xdist_group("embedded")
+from tests.client.cli import begin, determinator, living, processes_of, wait_until
 
 
 async def test_the_server_is_started_once_and_reused(home: Path) -> None:
@@ -100,18 +98,18 @@ def test_four_cold_commands_at_once_end_with_one_server_and_one_worker(home: Pat
     said = [command.communicate(timeout=120) for command in commands]
     assert [command.returncode for command in commands] == [0, 0, 0, 0], said
     assert len({out.splitlines()[0] for out, _ in said}) == 1
-    living = processes_of(home)
-    assert (len(living["server"]), len(living["worker"])) == (1, 1)
+    found = living(home)
+    assert (len(found["server"]), len(found["worker"])) == (1, 1)
 
 
 @pytest.mark.parametrize("victims", [["server"], ["worker"], ["server", "worker"]], ids="+".join)
 def test_what_was_killed_is_brought_back(home: Path, victims: list[str]) -> None:
     assert determinator("up").code == 0
-    before = processes_of(home)
+    before = living(home)
     for victim in victims:
         os.kill(before[victim][0], signal.SIGKILL)
     assert determinator("up").code == 0
-    after = processes_of(home)
+    after = living(home)
     assert (len(after["server"]), len(after["worker"])) == (1, 1)
     for victim in victims:
         assert after[victim] != before[victim]
@@ -126,14 +124,14 @@ def test_down_stops_both_and_says_so(home: Path) -> None:
 
 def test_other_settings_restart_the_worker_and_say_so(home: Path) -> None:
     determinator("up")
-    before = processes_of(home)["worker"]
+    before = living(home)["worker"]
     same = determinator("up")
     assert same.err == ""
     assert processes_of(home)["worker"] == before
     other = determinator("up", env={"NCBI_API_KEY": "hush-hush"})
     assert other.code == 0
     assert "restarting the background worker: your settings have changed" in other.err
-    after = processes_of(home)["worker"]
+    after = living(home)["worker"]
     assert len(after) == 1
     assert after != before
 
@@ -148,7 +146,7 @@ def test_no_note_holds_a_setting(home: Path, name: str) -> None:
 
 def test_looking_does_not_restart_a_worker_with_other_settings(home: Path) -> None:
     determinator("up", env={"NCBI_API_KEY": "hush-hush"})
-    before = processes_of(home)["worker"]
+    before = living(home)["worker"]
     assert determinator("list").code == 0
     assert processes_of(home)["worker"] == before
 
