@@ -1,0 +1,157 @@
+"""One command, one question, on a machine with no key and no network; and what may go wrong on the way."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from client.binary import free_port
+from tests.client.cli import determinator
+from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
+from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
+
+pytestmark = pytest.mark.xdist_group("e2e-alone")
+
+QUESTION = "Is laparoscopic surgery as safe as open surgery?"
+KEYS = {
+    "run_id": str,
+    "question": str,
+    "mode": str,
+    "profile": str,
+    "title": str,
+    "executive_summary": str,
+    "sections": list,
+    "candidates": list,
+    "references": list,
+    "methodology": dict,
+    "verification": dict,
+    "limitations": list,
+    "confidence": float,
+    "stop_reason": str,
+    "generated_at": str,
+}
+SECTION = {"id", "title", "key_question", "markdown", "status", "claims"}
+REFERENCE = {
+    *("number", "evidence_id", "source", "title", "authors", "year", "venue", "identifiers", "url"),
+    *("evidence_type", "standing", "full_text"),
+}
+METHOD = {
+    *("searches", "counts", "iterations", "tokens", "cost_usd", "models", "plan_hash", "approvals"),
+}
+SEARCH = {"source", "query", "status", "hits", "kept", "seconds", "attempts"}
+
+
+@pytest.fixture
+def offline(house: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    return house
+
+
+def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offline: Path) -> None:
+    ran = determinator("ask", QUESTION)
+    assert ran.code == 0, ran
+    report, evidence = report_of(ran.run_id), evidence_of(ran.run_id)
+
+    assert len(supports(report)) >= 5
+    assert not faults(report, evidence)
+    assert len({name for name, _ in supports(report)}) >= 5
+    assert report["verification"]["verified"] == report["verification"]["claims"] >= 5
+
+    markdown = markdown_of(offline, ran.run_id)
+    numbers = {int(n) for n in re.findall(r"\[(\d{1,2})\]", markdown)}
+    assert {reference["number"] for reference in report["references"]} <= numbers
+    for reference in report["references"]:
+        assert reference["url"] in markdown
+    assert any("No language model was used" in said for said in report["limitations"])
+
+    assert KEYS.keys() <= report.keys()
+    for name, kind in KEYS.items():
+        assert isinstance(report[name], kind), name
+    assert all(section.keys() >= SECTION for section in report["sections"])
+    assert all(reference.keys() >= REFERENCE for reference in report["references"])
+    assert report["methodology"].keys() >= METHOD
+    assert report["methodology"]["counts"].keys() >= {"identified", "duplicates", "screened", "included"}
+    assert all(search.keys() >= SEARCH for search in report["methodology"]["searches"])
+    claims = [claim for section in report["sections"] for claim in section["claims"]]
+    assert all(claim.keys() >= {"id", "text", "support", "contradicts"} for claim in claims)
+
+
+def test_a_question_off_the_shelf_is_not_answered_and_the_report_says_why(offline: Path) -> None:
+    ran = determinator("ask", "How do I bake sourdough bread?")
+    assert ran.code == 4, ran
+    report = report_of(ran.run_id)
+    assert supports(report) == report["references"] == []
+    assert report["stop_reason"] == "no_new_evidence"
+    assert {search["status"] for search in report["methodology"]["searches"]} == {"empty"}
+    assert "the question is not answered" in report["limitations"][0].lower()
+    assert report["limitations"][0] in markdown_of(offline, ran.run_id)
+
+
+@pytest.fixture
+def faulty(house: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReplayServer]:
+    """Four sources, each ill in its own way."""
+    html = recorded("pubmed/error_legacy_html_instead_of_xml.html")
+    too_many = (RECORDED / "pubmed/error_429_rate_limit.json").read_bytes()
+    kind = {"content-type": "application/json"}
+    with ReplayServer() as server:
+        server.on("/europepmc/*", Reply(429, too_many, {**kind, "retry-after": "1"}))
+        server.on("/ctgov/*", Reply(500, '{"error": "internal"}', kind))
+        server.on("/openalex/*", html)
+        monkeypatch.setenv("DETERMINATOR_PUBMED_URL", f"http://127.0.0.1:{free_port()}")
+        monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", f"{server.url}/europepmc")
+        monkeypatch.setenv("DETERMINATOR_CLINICALTRIALS_URL", f"{server.url}/ctgov")
+        monkeypatch.setenv("DETERMINATOR_OPENALEX_URL", f"{server.url}/openalex")
+        monkeypatch.setenv("DETERMINATOR_CROSSREF_URL", f"{server.url}/crossref")
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("status_of", "resource"),
+    [
+        ({"pubmed": "unavailable", "europepmc": "rate_limited"}, "/europepmc/"),
+        ({"clinicaltrials": "unavailable", "openalex": "malformed"}, "/ctgov/"),
+    ],
+)
+def test_sources_that_fail_are_named_as_failed_and_the_others_still_answer(
+    house: Path, faulty: ReplayServer, status_of: dict[str, str], resource: str
+) -> None:
+    flags = [word for name in ("library", *status_of) for word in ("--source", name)]
+    ran = determinator("ask", QUESTION, "--mode", "iterative", *flags)
+    assert ran.code == 0, ran
+    report = report_of(ran.run_id)
+    assert not faults(report, evidence_of(ran.run_id))
+    assert len(report["references"]) >= 5
+    searches = report["methodology"]["searches"]
+    assert {s["source"]: s["status"] for s in searches} == {"library": "ok", **status_of}
+    for name, status in status_of.items():
+        assert {s["status"] for s in searches if s["source"] == name} == {status}
+        assert any(name in said and status in said for said in report["limitations"]), name
+
+    # the same query until it is given up, and no other one because of the fault
+    name = "europepmc" if "europepmc" in status_of else "clinicaltrials"
+    attempts = [s["attempts"] for s in searches if s["source"] == name]
+    arrived = [sent(a) for a in faulty.asked if a.path.startswith(resource) and not about_standing(a)]
+    assert len(arrived) == sum(attempts) > len(attempts)
+    assert len(set(arrived)) == len(attempts)
+
+
+def sent(asked: Asked) -> str:
+    return str(sorted(asked.query.items()))
+
+
+def about_standing(asked: Asked) -> bool:
+    """Publishing asks Europe PMC by identifiers whether what is cited still stands."""
+    return "EXT_ID" in sent(asked) or "DOI" in sent(asked)
+
+
+def test_an_outage_of_everything_is_no_answer_but_never_no_results(house: Path, faulty: ReplayServer) -> None:
+    ran = determinator("ask", QUESTION, "--mode", "iterative", "--source", "pubmed", "--source", "openalex")
+    assert ran.code == 4, ran
+    report = report_of(ran.run_id)
+    assert report["stop_reason"] == "all_sources_failed"
+    found = {search["source"]: search["status"] for search in report["methodology"]["searches"]}
+    assert found == {"pubmed": "unavailable", "openalex": "malformed"}
+    said = markdown_of(house, ran.run_id)
+    assert "says nothing of whether evidence exists" in said
+    assert not faults(report, [])
