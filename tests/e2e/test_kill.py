@@ -18,7 +18,7 @@ from tests.e2e.stage import Clock, Thorough, faults, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import ReplayServer
 
-pytestmark = pytest.mark.xdist_group("e2e-kill")
+pytestmark = [pytest.mark.xdist_group("e2e-kill"), pytest.mark.timeout(400)]
 
 QUESTION = "Does trametinib prolong survival in melanoma?"
 DELAY = 0.3
