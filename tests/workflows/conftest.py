@@ -4,13 +4,14 @@ and scripted activities."""
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -86,12 +87,13 @@ class Run:
 
 
 async def until(ask: Callable[[], Any], met: Callable[[Any], bool]) -> Any:
-    """Ask until the answer meets a condition."""
+    """Ask until the answer meets a condition. A workflow that is not there yet is asked again."""
     async with asyncio.timeout(PATIENCE):
         while True:
-            answer = await ask()
-            if met(answer):
-                return answer
+            with suppress(RPCError):
+                answer = await ask()
+                if met(answer):
+                    return answer
             await asyncio.sleep(0.02)
 
 

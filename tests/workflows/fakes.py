@@ -189,6 +189,7 @@ class Fakes:
         self.attempts: list[Role] = []
         """Every attempt at a paid step, answered or not."""
         self.searches: list[SearchTask] = []
+        self.answered: list[SearchTask] = []
         self.published: list[PublishInput] = []
         self.prepared: list[PrepareInput] = []
         self.now = 0.0
@@ -387,6 +388,7 @@ class Fakes:
 
     async def hits(self, task: SearchTask, documents: Sequence[Evidence]) -> Hits:
         """An answer whose documents are in the store."""
+        self.answered.append(task)
         kept: list[EvidenceRef] = [await self.store.put(item) for item in documents]
         return Hits(
             source=task.source,
