@@ -18,7 +18,7 @@ from activities.types import Evidence, EvidenceType
 
 LIMIT = 30
 """Documents a judge sees at most."""
-RELEVANCE = 0.6
+RELEVANCE = 0.5
 """Weight of relevance against novelty (Carbonell and Goldstein, "The use of MMR", SIGIR 1998)."""
 SAME_TEXT = 0.8
 """Share of five-word runs two texts have in common (Jaccard) from which they are the same text."""
