@@ -328,7 +328,8 @@ def _methodology(step: PublishInput, included: int) -> Methodology:
         model_calls=step.usage.calls,
         cost_usd=None if cost is None else cost / 1_000_000,
         models=step.models,
-        prompt_versions=step.prompt_versions,
+        # steps that run at once end in any order; two runs that did the same must say the same
+        prompt_versions=tuple(sorted(step.prompt_versions)),
         plan_hash=step.plan_hash,
         approvals=step.approvals,
     )
