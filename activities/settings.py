@@ -71,6 +71,8 @@ class Settings(BaseSettings):
     email: str | None = None
     """Contact address sent to APIs that ask for one (NCBI, Crossref, OpenAlex, Unpaywall)."""
     disabled_sources: list[str] = Field(default_factory=list)
+    private_pages: list[str] = Field(default_factory=list)
+    """Networks (`10.1.0.0/16`) whose web pages may be read although they are not public; none by default."""
     offline: bool = False
     """Only sources that need no network are enabled."""
 
