@@ -85,7 +85,7 @@ def living(home: Path) -> dict[str, list[int]]:
     return processes_of(home)
 
 
-def wait_until(condition: Any, seconds: float = 40.0) -> None:
+def wait_until(condition: Any, seconds: float = 100.0) -> None:
     """Poll until it holds; fail the test when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():
