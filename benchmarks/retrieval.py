@@ -12,7 +12,8 @@ is never indexed for a question made from it, on either side. The tasks, from ea
     conclusion 40 %     40 % of the words of the conclusion, over titles, the rest of the abstract and MeSH
     conclusion 20 %     the same with 20 %
 
-The words are dropped by a fixed seed. Hybrid needs the extra `embeddings` and is left out without it.
+The words are dropped by fixed seeds, three times over. Hybrid needs the
+extra `embeddings` and is left out without it.
 """
 
 import argparse
@@ -29,7 +30,7 @@ import Stemmer
 from numpy.typing import NDArray
 
 from activities.embeddings import embedder, passages
-from activities.fusion import fuse
+from activities.fusion import MEANING, fuse
 from activities.lexical import Fields, Lexical
 from activities.sources.library import SAMPLE
 from activities.sources.library.index import Libraries, fields
@@ -37,6 +38,7 @@ from activities.types import Evidence
 
 Scores = NDArray[np.float64]
 Search = Callable[[str], Scores]
+DRAWS = 3
 CONCLUSIONS = "\n\nCONCLUSIONS: "
 
 
@@ -48,7 +50,7 @@ class Task:
 
 
 def tasks(library: tuple[Evidence, ...]) -> list[Task]:
-    """The tasks over one library; question i belongs to document i."""
+    """The tasks over one library of n documents; question i belongs to document i modulo n."""
     everything = [fields(d) for d in library]
     bodies = [d.text.rsplit(CONCLUSIONS, 1)[0] for d in library]
     conclusions = [d.text.rsplit(CONCLUSIONS, 1)[1] for d in library]
@@ -59,11 +61,16 @@ def tasks(library: tuple[Evidence, ...]) -> list[Task]:
     return [
         Task("question", whole, questions),
         Task("no conclusion", rest, questions),
-        Task("half the words", rest, [some(q, i, 0.5) for i, q in enumerate(questions)]),
-        Task("few words", rest, [some(q, i + 1000, 0.3) for i, q in enumerate(questions)]),
-        Task("conclusion 40 %", titled, [some(c, i, 0.4) for i, c in enumerate(conclusions)]),
-        Task("conclusion 20 %", titled, [some(c, i, 0.2) for i, c in enumerate(conclusions)]),
+        Task("half the words", rest, draws(questions, 0.5)),
+        Task("few words", rest, draws(questions, 0.3)),
+        Task("conclusion 40 %", titled, draws(conclusions, 0.4)),
+        Task("conclusion 20 %", titled, draws(conclusions, 0.2)),
     ]
+
+
+def draws(texts: list[str], share: float) -> list[str]:
+    """`DRAWS` samples of every text, one after the other: a single one is worth half a point either way."""
+    return [some(text, 10_000 * draw + i, share) for draw in range(DRAWS) for i, text in enumerate(texts)]
 
 
 def some(text: str, seed: int, share: float) -> str:
@@ -92,29 +99,34 @@ def plain(documents: list[Fields], *, stem: bool) -> Search:
     return search
 
 
-def hybrid(documents: list[Fields], meaning: float) -> Search | None:
-    """Ours with embeddings; None without a model."""
+def hybrid(task: Task) -> Callable[[float], Search] | None:
+    """Ours with embeddings, by the weight of meaning; None without a model."""
     model = embedder()
     if model is None:
         return None
-    lexical = Lexical(documents)
-    rows = [passages(d.title, d.text) for d in documents]
-    owner = np.repeat(np.arange(len(documents)), [len(row) for row in rows])
+    lexical = Lexical(task.documents)
+    rows = [passages(d.title, d.text) for d in task.documents]
+    owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     vectors = model.encode([p for row in rows for p in row])
+    asked = dict(zip(task.questions, model.encode(task.questions), strict=True))
 
-    def search(question: str) -> Scores:
-        best = np.full(len(documents), -1.0)
-        np.maximum.at(best, owner, (vectors @ model.encode([question])[0]).astype(np.float64))
-        return fuse(lexical.scores(question), best, meaning)
+    def weighted(meaning: float) -> Search:
+        def search(question: str) -> Scores:
+            best = np.full(len(rows), -1.0)
+            np.maximum.at(best, owner, (vectors @ asked[question]).astype(np.float64))
+            return fuse(lexical.scores(question), best, meaning)
 
-    return search
+        return search
+
+    return weighted
 
 
 def measure(search: Search, questions: list[str]) -> tuple[float, float]:
     """Recall@10 and nDCG@10 with one right answer a question; equal scores count against it."""
     ranks = []
-    for right, question in enumerate(questions):
+    for number, question in enumerate(questions):
         scores = search(question)
+        right = number % len(scores)
         ranks.append(int((scores >= scores[right]).sum()) - 1)
     place = np.array(ranks)
     return float((place < 10).mean()), float(np.where(place < 10, 1 / np.log2(place + 2), 0).mean())
@@ -127,20 +139,29 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         library = Libraries(Path(folder)).open(SAMPLE).documents
     print(f"{len(library)} abstracts, {len(library)} questions; recall@10 / nDCG@10\n")
-    print(f"{'':18}{'bm25s':>16}{'bm25s + stems':>16}{'ours, words':>16}{'ours, hybrid':>16}")
+    weights = arguments.meaning or [MEANING]
+    heads = ["bm25s", "bm25s + stems", "ours, words", *(f"hybrid {weight:g}" for weight in weights)]
+    print(" " * 18 + "".join(f"{head:>16}" for head in heads))
     started = time.perf_counter()
-    from activities.fusion import MEANING
-
+    every: list[list[tuple[float, float]]] = []
     for task in tasks(library):
+        mixed = hybrid(task)
         ways: list[Search | None] = [
             plain(task.documents, stem=False),
             plain(task.documents, stem=True),
             Lexical(task.documents).scores,
-            *(hybrid(task.documents, meaning) for meaning in arguments.meaning or [MEANING]),
+            *(mixed(weight) if mixed else None for weight in weights),
         ]
-        cells = ["{:.3f} / {:.3f}".format(*measure(way, task.questions)) if way else "-" for way in ways]
-        print(f"{task.name:18}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+        row = [measure(way, task.questions) if way else (np.nan, np.nan) for way in ways]
+        every.append(row)
+        print(f"{task.name:18}" + "".join(f"{cell(*pair):>16}" for pair in row), flush=True)
+    means = np.array(every).mean(axis=0)
+    print(f"{'mean':18}" + "".join(f"{cell(*pair):>16}" for pair in means))
     print(f"\n{time.perf_counter() - started:.0f} s")
+
+
+def cell(recall: float, ndcg: float) -> str:
+    return "-" if np.isnan(recall) else f"{recall:.3f} / {ndcg:.3f}"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,95 @@
+"""Web search by DuckDuckGo's page without scripts (https://html.duckduckgo.com/html/). It has no API."""
+
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from lxml import etree, html
+
+from activities.errors import Malformed, RateLimited
+from activities.pages import PageReader, SafePages
+from activities.settings import Settings
+from activities.sources.http import Http
+from activities.sources.web import Candidate, Results, WebSource, candidate, results
+from activities.types import Query, SourceInfo
+
+DEFAULT_URL = "https://html.duckduckgo.com"
+
+
+class DuckDuckGoSource(WebSource):
+    """The page a browser without scripts gets; no key. One request, then the pages (see
+    `activities.sources.web`).
+
+    Meant for people: asked too often it answers 202 with a puzzle, which is a rate limit and not an empty
+    answer. Advertisements are passed over.
+    """
+
+    info = SourceInfo(
+        name="duckduckgo",
+        title="DuckDuckGo",
+        covers="The open web without a key, a few searches at a time; result pages are read in full.",
+        how_to_enable="Always on when the network is. For many searches set BRAVE_API_KEY or TAVILY_API_KEY.",
+        rate="not stated; a few searches a minute",
+        domains=("web", "general"),
+    )
+
+    def __init__(self, settings: Settings, http: Http, pages: PageReader) -> None:
+        super().__init__(pages)
+        self._http = http
+        self._url = settings.source_url("duckduckgo", DEFAULT_URL)
+
+    async def ask(self, query: Query, wanted: int) -> Results:
+        form = {"q": query.text, "b": "", "kl": "wt-wt"}
+        first, last = query.filters.year_from, query.filters.year_to
+        if first is not None or last is not None:
+            form["df"] = f"{first or 1990}-01-01..{last or 2100}-12-31"
+        answer = await self._http.send("duckduckgo", "POST", f"{self._url}/html/", form=form)
+        try:
+            page = html.document_fromstring(answer.content)
+        except (etree.ParserError, ValueError) as error:
+            raise Malformed("duckduckgo sent an empty page") from error
+        if answer.status_code == 202 or _with_class(page, "anomaly-modal__modal", "anomaly-modal__title"):
+            raise RateLimited(
+                "duckduckgo asks whether we are a robot; wait some minutes and search less often"
+            )
+        found = _with_class(page, "result")
+        if not found and not _with_class(page, "no-results"):
+            raise Malformed("duckduckgo sent a page that is not its page of results")
+        shown = [item for item in found if not _classes(item) & {"result--ad", "result--no-result"}]
+        return results([_result(item) for item in shown])
+
+
+def _classes(item: etree._Element) -> set[str]:
+    return set((item.get("class") or "").split())
+
+
+def _with_class(item: etree._Element, *names: str) -> list[etree._Element]:
+    return [inner for inner in item.iter("*") if _classes(inner) & set(names)]
+
+
+def _words(items: list[etree._Element]) -> str:
+    return " ".join("".join(str(part) for part in items[0].itertext()).split()) if items else ""
+
+
+def _result(item: etree._Element) -> Candidate | None:
+    links = _with_class(item, "result__a")
+    if not links:
+        return None
+    dates = [span for extra in _with_class(item, "result__extras__url") for span in extra.iter("span")]
+    return candidate(
+        _target(links[0].get("href") or ""),
+        _words(links),
+        _words(_with_class(item, "result__snippet")),
+        _words(dates[-1:]),
+    )
+
+
+def _target(href: str) -> str:
+    """The page behind DuckDuckGo's redirect `/l/?uddg=...`."""
+    parts = urlsplit(urljoin("https://duckduckgo.com/", href))
+    if (parts.hostname or "").endswith("duckduckgo.com") and parts.path == "/l/":
+        return parse_qs(parts.query).get("uddg", [""])[0]
+    return "" if (parts.hostname or "").endswith("duckduckgo.com") else href
+
+
+def build(settings: Settings, http: Http) -> DuckDuckGoSource:
+    """The registry's factory."""
+    return DuckDuckGoSource(settings, http, SafePages.of(settings))

@@ -1,0 +1,88 @@
+"""Web search by an instance of SearXNG (https://docs.searxng.org/dev/search_api.html)."""
+
+from activities.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.pages import PageReader, SafePages
+from activities.settings import Settings
+from activities.sources.http import Http, failure, read_json, summary
+from activities.sources.web import Results, WebSource, candidate, results
+from activities.types import Query, SourceInfo
+
+
+class SearxngSource(WebSource):
+    """One's own metasearch. One request to the instance, then the pages (see `activities.sources.web`).
+
+    An instance answers 200 whatever its engines do. No results while engines failed means that nobody
+    looked, and is an outage; engines that failed beside results are named in the detail.
+    """
+
+    info = SourceInfo(
+        name="searxng",
+        title="SearXNG",
+        covers="The open web through your own SearXNG instance; result pages are read in full.",
+        key_setting="SEARXNG_URL",
+        how_to_enable="Set SEARXNG_URL to your instance; it must list json in search.formats of settings.yml",
+        rate="as your instance allows",
+        domains=("web", "general"),
+    )
+
+    def __init__(self, settings: Settings, http: Http, pages: PageReader) -> None:
+        super().__init__(pages)
+        self._http = http
+        self._url = settings.source_url("searxng", settings.searxng_url or "").removesuffix("/search")
+        self.missing = "" if self._url else "needs an instance; set SEARXNG_URL to its address"
+
+    async def ask(self, query: Query, wanted: int) -> Results:
+        if not self._url:
+            raise Refused(f"searxng {self.missing}")
+        params = {"q": query.text, "format": "json"}
+        if categories := query.filters.options.get("categories"):
+            params["categories"] = categories
+        answer = await self._http.get(
+            "searxng", f"{self._url}/search", params, {"accept": "application/json"}, accept=(403,)
+        )
+        if answer.status_code == 403:
+            if "json" in answer.headers.get("content-type", ""):
+                raise failure(answer, "searxng")
+            raise Refused(
+                "searxng refuses to answer in JSON; add json to search.formats in the instance's settings.yml"
+                " (a public instance seldom allows it: run your own)"
+            )
+        if "html" in answer.headers.get("content-type", "") or answer.content.lstrip()[:1] == b"<":
+            raise Unavailable(
+                f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
+            )
+        body = read_json(answer, "searxng")
+        found = body.get("results") if isinstance(body, dict) else None
+        if not isinstance(found, list):
+            raise Malformed("searxng sent an answer without a list of results")
+        failed = _failed(body.get("unresponsive_engines"))
+        if not found and failed:
+            said = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
+            kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
+            raise kind(f"every engine of the searxng instance failed ({said})")
+        detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
+        return results(
+            [
+                candidate(item.get("url"), item.get("title"), item.get("content"), item.get("publishedDate"))
+                if isinstance(item, dict)
+                else None
+                for item in found
+            ],
+            detail,
+        )
+
+
+def _failed(value: object) -> list[tuple[str, str]]:
+    """Engines that did not answer and why; the instance gives pairs."""
+    if not isinstance(value, list):
+        return []
+    return [
+        (str(item[0]), str(item[1]) if len(item) > 1 else "no reason given")
+        for item in value
+        if isinstance(item, list) and item
+    ]
+
+
+def build(settings: Settings, http: Http) -> SearxngSource:
+    """The registry's factory."""
+    return SearxngSource(settings, http, SafePages.of(settings))

@@ -1,0 +1,82 @@
+"""Web search by Tavily (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
+
+from activities.errors import Malformed, RateLimited, Refused
+from activities.pages import PageReader, SafePages
+from activities.settings import Settings
+from activities.sources.http import Http, read_json
+from activities.sources.web import Results, WebSource, candidate, results
+from activities.types import Query, SourceInfo
+
+DEFAULT_URL = "https://api.tavily.com"
+MAX_RESULTS = 20
+MAX_QUERY_CHARS = 400
+"""Both are the API's own limits."""
+_OVER_PLAN = (432, 433)
+"""Tavily's own statuses: the plan's or the pay-as-you-go limit is used up."""
+
+
+class TavilySource(WebSource):
+    """Tavily's search for agents. One request to the engine, then the pages (see `activities.sources.web`).
+
+    Its extracts are put together from pieces of a page, so they are used as snippets, never as its text.
+    """
+
+    info = SourceInfo(
+        name="tavily",
+        title="Tavily",
+        covers="The open web, ranked for research questions; result pages are read in full.",
+        needs_key=True,
+        key_setting="TAVILY_API_KEY",
+        how_to_enable="Set TAVILY_API_KEY; keys are given at https://app.tavily.com",
+        rate="100 requests a minute with a development key",
+        domains=("web", "general"),
+    )
+
+    def __init__(self, settings: Settings, http: Http, pages: PageReader) -> None:
+        super().__init__(pages)
+        self._http = http
+        self._url = settings.source_url("tavily", DEFAULT_URL)
+        self._key = settings.tavily_api_key
+        self.missing = "" if self._key else "needs a key; set TAVILY_API_KEY"
+
+    async def ask(self, query: Query, wanted: int) -> Results:
+        if self._key is None:
+            raise Refused(f"tavily {self.missing}")
+        if len(query.text) > MAX_QUERY_CHARS:
+            raise Refused(f"tavily takes {MAX_QUERY_CHARS} characters and the query has {len(query.text)}")
+        wish: dict[str, str | int] = {
+            "query": query.text,
+            "search_depth": "basic",
+            "max_results": min(wanted, MAX_RESULTS),
+        }
+        if query.filters.year_from is not None:
+            wish["start_date"] = f"{query.filters.year_from}-01-01"
+        if query.filters.year_to is not None:
+            wish["end_date"] = f"{query.filters.year_to}-12-31"
+        answer = await self._http.send(
+            "tavily",
+            "POST",
+            f"{self._url}/search",
+            headers={"authorization": f"Bearer {self._key.get_secret_value()}"},
+            json_body=wish,
+            accept=_OVER_PLAN,
+        )
+        if answer.status_code in _OVER_PLAN:
+            raise RateLimited("tavily says the plan's limit is used up; raise it at https://app.tavily.com")
+        body = read_json(answer, "tavily")
+        found = body.get("results") if isinstance(body, dict) else None
+        if not isinstance(found, list):
+            raise Malformed("tavily sent an answer without a list of results")
+        return results(
+            [
+                candidate(item.get("url"), item.get("title"), item.get("content"), item.get("published_date"))
+                if isinstance(item, dict)
+                else None
+                for item in found
+            ]
+        )
+
+
+def build(settings: Settings, http: Http) -> TavilySource:
+    """The registry's factory."""
+    return TavilySource(settings, http, SafePages.of(settings))

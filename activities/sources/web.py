@@ -1,0 +1,179 @@
+"""What the web search engines have in common: results are candidates, pages are evidence.
+
+The first exchange asks the engine and returns no records, only a cursor with the candidates. Each next
+exchange reads `PAGES_AT_ONCE` of them, one request a page to as many different sites. A quote is checked
+against the page's own text; a snippet is the engine's choice of words and serves only where the page could
+not be read. Then `full_text` is False and the facts `read` and `page_not_read` say so.
+"""
+
+import asyncio
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import structlog
+from lxml import etree, html
+
+from activities import identity
+from activities.errors import SourceError
+from activities.pages import Page, PageReader
+from activities.sources.base import Exchange
+from activities.sources.library.records import year_in
+from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+
+log = structlog.get_logger()
+
+PAGES_AT_ONCE = 4
+MAX_PAGES = 20
+"""Pages read for one search, whatever the limit: each costs up to twenty seconds."""
+SNIPPET_CHARS = 600
+TEXT_CHARS = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One result of an engine."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What an engine answered."""
+
+    candidates: tuple[Candidate, ...]
+    set_aside: int = 0
+    """Results without a usable address."""
+    detail: str = ""
+
+
+class WebSource(ABC):
+    """A search engine with page reading. A subclass asks its engine and translates the answer."""
+
+    info: SourceInfo
+
+    def __init__(self, pages: PageReader) -> None:
+        self._pages = pages
+
+    @abstractmethod
+    async def ask(self, query: Query, wanted: int) -> Results:
+        """One request to the engine. Raises SourceError."""
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Ask the engine, or read the next pages. Raises SourceError for the engine only: a page that cannot
+        be read is no failure of the search."""
+        if cursor is None:
+            wanted = min(query.limit, MAX_PAGES)
+            results = await self.ask(query, wanted)
+            unique = list({identity.normal_url(c.url): c for c in reversed(results.candidates)}.values())[
+                ::-1
+            ]
+            return Exchange(
+                hits=len(unique),
+                set_aside=results.set_aside,
+                sent=query.text,
+                cursor=_cursor(unique[:wanted], len(unique)),
+                detail=results.detail,
+            )
+        waiting = [Candidate(**item) for item in json.loads(cursor["pages"])]
+        now, later = waiting[:PAGES_AT_ONCE], waiting[PAGES_AT_ONCE:]
+        read = await asyncio.gather(*(self._record(candidate, query) for candidate in now))
+        records = tuple(record for record in read if record is not None)
+        return Exchange(
+            records=records,
+            hits=int(cursor["hits"]),
+            set_aside=len(now) - len(records),
+            sent=query.text,
+            cursor=_cursor(later, int(cursor["hits"])),
+        )
+
+    async def _record(self, candidate: Candidate, query: Query) -> Evidence | None:
+        """The page as evidence, else the snippet, else None."""
+        try:
+            page = await self._pages.read(candidate.url)
+        except SourceError as error:
+            log.info("page_not_read", source=self.info.name, url=candidate.url, reason=str(error))
+            return self._of_snippet(candidate, str(error), query) if candidate.snippet else None
+        return self._of_page(page, candidate, query)
+
+    def _of_page(self, page: Page, candidate: Candidate, query: Query) -> Evidence:
+        said = page.text.meta
+        ids = Identifiers(
+            pmid=identity.normal_pmid(said.get("pmid")),
+            doi=identity.normal_doi(said.get("doi")),
+            url=identity.normal_url(page.url),
+        )
+        date = said.get("date") or candidate.date
+        facts = {
+            "read": "page",
+            "date": date,
+            "asked_for": candidate.url if candidate.url != page.url else "",
+        }
+        return Evidence(
+            evidence_id=identity.evidence_id(ids, page.text.text),
+            source=self.info.name,
+            title=page.text.title or candidate.title or page.url,
+            text=page.text.text[:TEXT_CHARS],
+            authors=page.text.authors,
+            year=year_in(date),
+            venue=said.get("venue"),
+            identifiers=ids,
+            url=page.url,
+            evidence_type="web_page",
+            full_text=True,
+            facts={name: fact for name, fact in facts.items() if fact},
+            provenance=(Provenance(source=self.info.name, query=query.text),),
+        )
+
+    def _of_snippet(self, candidate: Candidate, reason: str, query: Query) -> Evidence:
+        ids = Identifiers(url=identity.normal_url(candidate.url))
+        return Evidence(
+            evidence_id=identity.evidence_id(ids, candidate.snippet),
+            source=self.info.name,
+            title=candidate.title or candidate.url,
+            text=candidate.snippet,
+            year=year_in(candidate.date),
+            identifiers=ids,
+            url=candidate.url,
+            evidence_type="web_page",
+            full_text=False,
+            facts={"read": "snippet", "page_not_read": reason[:300]},
+            provenance=(Provenance(source=self.info.name, query=query.text),),
+        )
+
+
+def candidate(url: object, title: object, snippet: object, date: object = "") -> Candidate | None:
+    """One result as an engine gave it; None without an http(s) address."""
+    if not isinstance(url, str) or identity.normal_url(url) is None:
+        return None
+    return Candidate(
+        url.strip(), plain(title)[:300], plain(snippet)[:SNIPPET_CHARS], date if isinstance(date, str) else ""
+    )
+
+
+def results(found: Sequence[Candidate | None], detail: str = "") -> Results:
+    """Set aside what is no result."""
+    kept = tuple(item for item in found if item is not None)
+    return Results(kept, len(found) - len(kept), detail)
+
+
+def plain(value: object) -> str:
+    """A title or snippet without the engine's mark-up (`<strong>`, entities)."""
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    if "<" in value or "&" in value:
+        try:
+            value = str(html.fragment_fromstring(value, create_parent="div").xpath("string()"))
+        except etree.ParserError:
+            return ""
+    return " ".join(value.split())
+
+
+def _cursor(waiting: Sequence[Candidate], hits: int) -> dict[str, str] | None:
+    if not waiting:
+        return None
+    return {"pages": json.dumps([asdict(c) for c in waiting], ensure_ascii=False), "hits": str(hits)}
