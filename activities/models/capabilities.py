@@ -22,7 +22,8 @@ _NO = re.compile(
     r"incompatible|not implemented|deprecated",
     re.IGNORECASE,
 )
-_UNSUPPORTED = re.compile(r"unsupported|not support|not implemented", re.IGNORECASE)
+_UNSUPPORTED = re.compile(r"unsupported|not support|not implemented|literal_error", re.IGNORECASE)
+"""What a refusal says that comes as a 500, as llama-cpp-python's does."""
 _AT_MOST = re.compile(
     r"(?:at most|less than or equal to|maximum (?:value )?(?:of|is)|<=)\s*`?(\d{2,7})", re.IGNORECASE
 )

@@ -61,6 +61,8 @@ def test_recorded_refusals_teach() -> None:
     assert not learn(text, param="temperature", code="unsupported_value").temperature
     assert not learn("Unknown parameter: 'stream_options'.", param="stream_options").stream_usage
     assert not learn("System role not supported", status=500).system_role
+    text = "1 validation error: {'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}"
+    assert learn(text, status=500).format == "json_object_schema", "llama-cpp-python says it with a 500"
 
 
 @pytest.mark.parametrize(
