@@ -68,11 +68,6 @@ def standing_of(notices: Iterable[StandingNotice], otherwise: Standing = "none")
 
 
 def worst(*standings: Standing) -> Standing:
-    """The most severe of several standings."""
-    return max(standings, key=SEVERITY.__getitem__, default="unknown")
-
-
-def worst(*standings: Standing) -> Standing:
     """The most severe of several standings; of none, unknown."""
     return max(standings, key=SEVERITY.__getitem__, default="unknown")
 

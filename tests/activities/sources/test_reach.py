@@ -62,11 +62,10 @@ async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_
 
 async def test_a_library_of_ones_own_is_told_from_the_sample(home: Path) -> None:
     settings = Settings(home=home)
-    home.mkdir(exist_ok=True)
     async with open_http(settings) as http:
         prepare = PrepareActivities(settings, build_sources(settings, http))
         own = await prepare.prepare(
-            PrepareInput(profile="general", sources=("library",), library=str(settings.home))
+            PrepareInput(profile="general", sources=("library",), library=str(home.parent))
         )
         sample = await prepare.prepare(PrepareInput(profile="general", sources=("library",)))
     assert own.own_library
