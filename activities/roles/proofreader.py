@@ -55,7 +55,7 @@ def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> P
         rows.append(row)
     shown = "Claims:\n" + fenced("claims", "\n".join(rows))
     prompt = compose("proofreader", step, room=room, given=[shown], task=task)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if len(rows) < len(claims):
         unread = len(claims) - len(rows)
         notes = (f"{plural(unread, 'claim')} at the end were not proofread, so that the prompt would fit",)

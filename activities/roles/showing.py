@@ -17,8 +17,8 @@ from activities.models.extractive.grading import WEIGHT
 from activities.models.extractive.ranking import bag, rank
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.spec import Prompt, prompt_file
-from activities.steps import Role, SearchRecord, StepContext
-from activities.types import Evidence
+from activities.steps import Role, StepContext
+from activities.types import Evidence, SearchRecord
 
 KIND = 0.15
 """What the best kind of publication adds to a relevance of 0 to 1."""
@@ -191,8 +191,8 @@ def excerpt(text: str, words: set[str], limit: int) -> str:
             used += cost
     chosen.sort()
     joined = chosen[0][1]
-    for (before, earlier), (start, passage) in itertools.pairwise(chosen):
-        joined += passage if before + len(earlier) == start else f" [...] {passage.lstrip()}"
+    for (before, earlier), (start, piece) in itertools.pairwise(chosen):
+        joined += piece if before + len(earlier) == start else f" [...] {piece.lstrip()}"
     return joined.strip()
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
-import Stemmer  # type: ignore[import-not-found]  # a C module without stubs
-from bm25s.stopwords import STOPWORDS_EN_PLUS  # type: ignore[import-untyped]
+import Stemmer
+from bm25s.stopwords import STOPWORDS_EN_PLUS
 
 from activities.models.extractive.vocabulary import families, vocabulary
 
