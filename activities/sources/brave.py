@@ -1,10 +1,12 @@
 """Web search by Brave (https://api-dashboard.search.brave.com/app/documentation/web-search)."""
 
+import httpx
+
 from activities.errors import Malformed, Refused
 from activities.pages import PageReader, SafePages
 from activities.settings import Settings
 from activities.sources.http import Http, read_json
-from activities.sources.web import Results, WebSource, candidate, results
+from activities.sources.web import Results, WebSource, candidate, checked, results
 from activities.types import Query, SourceInfo
 
 DEFAULT_URL = "https://api.search.brave.com/res/v1"
@@ -46,22 +48,29 @@ class BraveSource(WebSource):
             f"{self._url}/web/search",
             params,
             {"accept": "application/json", "x-subscription-token": self._key.get_secret_value()},
+            check=checked(read),
         )
-        body = read_json(answer, "brave")
-        web = body.get("web") if isinstance(body, dict) else None
-        if not isinstance(body, dict) or body.get("type") == "ErrorResponse":
-            raise Malformed("brave sent an answer without results or a reason")
-        found = web.get("results", []) if isinstance(web, dict) else []
-        if not isinstance(found, list):
-            raise Malformed("brave sent results that are no list")
-        return results(
-            [
-                candidate(item.get("url"), item.get("title"), item.get("description"), item.get("page_age"))
-                if isinstance(item, dict)
-                else None
-                for item in found
-            ]
-        )
+        return read(answer)
+
+
+def read(answer: httpx.Response) -> Results:
+    """The web results of an answer; news, videos and boxes beside them are passed over. Raises Malformed."""
+    body = read_json(answer, "brave")
+    # Without a match the answer has no `web`; what is never missing is its kind.
+    if not isinstance(body, dict) or body.get("type") != "search":
+        raise Malformed("brave sent an answer that is not a search's")
+    web = body.get("web")
+    found = web.get("results", []) if isinstance(web, dict) else []
+    if not isinstance(found, list):
+        raise Malformed("brave sent results that are no list")
+    return results(
+        [
+            candidate(item.get("url"), item.get("title"), item.get("description"), item.get("page_age"))
+            if isinstance(item, dict)
+            else None
+            for item in found
+        ]
+    )
 
 
 def build(settings: Settings, http: Http) -> BraveSource:

@@ -1,10 +1,12 @@
 """Web search by an instance of SearXNG (https://docs.searxng.org/dev/search_api.html)."""
 
+import httpx
+
 from activities.errors import Malformed, RateLimited, Refused, Unavailable
 from activities.pages import PageReader, SafePages
 from activities.settings import Settings
 from activities.sources.http import Http, failure, read_json, summary
-from activities.sources.web import Results, WebSource, candidate, results
+from activities.sources.web import Results, WebSource, candidate, checked, results
 from activities.types import Query, SourceInfo
 
 
@@ -38,7 +40,12 @@ class SearxngSource(WebSource):
         if categories := query.filters.options.get("categories"):
             params["categories"] = categories
         answer = await self._http.get(
-            "searxng", f"{self._url}/search", params, {"accept": "application/json"}, accept=(403,)
+            "searxng",
+            f"{self._url}/search",
+            params,
+            {"accept": "application/json"},
+            accept=(403,),
+            check=checked(read),
         )
         if answer.status_code == 403:
             if "json" in answer.headers.get("content-type", ""):
@@ -47,29 +54,35 @@ class SearxngSource(WebSource):
                 "searxng refuses to answer in JSON; add json to search.formats in the instance's settings.yml"
                 " (a public instance seldom allows it: run your own)"
             )
-        if "html" in answer.headers.get("content-type", "") or answer.content.lstrip()[:1] == b"<":
-            raise Unavailable(
-                f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
-            )
-        body = read_json(answer, "searxng")
-        found = body.get("results") if isinstance(body, dict) else None
-        if not isinstance(found, list):
-            raise Malformed("searxng sent an answer without a list of results")
-        failed = _failed(body.get("unresponsive_engines"))
-        if not found and failed:
-            said = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
-            kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
-            raise kind(f"every engine of the searxng instance failed ({said})")
-        detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
-        return results(
-            [
-                candidate(item.get("url"), item.get("title"), item.get("content"), item.get("publishedDate"))
-                if isinstance(item, dict)
-                else None
-                for item in found
-            ],
-            detail,
+        return read(answer)
+
+
+def read(answer: httpx.Response) -> Results:
+    """The results of an answer. Raises Unavailable or RateLimited when no engine answered, and for a page in
+    place of results; Malformed for anything else that is no answer."""
+    if "html" in answer.headers.get("content-type", "") or answer.content.lstrip()[:1] == b"<":
+        raise Unavailable(
+            f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
         )
+    body = read_json(answer, "searxng")
+    found = body.get("results") if isinstance(body, dict) else None
+    if not isinstance(found, list):
+        raise Malformed("searxng sent an answer without a list of results")
+    failed = _failed(body.get("unresponsive_engines"))
+    if not found and failed:
+        said = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
+        kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
+        raise kind(f"every engine of the searxng instance failed ({said})")
+    detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
+    return results(
+        [
+            candidate(item.get("url"), item.get("title"), item.get("content"), item.get("publishedDate"))
+            if isinstance(item, dict)
+            else None
+            for item in found
+        ],
+        detail,
+    )
 
 
 def _failed(value: object) -> list[tuple[str, str]]:

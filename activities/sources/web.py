@@ -9,9 +9,10 @@ not be read. Then `full_text` is False and the facts `read` and `page_not_read` 
 import asyncio
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+import httpx
 import structlog
 from lxml import etree, html
 
@@ -19,6 +20,7 @@ from activities import identity
 from activities.errors import SourceError
 from activities.pages import Page, PageReader
 from activities.sources.base import Exchange
+from activities.sources.http import Check
 from activities.sources.library.records import year_in
 from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
 
@@ -159,6 +161,15 @@ def results(found: Sequence[Candidate | None], detail: str = "") -> Results:
     """Set aside what is no result."""
     kept = tuple(item for item in found if item is not None)
     return Results(kept, len(found) - len(kept), detail)
+
+
+def checked(read: Callable[[httpx.Response], Results]) -> Check:
+    """A check for `Http.get`: an answer that cannot be read, or in which nobody looked, is not stored."""
+
+    def check(response: httpx.Response) -> None:
+        read(response)
+
+    return check
 
 
 def plain(value: object) -> str:
