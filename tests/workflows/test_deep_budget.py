@@ -1,0 +1,194 @@
+"""One budget for a deep run and all its sections: never exceeded, never hoarded, always enough to write."""
+
+import random
+
+import pytest
+
+from activities.roles.allowances import ALLOWANCES
+from activities.steps import Role, StepContext
+from activities.types import Price, Usage
+from tests.workflows.conftest import Run, Stage, a_request
+from tests.workflows.fakes import COST, takes
+
+
+def spent(stage: Stage) -> Usage:
+    """What the scripted models really gave out, as nobody but they can know."""
+    return sum((call.usage for call in stage.fakes.calls), Usage())
+
+
+def spending_at_random(stage: Stage, seed: int, share: float = 1.0) -> None:
+    """Every call uses any amount up to its allowance, at its price."""
+    draw = random.Random(seed)
+
+    def usage(role: Role, _: StepContext) -> Usage:
+        allowance = ALLOWANCES[role]
+        tokens_in = draw.randint(0, int(allowance.input_tokens * share))
+        tokens_out = draw.randint(0, int(allowance.output_tokens * share))
+        return Usage(
+            calls=1,
+            input_tokens=tokens_in,
+            output_tokens=tokens_out,
+            cost_microusd=tokens_in + 4 * tokens_out,
+        )
+
+    stage.script.usage = usage
+
+
+async def accounted(stage: Stage, run: Run) -> Usage:
+    """What the run says it has used, which must be what was really used."""
+    status = await run.budget()
+    real = spent(stage)
+    assert status.used.tokens == real.tokens
+    assert sum(usage.tokens for usage in status.by_role.values()) == real.tokens
+    return real
+
+
+@pytest.mark.parametrize("tokens", [60_000, 120_000, 200_000])
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage, tokens: int, seed: int) -> None:
+    spending_at_random(stage, seed)
+    stage.script.sections = 5
+    stage.script.sufficient_at = None
+    limits = {"max_tokens": tokens, "max_iterations": 50}
+    outcome, report, run = await stage.play(a_request("deep", limits=limits))
+    assert outcome.stop_reason == "token_budget_exceeded"
+    real = await accounted(stage, run)
+    assert real.tokens <= tokens
+    # of a small budget half is kept back for writing, and may not be needed
+    least = 0.7 if tokens > 60_000 else 0.35
+    assert real.tokens > tokens * least, "what sections leave goes to the others"
+    assert all(c.paid for c in stage.fakes.of("long_writer")), "the report could be paid for"
+    assert report.sections
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+async def test_parallel_sections_never_exceed_the_run_s_money(stage: Stage, seed: int) -> None:
+    spending_at_random(stage, seed)
+    stage.script.prices = {"m1": Price(input_per_million=1.0, output_per_million=4.0)}
+    stage.script.sections = 5
+    stage.script.sufficient_at = None
+    limits = {"max_tokens": None, "max_cost_microusd": 250_000, "max_iterations": 50}
+    outcome, report, run = await stage.play(a_request("deep", limits=limits))
+    assert outcome.stop_reason == "cost_budget_exceeded"
+    real = await accounted(stage, run)
+    assert real.cost_microusd is not None
+    assert 150_000 < real.cost_microusd <= 250_000
+    assert report.methodology.cost_usd == pytest.approx(real.cost_microusd / 1e6)
+
+
+async def test_what_a_section_leaves_goes_to_the_others(stage: Stage) -> None:
+    """Two sections are done at once; the third may use what they left, far beyond its own share."""
+    stage.script.sections = 3
+    stage.script.sufficient_at = None
+
+    def usage(role: Role, step: StepContext) -> Usage:
+        return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
+
+    stage.script.usage = usage
+    stage.script.answers["gap_evaluator"] = lambda step: (
+        {"outstanding_gaps": [f"gap {step.iteration} of {step.question}"] if step.section == "s3" else []}
+    )
+    limits = {"max_tokens": 150_000, "max_iterations": 50}
+    outcome, _, run = await stage.play(a_request("deep", limits=limits))
+    progress = await run.progress()
+    third = next(s for s in progress.sections if s.id == "s3")
+    used = sum(usage.tokens for usage in third.by_role.values())
+    assert used > 150_000 / 3
+    assert outcome.stop_reason == "token_budget_exceeded"
+    assert (await accounted(stage, run)).tokens <= 150_000
+
+
+async def test_a_budget_too_small_for_planning_still_plans_and_reports(stage: Stage) -> None:
+    outcome, report, run = await stage.play(a_request("deep", limits={"max_tokens": 5_000}))
+    assert outcome.stop_reason == "token_budget_exceeded"
+    assert [c.paid for c in stage.fakes.of("planner")] == [False]
+    assert len(report.sections) == 3
+    assert "plan was made without a model" in " ".join(report.limitations)
+    assert (await accounted(stage, run)).tokens <= 5_000
+
+
+async def test_one_section_that_runs_out_does_not_end_the_others(stage: Stage) -> None:
+    """The first is never satisfied; the others are, at once."""
+    stage.script.sections = 3
+
+    def usage(role: Role, step: StepContext) -> Usage:
+        return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
+
+    stage.script.usage = usage
+    stage.script.before["judge"] = lambda step: takes(30) if step.section == "s1" else None
+    judge = {"s1": None}
+
+    def verdict(step: StepContext) -> object:
+        enough = step.section not in judge
+        return {
+            "scores": {"relevance": 9 if enough else 2},
+            "confidence": 0.9 if enough else 0.1,
+            "gaps": ["more"],
+            "relevant": [ref.evidence_id for ref in getattr(step, "evidence", ())[:3]],
+        }
+
+    stage.script.answers["judge"] = verdict
+    limits = {"max_tokens": 150_000, "max_iterations": 50}
+    outcome, report, run = await stage.play(a_request("deep", limits=limits))
+    assert {s.id: s.status for s in report.sections} == {
+        "s1": "partial",
+        "s2": "complete",
+        "s3": "complete",
+    }
+    assert outcome.stop_reason == "token_budget_exceeded"
+    assert all(section.claims for section in report.sections)
+    assert (await accounted(stage, run)).tokens <= 150_000
+
+
+async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stage) -> None:
+    """Writing takes more than anybody kept back: the last sections are quoted without a model."""
+    stage.script.sections = 5
+    limits = {"max_tokens": 70_000}
+    writing = ALLOWANCES["long_writer"]
+    whole = Usage(calls=1, input_tokens=writing.input_tokens, output_tokens=writing.output_tokens)
+    stage.script.usage = lambda role, _: whole if role == "long_writer" else COST
+    outcome, report, run = await stage.play(a_request("deep", limits=limits))
+    paid = [c.paid for c in stage.fakes.of("long_writer")]
+    assert paid == sorted(paid, reverse=True)
+    assert True in paid
+    assert False in paid
+    assert all(section.claims for section in report.sections if section.status != "failed")
+    assert "written without a" in " ".join(report.limitations)
+    assert outcome.answered
+    assert (await accounted(stage, run)).tokens <= 70_000
+
+
+async def test_sections_keep_back_what_their_own_drafts_need(stage: Stage) -> None:
+    """With the proofreader every section writes; research must not eat that."""
+    stage.script.sections = 2
+    stage.script.sufficient_at = None
+
+    def usage(role: Role, _: StepContext) -> Usage:
+        return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
+
+    stage.script.usage = usage
+    limits = {"max_tokens": 120_000, "max_iterations": 50}
+    outcome, report, run = await stage.play(a_request("deep", writer="proofreader", limits=limits))
+    assert outcome.stop_reason == "token_budget_exceeded"
+    assert [c.paid for c in stage.fakes.of("writer")] == [True, True]
+    assert [c.paid for c in stage.fakes.of("proofreader")] == [True]
+    assert (await accounted(stage, run)).tokens <= 120_000
+    assert report.references
+
+
+async def test_more_tokens_reach_a_section_that_waits_for_them(stage: Stage) -> None:
+    """One section waits for budget while the other works; what is added is handed to it."""
+    stage.script.sections = 2
+
+    def usage(role: Role, _: StepContext) -> Usage:
+        allowance = ALLOWANCES[role]
+        return Usage(calls=1, input_tokens=allowance.input_tokens, output_tokens=allowance.output_tokens)
+
+    stage.script.usage = usage
+    stage.script.sufficient_at = 3
+    stage.script.before["judge"] = lambda step: takes(600) if step.section == "s2" else None
+    run = await stage.start(a_request("deep", limits={"max_tokens": 75_000}))
+    await stage.child(run, "s1").until(lambda p: p.iteration == 2)
+    await run.handle.execute_update("extend_budget", {"tokens": 200_000})
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
+    assert (await accounted(stage, run)).tokens <= 275_000
