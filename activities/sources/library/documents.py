@@ -48,8 +48,9 @@ class FileStamp:
     """What tells whether a file has changed."""
 
     path: Path
+    """Where it really is; no link."""
     name: str
-    """Relative to the folder, with forward slashes."""
+    """As found, relative to the folder, with forward slashes."""
     size: int
     mtime_ns: int
 
@@ -89,21 +90,21 @@ def list_folder(folder: Path) -> Listing:
     for path in _walk(root):
         name = path.relative_to(root).as_posix()
         try:
-            if path.is_symlink() and not path.resolve(strict=True).is_relative_to(root):
-                aside.append(SetAside(name, "it is a link that leads out of the library"))
-                continue
-            status = path.stat()
+            real = path.resolve(strict=True)
+            status = real.stat()
         except (OSError, RuntimeError) as error:
             aside.append(SetAside(name, f"it cannot be opened: {error}"))
             continue
-        if stat.S_ISDIR(status.st_mode) or not _kind(path):
+        if not real.is_relative_to(root):
+            aside.append(SetAside(name, "it is a link that leads out of the library"))
+        elif stat.S_ISDIR(status.st_mode) or not _kind(path):
             continue
-        if not stat.S_ISREG(status.st_mode):
+        elif not stat.S_ISREG(status.st_mode):
             aside.append(SetAside(name, "it is not a regular file"))
         elif status.st_size > MAX_FILE_BYTES:
             aside.append(SetAside(name, f"it is larger than {MAX_FILE_BYTES >> 20} MiB"))
         else:
-            files.append(FileStamp(path, name, status.st_size, status.st_mtime_ns))
+            files.append(FileStamp(real, name, status.st_size, status.st_mtime_ns))
     return Listing(tuple(files), tuple(aside))
 
 
@@ -153,8 +154,8 @@ def _kind(path: Path) -> str:
 
 
 def _read_file(file: FileStamp) -> Iterator[Evidence | SetAside]:
-    data = file.path.read_bytes()
-    kind = _kind(file.path)
+    data = _bytes(file.path)
+    kind = _kind(Path(file.name))
     if kind in _READERS:
         yield _whole(_READERS[kind](data), file)
         return
@@ -169,6 +170,20 @@ def _read_file(file: FileStamp) -> Iterator[Evidence | SetAside]:
             yield read_record(value, file.name)
         except Unreadable as error:
             yield SetAside(f"{file.name}, record {number}", str(error))
+
+
+def _bytes(path: Path) -> bytes:
+    """A file's content. What became a link or a pipe since the folder was listed is not followed."""
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Unreadable("it is not a regular file")
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise Unreadable(f"it is larger than {MAX_FILE_BYTES >> 20} MiB")
+    return data
 
 
 def _json(data: bytes) -> Iterator[JsonValue]:
@@ -198,7 +213,7 @@ def _unpack(data: bytes) -> bytes:
 
 def _whole(text: Text, file: FileStamp) -> Evidence:
     """A whole file as one document."""
-    title = text.title or re.sub(r"[_\s]+", " ", file.path.stem).strip()
+    title = text.title or re.sub(r"[_\s]+", " ", Path(file.name).stem).strip()
     ids = Identifiers(
         pmid=identity.normal_pmid(text.meta.get("pmid")),
         doi=identity.normal_doi(text.meta.get("doi")),

@@ -190,4 +190,5 @@ class Libraries:
             beside.replace(place)
         except OSError as error:
             log.warning("library_cache_not_written", path=str(place), error=str(error))
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink()

@@ -1,0 +1,299 @@
+"""The user's files as evidence: what is read, what is set aside, what is never opened."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from activities.errors import Refused
+from activities.reading import Unreadable
+from activities.sources.library import documents
+from activities.sources.library.documents import Collection, list_folder, read_files
+from activities.sources.library.records import read_record, records_in
+from activities.types import Evidence
+
+PDF = Path(__file__).parent / "two_pages.pdf"
+
+
+def read(folder: Path) -> Collection:
+    return read_files(list_folder(folder))
+
+
+def by_file(folder: Path) -> dict[str, Evidence]:
+    return {d.facts["file"]: d for d in read(folder).documents}
+
+
+def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("A plain title\n\nThe body of the note.")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "page.HTML").write_text(
+        "<html><head><title>Page title</title></head><body><script>x()</script>"
+        "<article><p>What the page says of aspirin and stroke in older adults.</p></article></body></html>"
+    )
+    (tmp_path / "text.md").write_text(
+        "---\ntitle: Given title\nauthor: A. One, B. Two\nyear: 2019\ndoi: 10.1000/ABC\n---\n"
+        "# Heading\n\nSome *marked* [text](https://x.example) and `code`.\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    )
+    (tmp_path / "paper.pdf").write_bytes(PDF.read_bytes())
+    (tmp_path / "one.json").write_text(json.dumps({"title": "One record", "text": "Its text."}))
+    (tmp_path / "many.jsonl").write_text(
+        "\n".join(json.dumps({"title": f"T{n}", "abstract": f"Abstract {n}.", "pmid": n}) for n in (1, 2))
+    )
+    with gzip.open(tmp_path / "packed.jsonl.gz", "wt") as packed:
+        packed.write(json.dumps({"title": "Packed", "abstract": "Packed text.", "pmid": "003"}) + "\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / ".hidden.txt").write_text("hidden")
+    found = read(tmp_path)
+    assert found.set_aside == ()
+    assert len(found.documents) == 8
+    files = {d.facts["file"]: d for d in found.documents}
+    assert files["note.txt"].title == "A plain title"
+    assert files["note.txt"].text == "A plain title\n\nThe body of the note."
+    assert files["note.txt"].evidence_id.startswith("doc:")
+    assert files["note.txt"].evidence_type == "document"
+    assert files["deep/page.HTML"].title == "Page title"
+    assert "x()" not in files["deep/page.HTML"].text
+    markdown = files["text.md"]
+    assert (markdown.title, markdown.year, markdown.authors) == ("Given title", 2019, ("A. One", "B. Two"))
+    assert markdown.evidence_id == "doi:10.1000/abc"
+    assert markdown.text == "Heading\n\nSome marked text and code.\n\na | b\n\n1 | 2"
+    pdf = files["paper.pdf"]
+    assert pdf.title == "Colchicine after a first attack"
+    assert pdf.authors == ("A. Writer", "B. Reader")
+    assert pdf.identifiers.doi == "10.1000/example.1"
+    assert "recurrence of pericarditis in a trial" in pdf.text.replace("\n", " ")
+    assert "second page" in pdf.text
+    for document in found.documents:
+        whole = document.facts["file"] not in ("many.jsonl", "packed.jsonl.gz")
+        assert document.full_text is whole, document.facts["file"]
+        assert document.standing == "unknown"
+        assert document.source == "library"
+    assert files["packed.jsonl.gz"].evidence_id == "pmid:3"
+
+
+def test_what_cannot_be_read_is_set_aside_and_voids_nothing(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text("Something to read.")
+    (tmp_path / "binary.txt").write_bytes(b"\0\1\2")
+    (tmp_path / "empty.txt").write_text(" \n")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nothing else")
+    (tmp_path / "broken.json").write_text('{"title": ')
+    (tmp_path / "broken.json.gz").write_bytes(b"not gzip")
+    (tmp_path / "cut.jsonl.gz").write_bytes(
+        gzip.compress(b'{"text": "' + os.urandom(400).hex().encode())[:80]
+    )
+    (tmp_path / "lines.jsonl").write_text(
+        '{"text": "first"}\n{"text": \n[1]\n{"title": "no text"}\n{"text": "last"}'
+    )
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    found = read(tmp_path)
+    assert {d.text for d in found.documents} == {"Something to read.", "first", "last"}
+    assert sorted(a.name for a in found.set_aside) == [
+        "binary.txt",
+        "broken.json",
+        "broken.json.gz",
+        "broken.pdf",
+        "cut.jsonl.gz",
+        "deep.json",
+        "empty.txt",
+        "lines.jsonl, line 2",
+        "lines.jsonl, record 3",
+        "lines.jsonl, record 4",
+    ]
+    assert all(a.reason for a in found.set_aside)
+
+
+def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("the secret")
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "own.txt").write_text("my own text")
+    (library / "link.txt").symlink_to(outside / "secret.txt")
+    (library / "climb.txt").symlink_to("../outside/secret.txt")
+    (library / "folder").symlink_to(outside, target_is_directory=True)
+    (library / "loop.txt").symlink_to("loop.txt")
+    (library / "dangling.txt").symlink_to("nowhere.txt")
+    (library / "inside.txt").symlink_to("own.txt")
+    found = read(library)
+    assert [d.text for d in found.documents] == ["my own text"]
+    assert {a.name for a in found.set_aside} == {
+        "link.txt",
+        "climb.txt",
+        "folder",
+        "loop.txt",
+        "dangling.txt",
+    }
+
+
+def test_a_link_that_is_swapped_after_the_look_is_not_followed(tmp_path: Path) -> None:
+    """The file is opened without following links, so there is no moment between looking and opening."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the secret")
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "a.txt").write_text("my own")
+    listing = list_folder(library)
+    (library / "a.txt").unlink()
+    (library / "a.txt").symlink_to(secret)
+    found = read_files(listing)
+    assert found.documents == ()
+    assert len(found.set_aside) == 1
+
+
+def test_a_pipe_does_not_hang_the_search(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert [a.name for a in read(tmp_path).set_aside] == ["pipe.txt"]
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(documents, "MAX_UNPACKED_BYTES", 1000)
+    (tmp_path / "big.txt").write_text("x" * 1001)
+    (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(b" " * 5000 + b'{"text": "x"}'))
+    found = read(tmp_path)
+    assert found.documents == ()
+    assert {a.name for a in found.set_aside} == {"big.txt", "bomb.json.gz"}
+
+
+@pytest.mark.parametrize("name", ["missing", "file.txt", "library/../missing"])
+def test_a_folder_that_is_none_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file.txt").write_text("x")
+    (tmp_path / "library").mkdir()
+    with pytest.raises(Refused, match="folder") as raised:
+        list_folder(tmp_path / name)
+    assert "\n" not in str(raised.value)
+    assert name in str(raised.value)
+
+
+def test_the_same_document_twice_is_one(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("The same text in two files.")
+    assert len(read(tmp_path).documents) == 1
+
+
+def test_a_windows_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("caf\u00e9 \u2013 r\u00e9sum\u00e9".encode("cp1252"))
+    (tmp_path / "b.txt").write_bytes("na\u00efve text".encode("utf-16"))
+    assert {d.text for d in read(tmp_path).documents} == {
+        "caf\u00e9 \u2013 r\u00e9sum\u00e9",
+        "na\u00efve text",
+    }
+
+
+def record(**fields: JsonValue) -> Evidence:
+    return read_record(fields, "r.json")
+
+
+def test_every_field_of_a_record_is_read() -> None:
+    found = record(
+        PMID="012",
+        DOI="https://doi.org/10.1000/X",
+        pmc="PMC77",
+        title="  A   title ",
+        Abstract={"METHODS": "We did.", "RESULTS": "It worked."},
+        authors=[{"given": "Ada", "family": "Lovelace"}, "Grace Hopper", {"name": "A. Turing"}],
+        publication_date="2014-05-01",
+        journal=["The Journal"],
+        mesh=["Humans", "Colchicine"],
+        publication_types=["Journal Article", "Randomized Controlled Trial"],
+        url="https://x.example/a",
+        retracted=True,
+    )
+    assert found.evidence_id == "pmid:12"
+    assert found.identifiers.doi == "10.1000/x"
+    assert found.identifiers.pmcid == "PMC77"
+    assert found.identifiers.url == "https://x.example/a"
+    assert found.title == "A title"
+    assert found.text == "METHODS: We did.\n\nRESULTS: It worked."
+    assert found.authors == ("Ada Lovelace", "Grace Hopper", "A. Turing")
+    assert found.year == 2014
+    assert found.venue == "The Journal"
+    assert found.evidence_type == "randomized_trial"
+    assert found.standing == "retracted"
+    assert found.full_text is False
+    assert found.url == "https://x.example/a"
+    assert found.facts["mesh"] == "Humans; Colchicine"
+
+
+def test_an_exported_item_reads_back_as_itself() -> None:
+    item: dict[str, Any] = {
+        "evidence_id": "doi:10.1/a",
+        "source": "pubmed",
+        "title": "T",
+        "authors": ["A B"],
+        "year": 2001,
+        "identifiers": {"doi": "10.1000/a", "nct": "NCT01234567"},
+        "url": "https://x.example/",
+        "evidence_type": "observational",
+        "standing": "concern",
+        "full_text": True,
+        "text": "Body.",
+        "sections": [],
+        "queries": [],
+    }
+    found = read_record(item, "f")
+    assert found.identifiers.doi == "10.1000/a"
+    assert found.identifiers.nct == "NCT01234567"
+    assert (found.evidence_type, found.standing, found.full_text) == ("observational", "concern", True)
+    assert (found.text, found.year, found.authors) == ("Body.", 2001, ("A B",))
+
+
+def test_a_short_text_with_a_pmid_is_an_abstract_and_one_without_is_whole() -> None:
+    assert record(text="Short.", pmid=1).full_text is False
+    assert record(text="Long. " * 2000, pmid=1).full_text is True
+    assert record(text="Short.").full_text is True
+    assert record(text="Short.", full_text=False).full_text is False
+
+
+def test_records_are_found_in_every_usual_wrapping() -> None:
+    one: JsonValue = {"text": "a"}
+    wrappings: list[JsonValue] = [[one, one], {"documents": [one, one]}, {"1": one, "2": one}]
+    for wrapped in wrappings:
+        assert list(records_in(wrapped)) == [one, one]
+    assert list(records_in(one)) == [one]
+
+
+_short = st.text(max_size=12)
+_json: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.just(1.5) | _short,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_short, inner, max_size=3),
+    max_leaves=4,
+)
+_names = st.sampled_from(
+    [
+        *(
+            "title",
+            "text",
+            "abstract",
+            "authors",
+            "year",
+            "pmid",
+            "pmc",
+            "doi",
+            "arxiv",
+            "nct",
+            "url",
+            "mesh",
+        ),
+        *("identifiers", "standing", "evidence_type", "publication_types", "full_text", "journal"),
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.dictionaries(_names, _json, max_size=8))
+def test_no_record_breaks_the_reader(value: dict[str, Any]) -> None:
+    try:
+        found = read_record(value, "f")
+    except Unreadable:
+        return
+    assert found.text.strip()
+    assert Evidence.model_validate_json(found.model_dump_json()) == found

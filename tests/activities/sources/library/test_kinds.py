@@ -1,0 +1,43 @@
+"""What kind of evidence a text is: said only for a cue."""
+
+import pytest
+
+from activities.sources.library.kinds import infer, stated
+from activities.types import EvidenceType
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "terms", "kind"),
+    [
+        ("Statins in sepsis: a meta-analysis", "", (), "meta_analysis"),
+        ("Statins", "We conducted a systematic review and meta-analysis of trials.", (), "meta_analysis"),
+        ("Statins: a systematic review", "", (), "systematic_review"),
+        ("A randomised controlled trial of statins", "", (), "randomized_trial"),
+        ("Statins", "DESIGN: Prospective, randomized study.", (), "randomized_trial"),
+        ("Statins", "Sixty patients were randomly assigned to two groups.", (), "randomized_trial"),
+        ("Statins", "Text.", ("Humans", "Double-Blind Method"), "randomized_trial"),
+        ("Statins", "Text.", ("Humans", "Cohort Studies"), "observational"),
+        ("Statins", "A retrospective review of 40 patient records was done.", (), "observational"),
+        ("Statins", "Text.", ("Animals", "Rats"), "preclinical"),
+        ("Rhabdomyolysis: a case report", "", (), "case_report"),
+        # no cue of the authors' own
+        ("Statins", "Text.", ("Randomized Controlled Trials as Topic", "Humans"), "article"),
+        ("Statins", "Text.", ("Meta-Analysis as Topic",), "article"),
+        ("Statins", "In this non-randomized study patients were randomized to nothing.", (), "article"),
+        ("Statins", "Earlier meta-analyses disagree.", (), "article"),
+        ("Statins", "Patients were selected. A random sample was drawn.", (), "article"),
+        ("Statins", "Text.", ("Animals", "Humans"), "article"),
+    ],
+)
+def test_a_kind_is_given_for_a_cue_only(
+    title: str, text: str, terms: tuple[str, ...], kind: EvidenceType
+) -> None:
+    found, because = infer(title, text, terms, "article")
+    assert found == kind
+    assert bool(because) is (kind != "article")
+
+
+def test_the_strongest_stated_type_counts() -> None:
+    assert stated(["Journal Article", "Review", "Meta-Analysis"]) == "meta_analysis"
+    assert stated(["Journal Article"]) == "article"
+    assert stated(["Comment"]) is None

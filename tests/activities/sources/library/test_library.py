@@ -1,0 +1,201 @@
+"""The library as a source: offline, cached, safe to search at once."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from activities.embeddings import Vectors
+from activities.errors import Refused
+from activities.settings import Settings
+from activities.sources.base import search
+from activities.sources.library import LibrarySource, build, index
+from activities.sources.library.documents import Collection, Listing, read_files
+from activities.sources.library.index import Libraries
+from activities.types import Filters, Query
+from tests.activities.sources.faults import client
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "heart.txt").write_text(
+        "Colchicine after a heart attack\n\nColchicine lowers recurrent events."
+    )
+    (library / "bone.txt").write_text("Vitamin D and falls\n\nVitamin D did not lower the rate of falls.")
+    (library / "old.jsonl").write_text(
+        '{"title": "Colchicine in gout", "abstract": "Colchicine for gout.", "year": 1990, "pmid": 5,'
+        ' "publication_types": ["Review"]}'
+    )
+    return library
+
+
+def source(tmp_path: Path, folder: Path | None) -> LibrarySource:
+    return LibrarySource(Settings(home=tmp_path / "home", library=folder))
+
+
+async def test_the_bundled_sample_answers_without_configuration(tmp_path: Path) -> None:
+    async with client() as http:
+        built = build(Settings(home=tmp_path), http)
+        result = await search(
+            built, Query(text="Is low serum chloride a risk factor for mortality?", limit=5)
+        )
+    assert result.status == "ok"
+    assert len(result.records) == 5
+    first = result.records[0]
+    assert first.evidence_id == "pmid:10201555"
+    assert first.year == 1998
+    assert first.full_text is False
+    assert first.standing == "unknown"
+    assert first.text.rsplit("\n\n", 1)[-1].startswith("CONCLUSIONS: ")
+    assert "pubmedqa" in built.info.covers.lower()
+    assert "MIT" in built.info.covers
+
+
+async def test_the_sample_holds_papers_and_no_answers_of_annotators(tmp_path: Path) -> None:
+    documents = Libraries(tmp_path).open(index_of_sample()).documents
+    assert len(documents) == 600
+    assert len({d.identifiers.pmid for d in documents}) == 600
+    assert all(len(d.text) > 200 and d.title for d in documents)
+    assert not any("final_decision" in d.model_dump_json() for d in documents)
+
+
+def index_of_sample() -> Path:
+    from activities.sources.library import SAMPLE
+
+    return SAMPLE
+
+
+async def test_the_best_match_comes_first_with_its_provenance(tmp_path: Path, folder: Path) -> None:
+    found = await source(tmp_path, folder).exchange(Query(text="colchicine heart attack", limit=10))
+    assert [r.facts["file"] for r in found.records] == ["heart.txt", "old.jsonl"]
+    assert found.hits == 2
+    assert found.cursor is None
+    assert found.records[0].provenance[0].query == "colchicine heart attack"
+
+
+async def test_no_match_is_empty(tmp_path: Path, folder: Path) -> None:
+    result = await search(source(tmp_path, folder), Query(text="zebrafish"))
+    assert (result.status, result.hits) == ("empty", 0)
+
+
+async def test_the_querys_folder_goes_before_the_settings(tmp_path: Path, folder: Path) -> None:
+    asked = Query(text="colchicine", filters=Filters(options={"library": str(folder)}))
+    found = await source(tmp_path, None).exchange(asked)
+    assert {r.facts["file"] for r in found.records} == {"heart.txt", "old.jsonl"}
+    missing = Query(text="x", filters=Filters(options={"library": str(tmp_path / "nowhere")}))
+    with pytest.raises(Refused, match="nowhere does not exist"):
+        await source(tmp_path, folder).exchange(missing)
+
+
+async def test_filters_narrow_by_year_and_kind(tmp_path: Path, folder: Path) -> None:
+    library = source(tmp_path, folder)
+    recent = await library.exchange(Query(text="colchicine", filters=Filters(year_from=2000)))
+    assert [r.facts["file"] for r in recent.records] == ["heart.txt"]
+    reviews = await library.exchange(Query(text="colchicine", filters=Filters(publication_types=("Review",))))
+    assert [r.facts["file"] for r in reviews.records] == ["old.jsonl"]
+    old = await library.exchange(Query(text="colchicine", filters=Filters(year_to=1995)))
+    assert len(old.records) == 2, "a document without a year passes"
+    both = await library.exchange(Query(text="colchicine", limit=1, filters=Filters(year_to=1980)))
+    assert [r.facts["file"] for r in both.records] == ["heart.txt"], "narrowed before it is cut to the limit"
+
+
+async def test_what_could_not_be_read_is_told(tmp_path: Path, folder: Path) -> None:
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
+    found = await source(tmp_path, folder).exchange(Query(text="colchicine"))
+    assert found.set_aside == 1
+    assert "1 files or records" in found.detail
+    assert len(found.records) == 2
+
+
+async def test_an_empty_folder_is_empty_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    found = await source(tmp_path, tmp_path / "none").exchange(Query(text="x"))
+    assert found.records == ()
+    assert "no documents" in found.detail
+
+
+async def test_a_changed_new_or_removed_file_is_noticed(tmp_path: Path, folder: Path) -> None:
+    library = source(tmp_path, folder)
+    assert (await library.exchange(Query(text="zebrafish"))).records == ()
+    (folder / "bone.txt").write_text("A note on zebrafish.")
+    (folder / "new.txt").write_text("More of zebrafish, in a new file.")
+    assert len((await library.exchange(Query(text="zebrafish"))).records) == 2
+    (folder / "new.txt").unlink()
+    assert len((await library.exchange(Query(text="zebrafish"))).records) == 1
+
+
+class Counting:
+    """Counts the files that are really read."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.files: list[str] = []
+        self._lock = threading.Lock()
+        monkeypatch.setattr(index, "read_files", self)
+
+    def __call__(self, listing: Listing) -> Collection:
+        with self._lock:
+            self.files += [file.name for file in listing.files]
+        return read_files(listing)
+
+
+async def test_a_file_is_read_once_by_all_searches_and_processes(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = Counting(monkeypatch)
+    library = source(tmp_path, folder)
+    found = await asyncio.gather(*(library.exchange(Query(text="colchicine")) for _ in range(12)))
+    assert len({tuple(r.evidence_id for r in f.records) for f in found}) == 1
+    assert sorted(counting.files) == ["bone.txt", "heart.txt", "old.jsonl"]
+    other = source(tmp_path, folder)  # as another process would
+    assert (await other.exchange(Query(text="colchicine"))).records == found[0].records
+    assert len(counting.files) == 3
+    (folder / "heart.txt").write_text("Rewritten: colchicine again.")
+    await other.exchange(Query(text="colchicine"))
+    assert counting.files[3:] == ["heart.txt"]
+
+
+async def test_a_damaged_cache_is_read_anew(tmp_path: Path, folder: Path) -> None:
+    first = await source(tmp_path, folder).exchange(Query(text="colchicine"))
+    kept = [p for p in (tmp_path / "home" / "cache" / "library").rglob("*") if p.is_file()]
+    assert kept
+    for place in kept:
+        place.write_bytes(b'{"cut": ')
+    again = await source(tmp_path, folder).exchange(Query(text="colchicine"))
+    assert again.records == first.records
+
+
+async def test_a_cache_that_cannot_be_written_fails_no_search(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "home").write_text("a file where a folder should be")
+    assert len((await source(tmp_path, folder).exchange(Query(text="colchicine"))).records) == 2
+
+
+class Meaning:
+    """A model of two dimensions: hearts, and everything else. Counts what it is asked."""
+
+    name = "toy"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def encode(self, texts: list[str]) -> Vectors:
+        self.texts += texts
+        rows = [[1.0, 0.0] if "heart" in t or "cardiac" in t else [0.0, 1.0] for t in texts]
+        return np.array(rows, dtype=np.float32)
+
+
+async def test_with_a_model_meaning_finds_what_words_do_not(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Query(text="cardiac", limit=1)
+    assert (await source(tmp_path, folder).exchange(asked)).records == ()
+    model = Meaning()
+    monkeypatch.setattr(index, "embedder", lambda: model)
+    found = await source(tmp_path, folder).exchange(asked)
+    assert [r.facts["file"] for r in found.records] == ["heart.txt"]
+    embedded = len(model.texts)
+    await source(tmp_path, folder).exchange(asked)
+    assert len(model.texts) == embedded + 1, "only the question is embedded again"
