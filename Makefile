@@ -37,7 +37,9 @@ demo: setup
 test-chaos: setup
 	$(BIN)/pytest -m chaos
 
+# compiles llama.cpp where there is no wheel for it, which takes a while
 test-model: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,model-test]'
 	$(BIN)/pytest -m model
 
 bench: setup

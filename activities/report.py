@@ -130,7 +130,8 @@ def build_report(step: PublishInput, documents: Mapping[str, Evidence], notes: S
             candidates_dropped=candidates_dropped,
             notes=notes,
         ),
-        confidence=step.confidence,
+        # nobody can be sure of an answer that is not there
+        confidence=step.confidence if kept else 0.0,
         stop_reason=step.stop_reason,
         generated_at=step.generated_at,
     )

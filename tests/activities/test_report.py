@@ -294,3 +294,10 @@ def test_a_documents_text_cannot_be_quoted_from_its_title_alone() -> None:
     item: Evidence = TRIAL.model_copy(update={"text": "Nothing of note stands in this abstract."})
     step = publish_input(planned("s1", quoting("A trial.", ("pmid:1", TRIAL.title))))
     assert build_report(step, {"pmid:1": item}).verification.verified == 0
+
+
+def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
+    lie = quoting("Metformin cures everything.", ("pmid:1", "these words are nowhere in the paper"))
+    step = publish_input(planned("s1", lie)).model_copy(update={"confidence": 1.0})
+    assert built(step).confidence == 0.0
+    assert built(FULL.model_copy(update={"confidence": 0.9})).confidence == 0.9
