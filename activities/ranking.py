@@ -25,8 +25,8 @@ SAME_TEXT = 0.8
 SHINGLE = 5
 COMPARED_WORDS = 600
 """Words of a text that are compared for sameness: an abstract, or the start of a longer text."""
-PASSAGES = 6
-"""Passages of a document that are compared by meaning here, its best by words among them."""
+PASSAGES = 2
+"""Passages of a document that are compared by meaning here: its start, and its best by words."""
 
 _KIND_BONUS = 0.03
 _AGE_BONUS = 0.02

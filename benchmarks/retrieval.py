@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import bm25s
@@ -29,7 +30,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from activities.embeddings import embedder, passages
+from activities.embeddings import Vectors, embedder, passages
 from activities.fusion import MEANING, fuse
 from activities.lexical import Fields, Lexical
 from activities.sources.library import SAMPLE
@@ -99,16 +100,23 @@ def plain(documents: list[Fields], *, stem: bool) -> Search:
     return search
 
 
+@cache
+def encoded(texts: tuple[str, ...]) -> Vectors:
+    """The vectors of texts; tasks share documents and questions."""
+    model = embedder()
+    assert model is not None
+    return model.encode(texts)
+
+
 def hybrid(task: Task) -> Callable[[float], Search] | None:
     """Ours with embeddings, by the weight of meaning; None without a model."""
-    model = embedder()
-    if model is None:
+    if embedder() is None:
         return None
     lexical = Lexical(task.documents)
-    rows = [passages(d.title, d.text) for d in task.documents]
+    rows = [tuple(passages(d.title, d.text)) for d in task.documents]
     owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    vectors = model.encode([p for row in rows for p in row])
-    asked = dict(zip(task.questions, model.encode(task.questions), strict=True))
+    vectors = encoded(tuple(p for row in rows for p in row))
+    asked = dict(zip(task.questions, encoded(tuple(task.questions)), strict=True))
 
     def weighted(meaning: float) -> Search:
         def search(question: str) -> Scores:

@@ -13,13 +13,14 @@ import os
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import structlog
+from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from activities.embeddings import Embedder, Vectors, embedder, passages
@@ -37,6 +38,10 @@ from activities.types import Evidence
 
 log = structlog.get_logger()
 
+MIN_LIKENESS = 0.3
+"""Cosine from which a document that shares no word with the query still counts as found."""
+EMBED_AT_ONCE = 64
+"""Passages that a search waits for (seconds); with more to embed, a library is ranked by words meanwhile."""
 READER_VERSION = "1"
 """Goes into every cache name: raise it when what is read from a file changes."""
 FOLDERS_IN_MEMORY = 4
@@ -55,35 +60,37 @@ class Found:
 class LibraryIndex:
     """The documents of one state of one folder. Safe to search from several threads."""
 
-    def __init__(
-        self, collection: Collection, vectors: Vectors | None = None, model: Embedder | None = None
-    ) -> None:
+    def __init__(self, collection: Collection, model: Embedder | None = None) -> None:
         self.documents = collection.documents
         self.set_aside = collection.set_aside
         self._lexical = Lexical([fields(d) for d in self.documents])
         self._model = model
-        self._vectors = vectors
-        self._owner = np.repeat(
-            np.arange(len(self.documents)), [len(passages(d.title, d.text)) for d in self.documents]
-        )
+        self._meaning: tuple[Vectors, NDArray[np.intp]] | None = None
 
     @property
-    def hybrid(self) -> bool:
-        """Whether meaning counts, or words only."""
-        return self._vectors is not None
+    def learning(self) -> bool:
+        """Whether a model is installed and the documents' vectors are not ready yet."""
+        return self._model is not None and self._meaning is None and bool(self.documents)
+
+    def learn(self, vectors: Mapping[str, Vectors]) -> None:
+        """Take in the vectors of every document, by evidence id."""
+        rows = [vectors[document.evidence_id] for document in self.documents]
+        if rows:
+            owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+            self._meaning = (np.concatenate(rows), owner)
 
     def search(self, query: str, limit: int) -> tuple[list[Found], int]:
-        """The best documents, and how many share a word with the query."""
-        lexical = self._lexical.scores(query)
-        hits = int((lexical > 0).sum())
-        scores = lexical
-        if self._model is not None and self._vectors is not None and len(self._vectors):
-            likeness = self._vectors @ self._model.encode([query])[0]
-            best = np.full(len(self.documents), -1.0)
-            np.maximum.at(best, self._owner, likeness.astype(np.float64))
-            scores = fuse(lexical, best)
-        order = np.argsort(-scores, kind="stable")[:limit]
-        return [Found(self.documents[i], float(scores[i])) for i in order if scores[i] > 0], hits
+        """The best documents, and how many match at all."""
+        scores = self._lexical.scores(query)
+        matching = scores > 0
+        if self._model is not None and self._meaning is not None:
+            vectors, owner = self._meaning
+            likeness = np.full(len(self.documents), -1.0)
+            np.maximum.at(likeness, owner, (vectors @ self._model.encode([query])[0]).astype(np.float64))
+            matching |= likeness >= MIN_LIKENESS
+            scores = fuse(scores, likeness)
+        order = [int(i) for i in np.argsort(-scores, kind="stable") if matching[i]]
+        return [Found(self.documents[i], float(scores[i])) for i in order[:limit]], len(order)
 
 
 def fields(document: Evidence) -> Fields:
@@ -125,24 +132,48 @@ class Libraries:
             return index
 
     def _build(self, listing: Listing) -> LibraryIndex:
-        model = embedder()
         documents: dict[str, Evidence] = {}
-        vectors: dict[str, Vectors] = {}
+        parts: list[tuple[FileStamp, Collection]] = []
         aside = list(listing.set_aside)
         for file in listing.files:
             part = self._read(file)
+            parts.append((file, part))
             aside += part.set_aside
-            new = [d for d in part.documents if d.evidence_id not in documents]
-            documents.update((d.evidence_id, d) for d in new)
-            if model is not None:
-                vectors.update(self._embed(file, part.documents, model))
+            for document in part.documents:
+                documents.setdefault(document.evidence_id, document)
         for item in aside:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
-        matrix = None
-        if model is not None and documents:
-            matrix = np.concatenate([vectors[name] for name in documents])
-        collection = Collection(tuple(documents.values()), tuple(aside))
-        return LibraryIndex(collection, matrix, model)
+        model = embedder()
+        index = LibraryIndex(Collection(tuple(documents.values()), tuple(aside)), model)
+        if model is not None:
+            self._teach(index, parts, model)
+        return index
+
+    def _teach(
+        self, index: LibraryIndex, parts: Sequence[tuple[FileStamp, Collection]], model: Embedder
+    ) -> None:
+        """Give the index its vectors: now when few are missing, else in the background."""
+        stored = [self._stored_vectors(file, part.documents, model) for file, part in parts]
+        missing = sum(
+            len(passages(d.title, d.text))
+            for (_, part), known in zip(parts, stored, strict=True)
+            if known is None
+            for d in part.documents
+        )
+
+        def teach() -> None:
+            vectors: dict[str, Vectors] = {}
+            for (file, part), known in zip(parts, stored, strict=True):
+                found = self._embed(file, part.documents, model) if known is None else known
+                for document, rows in zip(part.documents, found, strict=True):
+                    vectors.setdefault(document.evidence_id, rows)
+            index.learn(vectors)
+
+        if missing <= EMBED_AT_ONCE:
+            teach()
+        else:
+            log.info("library_embedding", passages=missing)
+            threading.Thread(target=teach, name="library-embedding", daemon=True).start()
 
     def _read(self, file: FileStamp) -> Collection:
         place = self._place(file, "documents.json")
@@ -157,24 +188,21 @@ class Libraries:
         )
         return part
 
-    def _embed(self, file: FileStamp, documents: Sequence[Evidence], model: Embedder) -> dict[str, Vectors]:
-        """The passages' vectors of every document of a file."""
-        rows = [passages(d.title, d.text) for d in documents]
-        total = sum(len(p) for p in rows)
-        place = self._place(file, f"{model.name}.npy")
-        matrix: Vectors | None = None
+    def _stored_vectors(
+        self, file: FileStamp, documents: Sequence[Evidence], model: Embedder
+    ) -> list[Vectors] | None:
+        """The vectors of a file's documents, one array a document, from the cache; None when not there."""
         with suppress(OSError, ValueError, EOFError):  # not embedded yet, or cut short
-            matrix = np.load(io.BytesIO(place.read_bytes()), allow_pickle=False)
-        if matrix is None or len(matrix) != total:
-            matrix = (
-                model.encode([p for row in rows for p in row]) if total else np.zeros((0, 384), np.float32)
-            )
-            buffer = io.BytesIO()
-            np.save(buffer, matrix, allow_pickle=False)
-            self._keep(place, buffer.getvalue())
-        ends = np.cumsum([len(p) for p in rows])
-        starts = ends - [len(p) for p in rows]
-        return {d.evidence_id: matrix[a:b] for d, a, b in zip(documents, starts, ends, strict=True)}
+            data = self._place(file, f"{model.name}.npy").read_bytes()
+            return _by_document(np.load(io.BytesIO(data), allow_pickle=False), documents)
+        return None
+
+    def _embed(self, file: FileStamp, documents: Sequence[Evidence], model: Embedder) -> list[Vectors]:
+        matrix = model.encode([p for d in documents for p in passages(d.title, d.text)])
+        buffer = io.BytesIO()
+        np.save(buffer, matrix, allow_pickle=False)
+        self._keep(self._place(file, f"{model.name}.npy"), buffer.getvalue())
+        return _by_document(matrix, documents)
 
     def _place(self, file: FileStamp, ending: str) -> Path:
         stamp = f"{READER_VERSION}|{file.path}|{file.name}|{file.size}|{file.mtime_ns}"
@@ -192,3 +220,12 @@ class Libraries:
             log.warning("library_cache_not_written", path=str(place), error=str(error))
             with suppress(OSError):
                 beside.unlink()
+
+
+def _by_document(matrix: Vectors, documents: Sequence[Evidence]) -> list[Vectors]:
+    """Raises ValueError when the rows are not those of the documents."""
+    counts = [len(passages(d.title, d.text)) for d in documents]
+    if len(matrix) != sum(counts):
+        raise ValueError("the vectors belong to other documents")
+    ends = np.cumsum(counts, dtype=np.intp)
+    return [matrix[end - count : end] for end, count in zip(ends, counts, strict=True)]

@@ -56,6 +56,8 @@ class LibrarySource:
         details = []
         if index.set_aside:
             details.append(f"{len(index.set_aside)} files or records of the library could not be read")
+        if index.learning:
+            details.append("ranked by words; ranking by meaning is being prepared")
         if not index.documents:
             details.append(f"{folder} holds no documents that can be read")
         return Exchange(

@@ -180,8 +180,11 @@ class Meaning:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
 
     def encode(self, texts: list[str]) -> Vectors:
+        self.gate.wait(20)
         self.texts += texts
         rows = [[1.0, 0.0] if "heart" in t or "cardiac" in t else [0.0, 1.0] for t in texts]
         return np.array(rows, dtype=np.float32)
@@ -199,3 +202,22 @@ async def test_with_a_model_meaning_finds_what_words_do_not(
     embedded = len(model.texts)
     await source(tmp_path, folder).exchange(asked)
     assert len(model.texts) == embedded + 1, "only the question is embedded again"
+    nothing = await source(tmp_path, folder).exchange(Query(text="heart", filters=Filters(year_to=1980)))
+    assert nothing.hits == 1, "what neither shares a word nor resembles is not a hit"
+
+
+async def test_a_search_does_not_wait_for_a_large_library_to_be_embedded(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Meaning()
+    model.gate.clear()
+    monkeypatch.setattr(index, "embedder", lambda: model)
+    monkeypatch.setattr(index, "EMBED_AT_ONCE", 2)
+    library = source(tmp_path, folder)
+    early = await library.exchange(Query(text="colchicine gout", limit=1))
+    assert early.records[0].facts["file"] == "old.jsonl"
+    assert "being prepared" in early.detail
+    model.gate.set()
+    while (found := await library.exchange(Query(text="cardiac", limit=1))).detail:  # noqa: ASYNC110 - a thread ends silently
+        await asyncio.sleep(0.01)
+    assert found.records[0].facts["file"] == "heart.txt"
