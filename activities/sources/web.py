@@ -85,12 +85,14 @@ class WebSource(ABC):
         now, later = waiting[:PAGES_AT_ONCE], waiting[PAGES_AT_ONCE:]
         read = await asyncio.gather(*(self._record(candidate, query) for candidate in now))
         records = tuple(record for record in read if record is not None)
+        unread = int(cursor["unread"]) + len(now) - sum(record.full_text for record in records)
         return Exchange(
             records=records,
             hits=int(cursor["hits"]),
             set_aside=len(now) - len(records),
             sent=query.text,
-            cursor=_cursor(later, int(cursor["hits"])),
+            cursor=_cursor(later, int(cursor["hits"]), unread),
+            detail=f"{unread} pages could not be read" if unread else "",
         )
 
     async def _record(self, candidate: Candidate, query: Query) -> Evidence | None:
@@ -184,7 +186,8 @@ def plain(value: object) -> str:
     return " ".join(value.split())
 
 
-def _cursor(waiting: Sequence[Candidate], hits: int) -> dict[str, str] | None:
+def _cursor(waiting: Sequence[Candidate], hits: int, unread: int = 0) -> dict[str, str] | None:
     if not waiting:
         return None
-    return {"pages": json.dumps([asdict(c) for c in waiting], ensure_ascii=False), "hits": str(hits)}
+    pages = json.dumps([asdict(c) for c in waiting], ensure_ascii=False)
+    return {"pages": pages, "hits": str(hits), "unread": str(unread)}

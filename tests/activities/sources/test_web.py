@@ -99,6 +99,7 @@ async def test_a_page_that_cannot_be_read_leaves_a_marked_snippet(name: str, bui
         assert record.facts["read"] == "snippet"
         assert "404" in record.facts["page_not_read"]
         assert result.set_aside == 1
+        assert result.details[-1] == "2 pages could not be read"
 
 
 @pytest.mark.parametrize(("name", "build", "path"), ENGINES)
