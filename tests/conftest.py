@@ -8,12 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from temporalio.client import Client
 
 from client.binary import find_temporal, free_port
 from client.connect import NoConnection, open_client
 
 SERVER_SECONDS = 40.0
+
+# on a shared machine an example may take long, and a build must not depend on which examples were drawn
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("here", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 KEEP = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEMROOT")
 """What of the caller's environment a test may see."""
