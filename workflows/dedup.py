@@ -19,6 +19,7 @@ MAX_QUERIES = 8
 
 _GRAVITY: tuple[Standing, ...] = ("unknown", "none", "corrected", "concern", "retracted")
 _REGULATORY: tuple[EvidenceType, ...] = ("drug_label", "regulatory", "adverse_events")
+_REGISTERS: tuple[EvidenceType, ...] = ("trial_registration", *_REGULATORY)
 _VAGUE: tuple[EvidenceType, ...] = ("article", "document", "web_page")
 """Kinds that say nothing about the design of a study."""
 
@@ -38,30 +39,36 @@ class Merged(NamedTuple):
 def merge(known: Sequence[EvidenceRef], found: Sequence[EvidenceRef], section: str) -> Merged:
     """Take a batch of found items into what is known. `section` is noted on every item of the batch."""
     refs = {ref.evidence_id: ref for ref in known}
-    batch = [_noted(ref, section) for ref in found]
     kept_as = {ref.evidence_id: ref.evidence_id for ref in found}
-    strangers: list[EvidenceRef] = []
-    for ref in batch:
-        if ref.evidence_id in refs:
-            refs[ref.evidence_id] = _united(refs[ref.evidence_id], [ref])
-        else:
-            strangers.append(ref)
-    # Counted from the known items as they stand now, so that the result does not hang on the batch's order.
     by_name: dict[str, str] = {}
-    for ref in refs.values():
+    for ref in known:
         for name in _names(ref):
             by_name.setdefault(name, ref.evidence_id)
+    nameless: list[list[EvidenceRef]] = []
+    for group in _groups([_noted(ref, section) for ref in found]):
+        strangers = [ref for ref in group if ref.evidence_id not in refs]
+        for ref in group:
+            if ref.evidence_id in refs:
+                refs[ref.evidence_id] = _united(refs[ref.evidence_id], [ref])
+        same = {by_name[name] for ref in group for name in _names(ref) if name in by_name}
+        if strangers and not same:
+            nameless.append(strangers)
+        elif strangers:
+            home = next(i for i in refs if i in same)
+            refs[home] = _united(refs[home], strangers)
+            kept_as.update((ref.evidence_id, home) for ref in strangers)
+    # Titles are asked only after every identifier has spoken; else a second merge would see more than
+    # the first did.
     new: list[EvidenceRef] = []
-    for group in _groups(strangers):
-        same = [by_name[name] for ref in group for name in _names(ref) if name in by_name]
-        home = next((i for i in refs if i in same), None) or _by_title(refs.values(), group)
-        if home is not None:
-            refs[home] = _united(refs[home], group)
-        else:
+    for group in nameless:
+        known_as = _by_title(refs.values(), group)
+        if known_as is None:
             first, *rest = sorted(group, key=_richness)
-            home = first.evidence_id
+            known_as = first.evidence_id
             new.append(_united(first, rest))
-        kept_as.update((ref.evidence_id, home) for ref in group)
+        else:
+            refs[known_as] = _united(refs[known_as], group)
+        kept_as.update((ref.evidence_id, known_as) for ref in group)
     merged = (*refs.values(), *new)
     return Merged(merged, tuple(ref.evidence_id for ref in new), len(found) - len(new), kept_as)
 
@@ -102,7 +109,7 @@ def _alike(one: EvidenceRef, other: EvidenceRef) -> bool:
     return (
         bool(one.fingerprint)
         and one.fingerprint == other.fingerprint
-        and (one.evidence_type == "trial_registration") == (other.evidence_type == "trial_registration")
+        and (one.evidence_type in _REGISTERS) == (other.evidence_type in _REGISTERS)
         and not _contradict(one.identifiers, other.identifiers)
     )
 

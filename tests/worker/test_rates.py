@@ -62,6 +62,7 @@ async def test_a_stopped_holder_that_wakes_up_after_its_successor_sends_nothing_
     assert busiest_second([asked.at for asked in server.asked]) <= 3
 
 
+@pytest.mark.chaos  # a lost poll costs its heartbeat of a minute
 async def test_a_holder_that_is_asked_to_leave_hands_over_and_ends_by_itself(
     temporal_client: Client, dev_server: str, tmp_path: Path
 ) -> None:
