@@ -135,24 +135,25 @@ def test_sections_share_what_they_find() -> None:
     assert two.new_ids == ("b",)
 
 
-_names = st.one_of(st.none(), st.sampled_from(["1", "2", "3"]))
-_kinds: st.SearchStrategy[EvidenceType] = st.sampled_from(["article", "preprint"])
 _standings: st.SearchStrategy[Standing] = st.sampled_from(["unknown", "none", "retracted"])
 
 
 @st.composite
 def refs(draw: st.DrawFn) -> EvidenceRef:
-    ids = Identifiers(pmid=draw(_names), doi=draw(_names), nct=draw(_names), url=draw(_names))
-    named = next(iter(ids.items_in_order()), ("doc", draw(st.sampled_from("abcdef"))))
-    # one id is one record of one kind: what a registry number names best is a registration
-    kind: EvidenceType = "trial_registration" if named[0] == "nct" else draw(_kinds)
+    """A record of one of six works: some of its names, maybe its title. No two works share a name; works 1
+    and 2 share a title, as an editorial and its reprint do."""
+    work = draw(st.integers(1, 6))
+    kinds = draw(st.sets(st.sampled_from(["pmid", "doi", "nct", "url"]), max_size=4))
+    ids = Identifiers(**{kind: str(work) for kind in kinds})
+    named = next(iter(ids.items_in_order()), ("doc", str(work)))
+    kind: EvidenceType = "trial_registration" if named[0] == "nct" else "article"
     chars = draw(st.integers(0, 3))
     full = draw(st.booleans())
     return ref(
         ":".join(named),
         blob=f"blobs/{draw(st.sampled_from('uvwxyz'))}{named}{chars}{full}",
         identifiers=ids,
-        fingerprint=draw(st.sampled_from(["", "t1", "t2"])),
+        fingerprint=draw(st.sampled_from(["", f"t{max(work, 2)}"])),
         chars=chars,
         full_text=full,
         evidence_type=kind,
