@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 Scores = NDArray[np.float64]
 
-MEANING = 0.5
+MEANING = 0.35
 """Weight of meaning against words; measured by `benchmarks/retrieval.py`."""
 
 

@@ -92,15 +92,16 @@ def infer(title: str, text: str, terms: Iterable[str], otherwise: EvidenceType) 
     mesh = {t.casefold() for t in terms}
     start = text[:6_000]  # the abstract of a paper; what comes later speaks of other people's work
     animals = "animals" in mesh and "humans" not in mesh
-    for pattern, where, kind, cue in (
+    unmistakable: tuple[tuple[re.Pattern[str], str, EvidenceType, str], ...] = (
         (_META_TITLE, title, "meta_analysis", "title"),
         (_META_TEXT, start, "meta_analysis", "text"),
         (_SYSTEMATIC_TITLE, title, "systematic_review", "title"),
         (_SYSTEMATIC_TEXT, start, "systematic_review", "text"),
         (_CASE_TITLE, title, "case_report", "title"),
-    ):
+    )
+    for pattern, where, kind, cue in unmistakable:
         if match := pattern.search(where):
-            return _as_kind(kind), f"{cue}: {_short(match)}"
+            return kind, f"{cue}: {_short(match)}"
     if animals:
         return "preclinical", "MeSH: Animals without Humans"
     if not _NOT_RANDOM.search(title + " " + start):
@@ -123,15 +124,6 @@ def infer(title: str, text: str, terms: Iterable[str], otherwise: EvidenceType) 
     if match := _OBSERVATIONAL_TEXT.search(title + "\n" + start):
         return "observational", f"text: {_short(match)}"
     return otherwise, ""
-
-
-def _as_kind(kind: str) -> EvidenceType:
-    found: dict[str, EvidenceType] = {
-        "meta_analysis": "meta_analysis",
-        "systematic_review": "systematic_review",
-        "case_report": "case_report",
-    }
-    return found[kind]
 
 
 def _short(match: re.Match[str]) -> str:
