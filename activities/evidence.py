@@ -77,9 +77,21 @@ class EvidenceStore:
         return make_ref(evidence, blob)
 
     async def get(self, ref: EvidenceRef | str) -> Evidence:
-        """Read a document back by its reference or key."""
-        key = ref if isinstance(ref, str) else ref.blob
-        return Evidence.model_validate_json(await self.get_bytes(key))
+        """Read a document back by its reference or key.
+
+        A reference knows more than the body it points to: the id the work was known by first, the names all
+        its records have together, and its gravest standing. They are what is read.
+        """
+        if isinstance(ref, str):
+            return Evidence.model_validate_json(await self.get_bytes(ref))
+        body = Evidence.model_validate_json(await self.get_bytes(ref.blob))
+        known = {
+            "evidence_id": ref.evidence_id,
+            "identifiers": ref.identifiers,
+            "standing": ref.standing,
+            "evidence_type": ref.evidence_type,
+        }
+        return body.model_copy(update=known)
 
     async def get_many(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
         """Read documents at once, in the order of the references."""

@@ -61,3 +61,11 @@ def test_a_place_that_cannot_be_opened_is_said_in_one_line(tmp_path: Path) -> No
     for url in (str(tmp_path / "file" / "below"), "nonsense://x"):
         with pytest.raises(StoreError, match="cannot open the evidence store"):
             EvidenceStore.at(url)
+
+
+async def test_a_merged_work_is_read_under_the_id_the_run_knows_it_by(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    ref = await store.put(paper())
+    merged = ref.model_copy(update={"evidence_id": "doi:10.1/a", "standing": "retracted"})
+    read = await store.get(merged)
+    assert (read.evidence_id, read.standing, read.text) == ("doi:10.1/a", "retracted", paper().text)
