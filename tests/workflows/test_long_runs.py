@@ -40,7 +40,10 @@ async def test_a_loop_that_continues_as_new_ends_as_one_that_does_not(stage: Sta
     begun = len(stage.fakes.calls)
     parts, report, run = await stage.play(a_request(history_events=50), "parts")
     assert await runs_of(stage, run) >= 3
-    assert [c.role for c in stage.fakes.calls[begun:]] == [c.role for c in stage.fakes.calls[:begun]]
+    # the judge and the look ahead are under way at once, in either order
+    assert sorted(c.role for c in stage.fakes.calls[begun:]) == sorted(
+        c.role for c in stage.fakes.calls[:begun]
+    )
     assert parts.model_dump(exclude={"run_id", "report_blob", "markdown_blob"}) == whole.model_dump(
         exclude={"run_id", "report_blob", "markdown_blob"}
     )
