@@ -1,13 +1,11 @@
 """When the model is away: nothing is made up, nothing waits for ever, and what was wasted is counted."""
 
-from datetime import timedelta
-
 import pytest
 from temporalio.client import WorkflowFailureError
 
 from activities.steps import Role
 from activities.types import Usage
-from tests.workflows.conftest import Stage, a_request
+from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.fakes import COST, down
 
 ROLES: tuple[Role, ...] = (
@@ -71,19 +69,26 @@ async def test_waiting_for_a_model_ends_with_the_time_limit(stage: Stage) -> Non
     assert (await run.budget()).elapsed_seconds <= 3_600
 
 
-async def test_waiting_for_a_model_can_be_ended_and_cancelled(stage: Stage) -> None:
+async def waiting(stage: Stage) -> Run:
+    """A run that waits for its model."""
     away(stage, 1e9, after=3)
-    ending = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 1e6}))
-    cancelled = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 1e6}))
-    await stage.env.sleep(timedelta(hours=1))
-    for run in (ending, cancelled):
-        await run.until(lambda p: p.phase == "waiting_for_model")
-    await ending.handle.signal("finish_now")
-    assert (await ending.outcome()).stop_reason == "finished_by_reviewer"
-    await cancelled.handle.cancel()
+    run = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 1e6}))
+    await run.until(lambda p: p.phase == "waiting_for_model")
+    return run
+
+
+async def test_waiting_for_a_model_can_be_ended(stage: Stage) -> None:
+    run = await waiting(stage)
+    await run.handle.signal("finish_now")
+    assert (await run.outcome()).stop_reason == "finished_by_reviewer"
+
+
+async def test_waiting_for_a_model_can_be_cancelled(stage: Stage) -> None:
+    run = await waiting(stage)
+    await run.handle.cancel()
     with pytest.raises(WorkflowFailureError):
-        await cancelled.outcome()
-    assert (await cancelled.report()).stop_reason == "cancelled"
+        await run.outcome()
+    assert (await run.report()).stop_reason == "cancelled"
 
 
 async def test_while_a_model_is_known_to_be_down_it_is_asked_once_a_step(stage: Stage) -> None:
