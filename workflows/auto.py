@@ -10,9 +10,10 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.types import Mode, StopReason
-    from workflows.conclude import Conclusion
-    from workflows.state import RunState
     from workflows.types import Outcome, ResearchRequest
+
+from workflows.conclude import Conclusion
+from workflows.state import RunState
 
 
 @workflow.defn

@@ -23,10 +23,11 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.think import ThinkActivities
     from activities.types import Candidate, EvidenceRef, ReportPlan, ReportPlanSection, StopReason
-    from workflows.conduct import Conductor
-    from workflows.control import STOP_REASON, numbered, plan_hash
-    from workflows.sizes import REFS_ROOM, ROOM, bare, rows, shown, size, within
     from workflows.types import Outcome, SectionFindings
+
+from workflows.conduct import Conductor
+from workflows.control import STOP_REASON, numbered, plan_hash
+from workflows.sizes import REFS_ROOM, ROOM, bare, rows, shown, size, within
 
 WRITTEN_FROM = 30
 """Items a writer is shown at most."""

@@ -14,9 +14,10 @@ with workflow.unsafe.imports_passed_through():
     from activities.roles.allowances import ALLOWANCES
     from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput, PublishInput, Role
     from activities.think import ThinkActivities
-    from workflows import policy
-    from workflows.failures import OutOfBudget
-    from workflows.searching import Searching
+
+from workflows import policy
+from workflows.failures import OutOfBudget
+from workflows.searching import Searching
 
 
 class Conductor(Searching):

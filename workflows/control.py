@@ -19,9 +19,10 @@ with workflow.unsafe.imports_passed_through():
     from activities.report_types import Published
     from activities.steps import Decision
     from activities.types import Gate, ReportPlan, ReportPlanSection
-    from workflows.budget import Budget
-    from workflows.state import EVENTS_KEPT, RunState
     from workflows.types import AgentEvent, Outcome, Phase, ResearchRequest
+
+from workflows.budget import Budget
+from workflows.state import EVENTS_KEPT, RunState
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
 STOP_REASON = SearchAttributeKey.for_keyword("DeterminatorStopReason")

@@ -5,12 +5,13 @@ contradicts it. The invariants:
 
 - An item that is known is never removed and never changes its id: claims and verdicts name it.
 - The richest record wins: full text before abstract, then the longer text, then more identifiers. When it
-  replaces a known one, the known id stays and the blob is the new one. Quotes are checked against the blob.
+  replaces a known one, the known id stays and the blob is the new one. Quotes are checked against the blob:
+  an item that was quoted already keeps the blob it was quoted from.
 - What all records knew stays: identifiers, sections, queries, and the gravest standing.
 - Merging what was merged before changes nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from activities.types import EvidenceRef, EvidenceType, Identifiers, Standing
@@ -36,8 +37,14 @@ class Merged(NamedTuple):
     """Id of each found item -> id under which its work is kept."""
 
 
-def merge(known: Sequence[EvidenceRef], found: Sequence[EvidenceRef], section: str) -> Merged:
-    """Take a batch of found items into what is known. `section` is noted on every item of the batch."""
+def merge(
+    known: Sequence[EvidenceRef],
+    found: Sequence[EvidenceRef],
+    section: str,
+    quoted: Collection[str] = (),
+) -> Merged:
+    """Take a batch of found items into what is known. `section` is noted on every item of the batch; `quoted`
+    are the ids of known items whose text must not change."""
     refs = {ref.evidence_id: ref for ref in known}
     kept_as = {ref.evidence_id: ref.evidence_id for ref in found}
     by_name: dict[str, str] = {}
@@ -49,13 +56,13 @@ def merge(known: Sequence[EvidenceRef], found: Sequence[EvidenceRef], section: s
         strangers = [ref for ref in group if ref.evidence_id not in refs]
         for ref in group:
             if ref.evidence_id in refs:
-                refs[ref.evidence_id] = _united(refs[ref.evidence_id], [ref])
+                refs[ref.evidence_id] = _united(refs[ref.evidence_id], [ref], quoted)
         same = {by_name[name] for ref in group for name in _names(ref) if name in by_name}
         if strangers and not same:
             nameless.append(strangers)
         elif strangers:
             home = next(i for i in refs if i in same)
-            refs[home] = _united(refs[home], strangers)
+            refs[home] = _united(refs[home], strangers, quoted)
             kept_as.update((ref.evidence_id, home) for ref in strangers)
     # Titles are asked only after every identifier has spoken; else a second merge would see more than
     # the first did.
@@ -67,7 +74,7 @@ def merge(known: Sequence[EvidenceRef], found: Sequence[EvidenceRef], section: s
             known_as = first.evidence_id
             new.append(_united(first, rest))
         else:
-            refs[known_as] = _united(refs[known_as], group)
+            refs[known_as] = _united(refs[known_as], group, quoted)
         kept_as.update((ref.evidence_id, known_as) for ref in group)
     merged = (*refs.values(), *new)
     return Merged(merged, tuple(ref.evidence_id for ref in new), len(found) - len(new), kept_as)
@@ -169,13 +176,14 @@ def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str, str]:
     return (not ref.full_text, -ref.chars, -count, ref.evidence_id, ref.blob)
 
 
-def _united(base: EvidenceRef, others: Sequence[EvidenceRef]) -> EvidenceRef:
+def _united(base: EvidenceRef, others: Sequence[EvidenceRef], quoted: Collection[str] = ()) -> EvidenceRef:
     """One record of several, under the id of `base`."""
     if not others:
         return base
     everyone = (base, *others)
     # `base` stays on a tie: a record found again must not change what quotes are checked against.
-    best = min(everyone, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
+    richest = min(everyone, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
+    best = base if base.evidence_id in quoted else richest
     order = (best, *(ref for ref in everyone if ref is not best))
     identifiers: dict[str, str] = {}
     for ref in order:

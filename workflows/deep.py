@@ -33,13 +33,14 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.think import ThinkActivities
     from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, StopReason, Support
-    from workflows.conclude import WITHOUT_PAID_CALLS, WRITTEN_FROM, Conclusion
-    from workflows.dedup import merge
-    from workflows.failures import OutOfBudget
-    from workflows.parent import ParentSide
-    from workflows.sizes import shown, within
-    from workflows.state import RunState
     from workflows.types import Outcome, ResearchRequest, SectionFindings, SectionProgress
+
+from workflows.conclude import WITHOUT_PAID_CALLS, WRITTEN_FROM, Conclusion
+from workflows.dedup import merge
+from workflows.failures import OutOfBudget
+from workflows.parent import ParentSide
+from workflows.sizes import shown, within
+from workflows.state import RunState
 
 CLAIMS_SHOWN = 60
 """Claims already written that a later section is shown: the latest, as far as there is room."""
@@ -84,7 +85,8 @@ class DeepResearch(ParentSide, Conclusion):
         if self.request.writer == "proofreader":
             return ("proofreader",)
         each: Role = "long_writer"
-        return (each,) * (len(self.outline()) or self.request.limits.max_sections)
+        planned = len(self.outline()) or self.request.limits.max_sections
+        return (each,) * (planned - len(self.state.drafts))
 
     async def make_plan(self) -> None:
         """Outline the report: sections with a key question each."""
@@ -129,6 +131,7 @@ class DeepResearch(ParentSide, Conclusion):
         self.divide(len(waiting))
         room = asyncio.Semaphore(self.request.limits.max_parallel_sections)
         tasks = [asyncio.create_task(self.research_section(section, room)) for section in waiting]
+        tasks.append(asyncio.create_task(self.write_what_is_done()))
         try:
             await asyncio.gather(*tasks)
         except asyncio.CancelledError:
@@ -191,7 +194,9 @@ class DeepResearch(ParentSide, Conclusion):
     def take_home(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
         """Take a section's findings into the run's ledger. Drafts follow the names that works have there."""
         state = self.state
-        merged = merge(state.evidence, findings.evidence, section.id)
+        written = (planned.draft for planned in state.drafts.values())
+        quoted = {s.evidence_id for d in written for p in d.paragraphs for c in p.claims for s in c.support}
+        merged = merge(state.evidence, findings.evidence, section.id, quoted)
         state.evidence = list(merged.refs)
         state.found[section.id] = list(
             dict.fromkeys(merged.kept_as[ref.evidence_id] for ref in findings.evidence)
@@ -235,6 +240,23 @@ class DeepResearch(ParentSide, Conclusion):
 
     # synthesis
 
+    async def write_what_is_done(self) -> None:
+        """While sections are still researched, write those that are done, in the plan's order. Where
+        candidates are named or drafts proofread, all of them are needed first."""
+        if self.profile.candidates or self.request.writer == "proofreader":
+            return
+        done, outline = self.state.findings, self.outline()
+        for section in outline:
+            await workflow.wait_condition(lambda name=section.id: name in done)  # type: ignore[misc]  # bound
+            if len(done) == len(outline) or done[section.id].stop_reason in WITHOUT_PAID_CALLS:
+                return
+            await self.checkpoint()
+            if section.id not in self.state.drafts:
+                await self.write_section(section, offline=False)
+                self.keep_for_writing()
+                self.serve_leases()
+                await self.send_grants()
+
     async def conclude(self, stop: StopReason) -> Outcome:
         """Name candidates, write every section knowing what the others said, publish."""
         self.stopped(stop)
@@ -250,8 +272,8 @@ class DeepResearch(ParentSide, Conclusion):
                 if self.history_is_long():
                     await self.go_on_as_new()
                 await self.checkpoint()
-            self.state.drafts[section.id] = await self.write_section(section, offline)
-            self.remember_claims(self.state.drafts[section.id])
+            self.enter("writing", section.title)
+            await self.write_section(section, offline)
         return await self.release(tuple(self.state.drafts[s.id] for s in self.outline()), stop)
 
     def judge_as_a_whole(self) -> None:
@@ -280,30 +302,31 @@ class DeepResearch(ParentSide, Conclusion):
             note=(progress.note if progress else "") or "it was not begun",
         )
 
-    async def write_section(self, section: ReportPlanSection, offline: bool) -> PlannedSection:
+    async def write_section(self, section: ReportPlanSection, offline: bool) -> None:
         """One section by the long writer, which sees the claims already written."""
-        evidence, nothing = shown(self.of_section(section), WRITTEN_FROM), SectionDraft(title=section.title)
-        if not evidence:
-            return self.planned(section, nothing)
-        self.enter("writing", section.title)
-        step = WriteInput(
-            **{**self.context(), "question": section.key_question},
-            section=section.id,
-            section_id=section.id,
-            title=section.title,
-            evidence=evidence,
-            written=tuple(reversed(within(reversed(self.state.written[-CLAIMS_SHOWN:]), CLAIMS_ROOM))),
-            stop_reason=self.state.stop_reason or "sufficient_evidence",
-            hypotheses=tuple(self.state.hypotheses),
-        )
-        draft = await self.think(
-            "long_writer", ThinkActivities.write_section, step, nothing, writing=True, offline=offline
-        )
-        return self.planned(section, draft)
+        evidence, draft = shown(self.of_section(section), WRITTEN_FROM), SectionDraft(title=section.title)
+        if evidence:
+            findings = self.state.findings.get(section.id)
+            step = WriteInput(
+                **{**self.context(), "question": section.key_question},
+                section=section.id,
+                section_id=section.id,
+                title=section.title,
+                evidence=evidence,
+                written=tuple(reversed(within(reversed(self.state.written[-CLAIMS_SHOWN:]), CLAIMS_ROOM))),
+                stop_reason=self.state.stop_reason
+                or (findings.stop_reason if findings else "sufficient_evidence"),
+                hypotheses=tuple(self.state.hypotheses),
+            )
+            draft = await self.think(
+                "long_writer", ThinkActivities.write_section, step, draft, writing=True, offline=offline
+            )
+        self.keep_draft(section, draft)
 
-    def remember_claims(self, planned: PlannedSection) -> None:
-        """Hand a section's claims on to the sections after it."""
-        self.state.written += draft_claims(planned.section.id, planned.draft)
+    def keep_draft(self, section: ReportPlanSection, draft: SectionDraft) -> None:
+        """A section is written; its claims are handed on to the sections after it."""
+        self.state.drafts[section.id] = self.planned(section, draft)
+        self.state.written += draft_claims(section.id, draft)
 
     async def proofread_drafts(self, offline: bool) -> None:
         """One pass over the drafts the sections wrote; without paid calls they stay as they are."""
@@ -319,8 +342,7 @@ class DeepResearch(ParentSide, Conclusion):
         for section in self.outline():
             draft = read.drafts.get(section.id) or drafts.get(section.id)
             if draft is not None:
-                self.state.drafts[section.id] = self.planned(section, draft)
-                self.remember_claims(self.state.drafts[section.id])
+                self.keep_draft(section, draft)
 
 
 def renamed(draft: SectionDraft, names: Mapping[str, str]) -> SectionDraft:

@@ -7,7 +7,8 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError,
 
 with workflow.unsafe.imports_passed_through():
     from activities.types import SearchStatus, StopReason, Usage
-    from workflows import policy
+
+from workflows import policy
 
 
 class OutOfBudget(Exception):

@@ -25,14 +25,15 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.think import ThinkActivities
     from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, SourceOption, StopReason
-    from workflows.conclude import Conclusion
-    from workflows.failures import OutOfBudget, StepFailed, cause_of, message_of
-    from workflows.section import SectionSide
-    from workflows.sizes import rows, shown
-    from workflows.state import RunState
-    from workflows.stopping import JUDGE_FAILURES, NextStep, decide_next
-    from workflows.thinking import PERMANENT
     from workflows.types import Outcome, ResearchRequest
+
+from workflows.conclude import Conclusion
+from workflows.failures import OutOfBudget, StepFailed, cause_of, message_of
+from workflows.section import SectionSide
+from workflows.sizes import rows, shown
+from workflows.state import RunState
+from workflows.stopping import JUDGE_FAILURES, NextStep, decide_next
+from workflows.thinking import PERMANENT
 
 SHOWN_TO_THINKERS = 30
 """References handed to the observer and the gap evaluator."""
@@ -157,9 +158,8 @@ class IterativeResearch(SectionSide, Conclusion):
             evidence=shown(self.promising(), SHOWN_TO_THINKERS),
             last_judgement=judged.reasoning if judged else "",
         )
-        seen = await self.think(
-            "observer", ThinkActivities.observe, step, Observation(text=""), by_code=not step.evidence
-        )
+        ask = self.think if step.evidence else self.conclude_from_input
+        seen = await ask("observer", ThinkActivities.observe, step, Observation(text=""))
         self.state.observation = seen.text
 
     async def evaluate_gaps(self) -> None:
@@ -177,13 +177,10 @@ class IterativeResearch(SectionSide, Conclusion):
             research_questions=parsed.research_questions if parsed and not self.state.job else (),
             max_gaps=most,
         )
-        answer = await self.think(
-            "gap_evaluator",
-            ThinkActivities.evaluate_gaps,
-            step,
-            KnowledgeGapOutput(outstanding_gaps=judged or (self.working_question(),)),
-            by_code=not step.evidence,
-        )
+        ask = self.think if step.evidence else self.conclude_from_input
+        wishes = tuple(reversed(self.state.control.steering))
+        plain = KnowledgeGapOutput(outstanding_gaps=(*wishes, *(judged or (self.working_question(),))))
+        answer = await ask("gap_evaluator", ThinkActivities.evaluate_gaps, step, plain)
         loop.gaps = answer.outstanding_gaps[:most]
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
@@ -264,9 +261,7 @@ class IterativeResearch(SectionSide, Conclusion):
             ),
             new_evidence=(),
         )
-        reflection = await self.think(
-            "reflector", ThinkActivities.reflect, step, Reflection(served=False), by_code=True
-        )
+        reflection = await self.think("reflector", ThinkActivities.reflect, step, Reflection(served=False))
         self.state.recommended = list(reflection.better_searches) or self.state.recommended
 
     async def judge(self) -> None:

@@ -19,8 +19,6 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from activities.steps import Decision
     from activities.types import Frozen, Mode
-    from workflows.control import GO_ON, ResearchControl, numbered, plan_hash
-    from workflows.sizes import ROOM, rows, within
     from workflows.types import (
         QUESTION_CHARS,
         AddSource,
@@ -37,6 +35,9 @@ with workflow.unsafe.imports_passed_through():
         ReportView,
         Steer,
     )
+
+from workflows.control import GO_ON, ResearchControl, numbered, plan_hash
+from workflows.sizes import ROOM, rows, within
 
 M = TypeVar("M", bound=Frozen)
 

@@ -16,10 +16,6 @@ from temporalio.workflow import ParentClosePolicy
 with workflow.unsafe.imports_passed_through():
     from activities.roles.allowances import ALLOWANCES
     from activities.types import ReportPlanSection
-    from workflows import policy
-    from workflows.budget import Budget, Lease
-    from workflows.conduct import Conductor
-    from workflows.state import RunState
     from workflows.types import (
         AddSource,
         ExtendBudget,
@@ -31,6 +27,10 @@ with workflow.unsafe.imports_passed_through():
         Steer,
     )
 
+from workflows import policy
+from workflows.budget import Budget, Lease
+from workflows.conduct import Conductor
+from workflows.state import RunState
 
 Word = tuple[str, Steer | AddSource | Grant | None]
 """A signal and what it carries."""

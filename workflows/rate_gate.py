@@ -19,6 +19,7 @@ from temporalio.common import RetryPolicy
 with workflow.unsafe.imports_passed_through():
     from activities.types import Frozen
 
+
 HOLD_GATE = "hold_gate"
 """The activity's name; `worker.gate` implements it."""
 

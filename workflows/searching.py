@@ -13,10 +13,11 @@ with workflow.unsafe.imports_passed_through():
     from activities.search import activity_name
     from activities.steps import AgentTask, Hits, SearchTask
     from activities.types import EvidenceRef, Filters, Query, SearchRecord, SearchStatus, SourceOption
-    from workflows import policy
-    from workflows.dedup import merge
-    from workflows.failures import search_failure
-    from workflows.thinking import Thinking
+
+from workflows import policy
+from workflows.dedup import merge
+from workflows.failures import search_failure
+from workflows.thinking import Thinking
 
 EVIDENCE_KEPT = 240
 """Items a run keeps references to; judged helpful ones and newer ones are kept first."""

@@ -14,9 +14,10 @@ from temporalio.exceptions import FailureError
 with workflow.unsafe.imports_passed_through():
     from activities.steps import Role
     from activities.types import Allowance, Price
-    from workflows.budget import worst_cost
-    from workflows.conduct import Conductor
     from workflows.types import Grant, LeaseRequest, SectionProgress
+
+from workflows.budget import worst_cost
+from workflows.conduct import Conductor
 
 LEASE_STEP = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
@@ -84,8 +85,8 @@ class SectionSide(Conductor):
         return True
 
     def report_to_parent(self) -> None:
-        """Once an iteration: how far the section is. Nothing waits for the news to arrive."""
-        if self.state.job is None:
+        """Once an iteration, from the second on: how far the section is. Nothing waits for it to arrive."""
+        if self.state.job is None or self.state.loop.iteration < 2:
             return
         news = SectionProgress(
             id=self.state.job.section.id,

@@ -21,10 +21,11 @@ with workflow.unsafe.imports_passed_through():
     from activities.steps import Charged, Prepared, Role, StepContext
     from activities.think import ThinkActivities
     from activities.types import Allowance, ModelChoice, Price, Profile, Usage
-    from workflows import policy
-    from workflows.budget import worst_cost
-    from workflows.failures import OutOfBudget, StepFailed, model_failure
-    from workflows.messages import Messages
+
+from workflows import policy
+from workflows.budget import worst_cost
+from workflows.failures import OutOfBudget, StepFailed, model_failure
+from workflows.messages import Messages
 
 I = TypeVar("I", bound=StepContext)  # noqa: E741 - input
 O = TypeVar("O")  # noqa: E741 - output
@@ -35,6 +36,8 @@ BY_CODE = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
+NOTHING = Allowance(input_tokens=0, output_tokens=0)
+"""What a step without a model may spend."""
 MODEL_WAITS = (30.0, 60.0, 120.0, 300.0, 600.0)
 """Seconds between attempts while a run waits for its model; the last one repeats."""
 
@@ -69,23 +72,18 @@ class Thinking(Messages):
         *,
         writing: bool = False,
         offline: bool = False,
-        by_code: bool = False,
     ) -> O:
         """One thinking step, reserved before and settled after.
 
         Without budget or time it raises OutOfBudget, or, when `writing`, goes on without a model. A model
         that cannot answer is replaced by the extractive back end, and that by `otherwise`; without one (the
-        judge) it raises StepFailed. `offline` asks no model at all. `by_code` says that the answer follows
-        from the input: no model need be paid, so a spent budget does not matter.
+        judge) it raises StepFailed. `offline` asks no model at all.
         """
         choice, allowance, price = self.choice(role), ALLOWANCES[role], self.price(role)
-        asleep = offline or (choice in self.state.unusable and otherwise is not None)
-        if by_code and self.budget_ledger.refusal(allowance.tokens, worst_cost(allowance, price), writing):
-            asleep = True
-        if writing and not asleep and choice.backend != "extractive" and self.too_late_to_write():
-            asleep = True
-        if choice.backend == "extractive" or asleep:
-            return await self._extractive(role, method, step, otherwise, quiet=by_code)
+        silent = offline or choice.backend == "extractive"
+        silent = silent or (choice in self.state.unusable and otherwise is not None)
+        if silent or (writing and self.too_late_to_write()):
+            return await self._extractive(role, method, step, otherwise)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
             number = await self.reserve(role, allowance, price, writing)
@@ -107,6 +105,17 @@ class Thinking(Messages):
                 return await self._without_model(role, method, step, otherwise, failed)
             self.state.model_down = False
             return self._accept(role, charged)
+
+    async def conclude_from_input(
+        self, role: Role, method: Callable[[ThinkActivities, I], Awaitable[Charged[O]]], step: I, otherwise: O
+    ) -> O:
+        """A step that has no evidence to look at: its answer follows from its input and costs nothing.
+
+        A section concludes it in passing, because several begin at once and each round trip delays them all.
+        """
+        if self.state.job is not None:
+            return otherwise
+        return await self._extractive(role, method, step, otherwise, quiet=True)
 
     def too_late_to_write(self) -> bool:
         """Whether the time limit leaves no room for another paid call; the report says so."""
@@ -167,20 +176,24 @@ class Thinking(Messages):
         paid = choice.backend != "extractive"
         return await workflow.execute_activity_method(
             method,
-            step.model_copy(
-                update={
-                    "model": choice,
-                    "fallbacks": self.prepared.fallbacks if paid else (),
-                    "allowance": allowance,
-                    "steering": tuple(self.state.control.steering),
-                    "section": self.state.job.section.id if self.state.job else step.section,
-                }
-            ),
+            self._completed(step, choice, allowance),
             **policy.thinking(
                 left if paid else None,
                 f"{role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
                 model_down=paid and self.state.model_down,
             ),
+        )
+
+    def _completed(self, step: I, choice: ModelChoice, allowance: Allowance) -> I:
+        """A step's input with what is decided when it is taken."""
+        return step.model_copy(
+            update={
+                "model": choice,
+                "fallbacks": self.prepared.fallbacks if choice.backend != "extractive" else (),
+                "allowance": allowance,
+                "steering": tuple(self.state.control.steering),
+                "section": self.state.job.section.id if self.state.job else step.section,
+            }
         )
 
     async def _extractive(
@@ -192,10 +205,10 @@ class Thinking(Messages):
         *,
         quiet: bool = False,
     ) -> O:
-        """The step without a language model. Raises StepFailed when that fails too and nothing stands in."""
-        none = Allowance(input_tokens=0, output_tokens=0)
+        """The step without a language model; `quiet` when none would be asked anyway, so that none is named.
+        Raises StepFailed when that fails too and nothing stands in."""
         try:
-            charged = await self._execute(role, method, step, ModelChoice(), none, writing=True)
+            charged = await self._execute(role, method, step, ModelChoice(), NOTHING, writing=True)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise

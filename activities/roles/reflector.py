@@ -11,6 +11,7 @@ from activities.steps import ReflectInput, Reflection
 from activities.types import Evidence
 
 MOST_SEARCHES = 5
+NOTHING_NEW = "They brought no new item."
 
 
 class ReflectionAnswer(Loose):
@@ -24,7 +25,11 @@ def render(step: ReflectInput, documents: Sequence[Evidence], room: int) -> Prom
         "reflector",
         step,
         room=room,
-        given=[listed("Gaps", step.gaps, each=300), tried(step.searches)],
+        given=[
+            listed("Gaps", step.gaps, each=300),
+            tried(step.searches),
+            *([] if documents else [NOTHING_NEW]),
+        ],
         documents=documents,
         per_item=260,
         at_most=10,
@@ -46,8 +51,8 @@ def accept(step: ReflectInput, prompt: Prompt, answer: ReflectionAnswer) -> Acce
 
 
 def by_code(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection | None:
-    """Searches that brought nothing served nothing; one that failed is no reason to search differently."""
-    if documents:
+    """Searches that all failed served nothing, and are no reason to search differently."""
+    if documents or any(s.status in ("ok", "empty") for s in step.searches):
         return None
     failed = [s.source for s in step.searches if s.status not in ("ok", "empty")]
     also = f" ({', '.join(dict.fromkeys(failed))} did not answer)" if failed else ""

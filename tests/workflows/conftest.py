@@ -14,13 +14,12 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.evidence import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.report_types import Report
 from tests.workflows.fakes import Fakes, Script
-from worker.build import PASSED_THROUGH
+from tests.workflows.sandbox import SANDBOX
 from workflows.auto import AutoResearch
 from workflows.deep import DeepResearch
 from workflows.iterative import IterativeResearch
@@ -101,13 +100,17 @@ async def until(ask: Callable[[], Any], met: Callable[[Any], bool]) -> Any:
 class Stage:
     """Where a test's runs play."""
 
-    env: WorkflowEnvironment
+    client: Client
     fakes: Fakes
+    skipping: WorkflowEnvironment | None = None
+    """Where time is skipped; None on the real server."""
+    queue: str = QUEUE
     started: int = 0
 
     @property
-    def client(self) -> Client:
-        return self.env.client
+    def env(self) -> WorkflowEnvironment:
+        assert self.skipping is not None
+        return self.skipping
 
     @property
     def script(self) -> Script:
@@ -119,7 +122,7 @@ class Stage:
             TYPES[mode or request.mode],
             request,
             id=name or f"ask-{self.started}",
-            task_queue=QUEUE,
+            task_queue=self.queue,
             result_type=Outcome,
         )
         return Run(handle)
@@ -135,16 +138,14 @@ class Stage:
         return Run(self.client.get_workflow_handle(f"{run.handle.id}/{section}", result_type=Outcome))
 
 
-def a_worker(client: Client, fakes: Fakes, **more: Any) -> Worker:
+def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> Worker:
     """As `worker.build` makes it, but any exception in a workflow ends the run: none hides in retries."""
     return Worker(
         client,
-        task_queue=QUEUE,
+        task_queue=queue,
         workflows=WORKFLOWS,
         activities=fakes.activities,
-        workflow_runner=SandboxedWorkflowRunner(
-            SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
-        ),
+        workflow_runner=SANDBOX,
         workflow_failure_exception_types=[Exception],
         **more,
     )
@@ -159,7 +160,7 @@ async def a_stage(store: Path) -> AsyncIterator[Stage]:
         ) as env,
         a_worker(env.client, fakes),
     ):
-        yield Stage(env, fakes)
+        yield Stage(env.client, fakes, env)
 
 
 @pytest.fixture

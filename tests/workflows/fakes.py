@@ -4,6 +4,7 @@ in these tests has passed the real quote check.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,6 +23,7 @@ from activities.errors import (
 from activities.evidence import EvidenceStore
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
+from activities.roles.registry import SPECS
 from activities.search import activity_name
 from activities.steps import (
     AgentSelectionPlan,
@@ -140,10 +142,11 @@ class Call:
     step: StepContext
     workflow_id: str
     usage: Usage
-
-    @property
-    def paid(self) -> bool:
-        return self.step.model.backend != "extractive"
+    paid: bool
+    """Whether a model was asked, and not code or the extractive back end."""
+    began: float
+    ended: float
+    """Seconds of the real clock."""
 
 
 @dataclass
@@ -171,6 +174,9 @@ class Script:
     always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before any step, paid or not; may raise."""
     answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
+    model_seconds: float = 0.0
+    """How long a paid step takes, in real time."""
+    search_seconds: float = 0.0
     hangs: Role | None = None
     """A role whose paid steps never answer."""
     cursor: dict[str, str] | None = None
@@ -189,6 +195,10 @@ class Fakes:
         self.attempts: list[Role] = []
         """Every attempt at a paid step, answered or not."""
         self.searches: list[SearchTask] = []
+        self.search_times: list[tuple[str, float, float]] = []
+        """Workflow id, begin and end of each."""
+        self.documents: dict[str, Evidence] = {}
+        """What the searches have found, by blob."""
         self.answered: list[SearchTask] = []
         self.published: list[PublishInput] = []
         self.prepared: list[PrepareInput] = []
@@ -204,8 +214,10 @@ class Fakes:
         return [call for call in self.calls if call.paid]
 
     async def _think(self, role: Role, step: StepContext, default: Callable[[], T]) -> Charged[T]:
-        script, paid = self.script, step.model.backend != "extractive"
+        script, began = self.script, time.monotonic()
         self.now = activity.info().current_attempt_scheduled_time.timestamp()
+        asked = step.model.backend != "extractive"
+        paid = asked and SPECS[role].by_code(step, getattr(step, "evidence", ())) is None
         if role in script.always:
             script.always[role](step)
         if paid:
@@ -218,13 +230,12 @@ class Fakes:
         output: T = given(step) if given else default()
         usage = script.usage(role, step) if paid else Usage()
         assert usage.tokens <= ALLOWANCES[role].tokens
-        self.calls.append(Call(role, step, activity.info().workflow_id or "", usage))
-        return Charged(
-            output=output,
-            usage=usage,
-            model=step.model.model or "extractive",
-            prompt_version=f"{role}@1" if paid else "",
-        )
+        workflow_id = activity.info().workflow_id or ""
+        if paid:
+            await asyncio.sleep(max(began + script.model_seconds - time.monotonic(), 0.0))
+        self.calls.append(Call(role, step, workflow_id, usage, paid, began, time.monotonic()))
+        model = step.model.model if paid else "code" if asked else "extractive"
+        return Charged(output=output, usage=usage, model=model, prompt_version=f"{role}@1" if paid else "")
 
     # the activities
 
@@ -320,7 +331,7 @@ class Fakes:
 
     @activity.defn
     async def generate_hypotheses(self, step: HypothesisInput) -> Charged[Hypotheses]:
-        documents = await self.store.get_many(step.evidence)
+        documents = [self.documents[ref.blob] for ref in step.evidence]
 
         def answer() -> Hypotheses:
             drugs = ("metformin", "aspirin", "sirolimus")
@@ -337,31 +348,33 @@ class Fakes:
 
         return await self._think("hypothesis_generator", step, answer)
 
-    async def _draft(self, step: WriteInput) -> SectionDraft:
-        documents = await self.store.get_many(step.evidence[:3])
+    def _draft(self, step: WriteInput) -> SectionDraft:
+        """A claim for each of the first three items: their own sentence."""
+        refs = [ref for ref in step.evidence[:3] if ref.blob in self.documents]
         return SectionDraft(
             title=step.title,
             paragraphs=tuple(
                 DraftParagraph(
                     claims=(
                         DraftClaim(
-                            text=doc.text, support=(Support(evidence_id=ref.evidence_id, quote=doc.text),)
+                            text=self.documents[ref.blob].text,
+                            support=(
+                                Support(evidence_id=ref.evidence_id, quote=self.documents[ref.blob].text),
+                            ),
                         ),
                     )
                 )
-                for ref, doc in zip(step.evidence, documents, strict=False)
+                for ref in refs
             ),
         )
 
     @activity.defn
     async def write_report(self, step: WriteInput) -> Charged[SectionDraft]:
-        draft = await self._draft(step)
-        return await self._think("writer", step, lambda: draft)
+        return await self._think("writer", step, lambda: self._draft(step))
 
     @activity.defn
     async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
-        draft = await self._draft(step)
-        return await self._think("long_writer", step, lambda: draft)
+        return await self._think("long_writer", step, lambda: self._draft(step))
 
     @activity.defn
     async def proofread(self, step: ProofreadInput) -> Charged[Proofread]:
@@ -378,11 +391,15 @@ class Fakes:
         @activity.defn(name=activity_name(source))
         async def search(task: SearchTask) -> Hits:
             self.searches.append(task)
+            began = time.monotonic()
             found = self.script.search(task) if self.script.search else None
             if isinstance(found, Hits):
                 return found
             documents = [document(source, task.query.text)] if found is None else list(found)
-            return await self.hits(task, documents)
+            answer = await self.hits(task, documents)
+            await asyncio.sleep(max(began + self.script.search_seconds - time.monotonic(), 0.0))
+            self.search_times.append((activity.info().workflow_id or "", began, time.monotonic()))
+            return answer
 
         return search
 
@@ -390,6 +407,7 @@ class Fakes:
         """An answer whose documents are in the store."""
         self.answered.append(task)
         kept: list[EvidenceRef] = [await self.store.put(item) for item in documents]
+        self.documents |= {ref.blob: item for ref, item in zip(kept, documents, strict=True)}
         return Hits(
             source=task.source,
             query=task.query.text,

@@ -198,7 +198,7 @@ async def test_a_worker_without_memory_makes_the_same_run(tmp_path: Path, mode: 
         ) as env,
         a_worker(env.client, fakes, max_cached_workflows=0),
     ):
-        outcome, report, run = await Stage(env, fakes).play(a_request(mode))
+        outcome, report, run = await Stage(env.client, fakes, env).play(a_request(mode))
         assert outcome.stop_reason == "sufficient_evidence"
         assert report.references
         assert [e.type for e in await run.events()].count("finished") == 1

@@ -1,0 +1,181 @@
+"""On the real development server: what the one that skips time cannot show."""
+
+import asyncio
+import random
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.service import RPCError
+
+from activities.evidence import EvidenceStore
+from activities.payloads import DATA_CONVERTER
+from client.attributes import register_attributes
+from client.binary import free_port
+from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
+from tests.workflows.fakes import Fakes, document
+from workflows.types import PlanView
+
+SECONDS = 40.0
+
+
+@contextmanager
+def a_server(binary: Path, port: int, database: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server of the test's own, killed at the end and not before asked."""
+    command = [str(binary), "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--log-level", "never"]
+    command += ["--port", str(port), "--db-filename", str(database)]
+    with Path(f"{database}.log").open("ab") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        try:
+            yield server
+        finally:
+            server.kill()
+            server.wait()
+
+
+async def connected(port: int) -> Client:
+    """A client, once the server answers."""
+
+    async def attempt() -> Client | None:
+        try:
+            client = await Client.connect(f"127.0.0.1:{port}", data_converter=DATA_CONVERTER)
+            await anext(client.list_workflows(), None)
+        except (RPCError, RuntimeError):
+            return None
+        return client
+
+    client: Client = await until(attempt, lambda answer: answer is not None)
+    return client
+
+
+@pytest.fixture
+async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
+    """A stage whose server is the real one. Names are the test's own: the server is shared."""
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    queue = f"live-{uuid4().hex[:8]}"
+    async with a_worker(temporal_client, fakes, queue):
+        yield Stage(temporal_client, fakes, queue=queue)
+
+
+async def test_a_run_goes_on_after_everything_was_killed_while_a_gate_waited(
+    temporal_binary: Path, tmp_path: Path
+) -> None:
+    port, database = free_port(), tmp_path / "temporal.db"
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    request = a_request("deep", approve=("plan",))
+    with a_server(temporal_binary, port, database):
+        client = await connected(port)
+        async with a_worker(client, fakes):
+            run = await Stage(client, fakes).start(request, "killed")
+            await run.until(lambda p: p.waiting_for == "plan")
+            before = await run.handle.query("plan", result_type=PlanView)
+    assert [c.role for c in fakes.calls] == ["query_parser", "planner"]
+    with a_server(temporal_binary, port, database):
+        client = await connected(port)
+        async with a_worker(client, fakes):
+            run = Run(client.get_workflow_handle("killed"))
+            waiting = await run.until(lambda p: p.waiting_for == "plan")
+            assert waiting.budget.used.calls == 2
+            assert await run.handle.query("plan", result_type=PlanView) == before
+            await run.handle.signal("approve", {"gate": "plan", "by": "ann"})
+            async with asyncio.timeout(SECONDS):
+                await run.handle.result()
+            report = await run.report()
+    assert report.stop_reason == "sufficient_evidence"
+    assert report.methodology.plan_hash == before.plan_hash
+    assert [c.role for c in fakes.calls].count("planner") == 1
+    assert all(section.claims for section in report.sections)
+
+
+async def test_a_cancel_at_any_moment_leaves_one_report_and_no_section_at_work(live: Stage) -> None:
+    """Forty cancels, from the first step to the last."""
+    live.script.sufficient_at = 2
+    draw = random.Random(7)
+
+    async def one(number: int) -> None:
+        mode = ("iterative", "deep")[number % 2]
+        writer = ("long_writer", "proofreader")[number % 4 > 1]
+        run = await live.start(a_request(mode, writer=writer), f"{live.queue}-{number}")
+        await asyncio.sleep(draw.uniform(0, 1.2))
+        with suppress(RPCError):  # it may be over
+            await run.handle.cancel()
+        cancelled = False
+        try:
+            await run.outcome()
+        except WorkflowFailureError:
+            cancelled = True
+        described = await run.handle.describe()
+        expected = WorkflowExecutionStatus.CANCELED if cancelled else WorkflowExecutionStatus.COMPLETED
+        assert described.status == expected, number
+        report = await run.report()
+        assert (report.stop_reason == "cancelled") == cancelled, number
+        assert report.executive_summary
+        assert [e.type for e in await run.events()].count("finished") == 1, number
+        for section in (await run.progress()).sections:
+            if section.workflow_id:
+                child = await live.client.get_workflow_handle(section.workflow_id).describe()
+                assert child.status != WorkflowExecutionStatus.RUNNING, (number, section.id)
+        ends.append(cancelled)
+
+    ends: list[bool] = []
+    for first in range(0, 40, 10):
+        await asyncio.gather(*(one(n) for n in range(first, first + 10)))
+    assert ends.count(True) > 10
+
+
+async def test_a_section_that_is_terminated_is_named_and_its_budget_stays_counted(live: Stage) -> None:
+    live.script.hangs = "judge"
+    run = await live.start(a_request("deep", limits={"max_sections": 3}), f"{live.queue}-ended")
+    for section in ("s1", "s2", "s3"):
+        await live.child(run, section).until(lambda p: p.phase == "judging")
+    live.script.hangs = None
+    await live.child(run, "s2").handle.terminate("the machine room is on fire")
+    for section in ("s1", "s3"):
+        await live.child(run, section).handle.cancel()
+    await run.outcome()
+    report = await run.report()
+    assert {s.id: s.status for s in report.sections} == {"s1": "cancelled", "s2": "failed", "s3": "cancelled"}
+    said = next(text for text in report.limitations if '"Section 2"' in text)
+    assert "failed" in said
+    assert "Terminated" in said
+    budget = await run.budget()
+    assert budget.reserved_tokens > 0, "what it may have spent stays held"
+    assert budget.limits.max_tokens is not None
+    assert budget.used.tokens + budget.reserved_tokens <= budget.limits.max_tokens
+
+
+async def test_search_attributes_follow_the_run(live: Stage) -> None:
+    assert await register_attributes(live.client)
+    run = await live.start(a_request(indexed=True, approve=("plan",)), f"{live.queue}-indexed")
+    await run.until(lambda p: p.waiting_for == "plan")
+
+    async def attributes() -> dict[str, object]:
+        described = await run.handle.describe()
+        return {pair.key.name: pair.value for pair in described.typed_search_attributes}
+
+    assert (await attributes())["DeterminatorPhase"] == "waiting_for_approval"
+    await run.handle.signal("reject", {"gate": "plan"})
+    await run.outcome()
+    at_the_end = await attributes()
+    assert at_the_end["DeterminatorPhase"] == "done"
+    assert at_the_end["DeterminatorStopReason"] == "rejected_by_reviewer"
+
+
+async def test_twenty_runs_at_once_share_nothing(live: Stage) -> None:
+    live.script.search = lambda task: [document(task.source, task.query.text)]
+
+    async def one(number: int) -> None:
+        question = f"What is known of subject {number:02d}?"
+        request = a_request(question=question).model_copy(update={"question": question})
+        run = await live.start(request, f"{live.queue}-alone-{number}")
+        await run.outcome()
+        report = await run.report()
+        assert report.references
+        assert all(f"{number:02d}" in reference.title for reference in report.references)
+        assert {r.query.split("subject ")[1][:2] for r in report.methodology.searches} == {f"{number:02d}"}
+
+    await asyncio.gather(*(one(number) for number in range(20)))
