@@ -30,6 +30,8 @@ class Reservation(BaseModel):
     role: str
     tokens: int
     cost_microusd: int
+    writing: bool = False
+    """Whether it draws on what was kept back for writing."""
 
 
 class Lease(BaseModel):
@@ -76,14 +78,16 @@ class Budget(BaseModel):
         """Tokens that may still be promised; None without a limit."""
         if self.limits.max_tokens is None:
             return None
-        kept = 0 if writing else self.writing_reserve
+        drawn = sum(r.tokens for r in self.reservations.values() if r.writing)
+        kept = 0 if writing else max(self.writing_reserve - drawn, 0)
         return max(self.limits.max_tokens - self.used.tokens - self.held_tokens() - kept, 0)
 
     def free_cost(self, writing: bool = False) -> int | None:
         """Millionths of a dollar that may still be promised; None without a limit."""
         if self.limits.max_cost_microusd is None:
             return None
-        kept = 0 if writing else self.writing_reserve_microusd
+        drawn = sum(r.cost_microusd for r in self.reservations.values() if r.writing)
+        kept = 0 if writing else max(self.writing_reserve_microusd - drawn, 0)
         return max(self.limits.max_cost_microusd - self.spent_microusd - self.held_cost() - kept, 0)
 
     def refusal(self, tokens: int, cost: int, writing: bool = False) -> StopReason | None:
@@ -105,16 +109,21 @@ class Budget(BaseModel):
             return None
         number = self.next_reservation
         self.next_reservation += 1
-        self.reservations[number] = Reservation(role=role, tokens=allowance.tokens, cost_microusd=cost)
+        self.reservations[number] = Reservation(
+            role=role, tokens=allowance.tokens, cost_microusd=cost, writing=writing
+        )
         return number
 
     def settle(self, number: int, usage: Usage) -> None:
         """Replace a reservation by what the call really used."""
         reservation = self.reservations.pop(number, None)
         if reservation is not None:
-            cost = usage.cost_microusd
-            self.spent_microusd += reservation.cost_microusd if cost is None else cost
+            cost = reservation.cost_microusd if usage.cost_microusd is None else usage.cost_microusd
+            self.spent_microusd += cost
             self._count(reservation.role, usage)
+            if reservation.writing:
+                self.writing_reserve = max(self.writing_reserve - usage.tokens, 0)
+                self.writing_reserve_microusd = max(self.writing_reserve_microusd - cost, 0)
 
     def _count(self, role: str, usage: Usage) -> None:
         self.used = self.used + usage
@@ -122,11 +131,16 @@ class Budget(BaseModel):
 
     def keep_for_writing(self, calls: Sequence[tuple[Allowance, Price | None]]) -> None:
         """Keep back what the calls that write need, as far as the limits allow: at most half of a limit."""
-        tokens = sum(allowance.tokens for allowance, _ in calls)
-        cost = sum(worst_cost(allowance, price) for allowance, price in calls)
         limit, money = self.limits.max_tokens, self.limits.max_cost_microusd
+        tokens, cost = _needed(calls)
         self.writing_reserve = tokens if limit is None else min(tokens, limit // 2)
         self.writing_reserve_microusd = cost if money is None else min(cost, money // 2)
+
+    def release_from_writing(self, calls: Sequence[tuple[Allowance, Price | None]]) -> None:
+        """Writing has come further: what the calls that are left cannot need goes back to research."""
+        tokens, cost = _needed(calls)
+        self.writing_reserve = min(self.writing_reserve, tokens)
+        self.writing_reserve_microusd = min(self.writing_reserve_microusd, cost)
 
     # leases to sections
 
@@ -224,6 +238,14 @@ class Budget(BaseModel):
             remaining_seconds=self.remaining_seconds(now),
             by_role=dict(self.by_role),
         )
+
+
+def _needed(calls: Sequence[tuple[Allowance, Price | None]]) -> tuple[int, int]:
+    """Tokens and millionths of a dollar that calls can take at most."""
+    return (
+        sum(allowance.tokens for allowance, _ in calls),
+        sum(worst_cost(allowance, price) for allowance, price in calls),
+    )
 
 
 def worst_cost(allowance: Allowance, price: Price | None) -> int:

@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.roles.allowances import ALLOWANCES
     from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput, PublishInput, Role
     from activities.think import ThinkActivities
+    from activities.types import Allowance, Price
 
 from workflows import policy
 from workflows.failures import OutOfBudget
@@ -83,11 +84,15 @@ class Conductor(Searching):
         """The steps that the report needs; what they may cost is kept back."""
         return ("writer",)
 
-    def keep_for_writing(self) -> None:
-        """Keep back what the report needs."""
+    def calls_to_write(self) -> list[tuple[Allowance, Price | None]]:
+        """What the paid steps may take that the report still needs."""
         naming: tuple[Role, ...] = ("hypothesis_generator",) if self.profile.candidates else ()
         paid = [r for r in (*naming, *self.writing_roles()) if self.choice(r).backend != "extractive"]
-        self.budget_ledger.keep_for_writing([(ALLOWANCES[role], self.price(role)) for role in paid])
+        return [(ALLOWANCES[role], self.price(role)) for role in paid]
+
+    def keep_for_writing(self) -> None:
+        """Keep back what the report needs."""
+        self.budget_ledger.keep_for_writing(self.calls_to_write())
 
     async def publish(self, document: PublishInput) -> "Published":
         """Have the quotes checked and the report rendered and stored."""

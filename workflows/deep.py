@@ -241,8 +241,8 @@ class DeepResearch(ParentSide, Conclusion):
     # synthesis
 
     async def write_what_is_done(self) -> None:
-        """While sections are still researched, write those that are done, in the plan's order. Where
-        candidates are named or drafts proofread, all of them are needed first."""
+        """While sections are still researched, write those that are done, in the plan's order, as far as the
+        budget allows. Where candidates are named or drafts proofread, all of them are needed first."""
         if self.profile.candidates or self.request.writer == "proofreader":
             return
         done, outline = self.state.findings, self.outline()
@@ -250,10 +250,13 @@ class DeepResearch(ParentSide, Conclusion):
             await workflow.wait_condition(lambda name=section.id: name in done)  # type: ignore[misc]  # bound
             if len(done) == len(outline) or done[section.id].stop_reason in WITHOUT_PAID_CALLS:
                 return
+            if self.refused("long_writer", writing=True):
+                return  # until the sections that are still at it have given back what they hold
             await self.checkpoint()
             if section.id not in self.state.drafts:
+                self.enter("researching", f"writing meanwhile: {section.title}")
                 await self.write_section(section, offline=False)
-                self.keep_for_writing()
+                self.budget_ledger.release_from_writing(self.calls_to_write())
                 self.serve_leases()
                 await self.send_grants()
 

@@ -20,7 +20,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.roles.allowances import ALLOWANCES
     from activities.steps import Charged, Prepared, Role, StepContext
     from activities.think import ThinkActivities
-    from activities.types import Allowance, ModelChoice, Price, Profile, Usage
+    from activities.types import Allowance, ModelChoice, Price, Profile, StopReason, Usage
 
 from workflows import policy
 from workflows.budget import worst_cost
@@ -63,6 +63,13 @@ class Thinking(Messages):
     def price(self, role: Role) -> Price | None:
         return self.prepared.prices.get(self.choice(role).model)
 
+    def refused(self, role: Role, writing: bool = False) -> StopReason | None:
+        """Why the budget does not allow a call in a role now, if it does not."""
+        if self.choice(role).backend == "extractive":
+            return None
+        cost = worst_cost(ALLOWANCES[role], self.price(role))
+        return self.budget_ledger.refusal(ALLOWANCES[role].tokens, cost, writing)
+
     async def think(
         self,
         role: Role,
@@ -88,10 +95,7 @@ class Thinking(Messages):
         while True:
             number = await self.reserve(role, allowance, price, writing)
             if number is None and not writing:
-                cost = worst_cost(allowance, price)
-                raise OutOfBudget(
-                    self.budget_ledger.refusal(allowance.tokens, cost) or "token_budget_exceeded"
-                )
+                raise OutOfBudget(self.refused(role) or "token_budget_exceeded")
             if number is None:
                 self.note(
                     "The budget was used up: parts of the report were written without a language model."
