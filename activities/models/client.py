@@ -7,6 +7,7 @@ Invariants:
 * prompt, answer and repair turn together stay within the allowance and the model's context; the output cap
   is what is left;
 * every attempt that cost something is in the usage, also when the call fails;
+* a model that is down is not asked by every step anew (`activities.models.breaker`);
 * the key goes to the configured address only, and into no message.
 """
 
@@ -22,6 +23,7 @@ from activities.errors import ModelDown, ModelError, ModelRefused, ModelUnusable
 from activities.evidence import EvidenceStore
 from activities.models.answers import PaidAnswers, RawAnswer, key_of
 from activities.models.base import Completion
+from activities.models.breaker import Breaker
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.failures import error_object, scrub, translate
 from activities.models.prices import OPENAI_URL, address, context_window, cost_microusd
@@ -73,6 +75,7 @@ class OpenAIModel:
         self._answers = PaidAnswers(store)
         self._memory = CapabilityMemory(store)
         self._clients: dict[str, AsyncOpenAI] = {}
+        self._breakers: dict[tuple[str, str], Breaker] = {}
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -162,8 +165,10 @@ class OpenAIModel:
         stored, lost = await self._answers.get(turn.key)
         if stored is not None:
             return stored, True, stored.usage + lost
+        breaker = self._breakers.setdefault((turn.address, turn.choice.model), Breaker())
         try:
-            raw = await self._adapting(turn)
+            with breaker.passage():
+                raw = await self._adapting(turn)
         except ModelError as error:
             if error.usage.tokens and error.retryable:
                 await self._answers.lose(turn.key, lost + error.usage)

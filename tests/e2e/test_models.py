@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.models.breaker import FAILURES
 from activities.thinker import BY_CODE
 from tests.client.cli import Ran, determinator
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
@@ -93,7 +94,8 @@ def test_an_outage_of_the_model_is_bridged_by_the_extractive_back_end(
     assert supports(report)
     assert not faults(report, evidence_of(ran.run_id))
     assert set(report["methodology"]["models"]) <= {"extractive", BY_CODE}
-    assert len(model.bodies) >= 5, "the model was not even asked"
+    # the first steps find out, for those after them too; a slow machine may meet the end of the model's rest
+    assert FAILURES <= len(model.bodies) <= 2 * FAILURES
     assert any("extractive answered for a model that is down" in said for said in report["limitations"])
 
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from activities.models.extractive.facets import Facet, bears_on
 from activities.models.extractive.parts import Part
 from activities.models.extractive.sentences import Sentence, sentences
-from activities.models.extractive.words import looks_special, pairs, phrases, terms, weak_stems
+from activities.models.extractive.words import looks_special, pairs, phrases, stem, terms, weak_stems
 from activities.types import Evidence
 
 RELEVANT = 0.38
@@ -38,6 +38,11 @@ _WEAK_WEIGHT = (1.0, 0.6, 0.3)
 _MANY_DIGITS = 0.07
 _TOO_FEW = 0.5
 _HALF_A_NAME = 0.87
+_BEGINNING = 6
+"""Letters by which `Austria` and `Austrian` are the same name."""
+_NAME_MISSING = (1.0, 0.8, 0.5)
+"""For a work that holds every name of the question, lacks less than half of them, or half and more: what is
+said of colorectal cancer answers no question about aspirin and colorectal cancer."""
 
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
@@ -102,7 +107,9 @@ class Needle:
             holders = sum(term in b for b in bags)
             rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
             self.weights[term] = base * rare
-        self.names = [n for n in (self.strong & set(terms(p)) for p in phrases(question)) if len(n) > 1]
+        split = [(self.strong & set(terms(p)), initials(p)) for p in phrases(question)]
+        self.named = [(words, short) for words, short in split if words]
+        self.names = [words for words, _ in self.named if len(words) > 1]
         for phrase in phrases(question):
             for one, other in pairwise(terms(phrase)):
                 if one != other and {one, other} <= self.strong:
@@ -123,13 +130,24 @@ class Needle:
 
     def off_topic(self, held: Collection[str]) -> float:
         """1 for a work that may be about the question; less for one that holds too few of its specific terms,
-        or only half of a name (another cancer than breast cancer)."""
-        factor = 1.0
+        or only half of a name (another cancer than breast cancer), or lacks names altogether."""
+        beginnings = {t[:_BEGINNING] for t in held}
+        missing = sum(
+            short not in held and not any(t in held or t[:_BEGINNING] in beginnings for t in words)
+            for words, short in self.named
+        )
+        factor = _NAME_MISSING[0 if not missing else 1 if 2 * missing < len(self.named) else 2]
         if sum(t in held for t in self.strong) < min(2, len(self.strong)):
             factor *= _TOO_FEW
         if any(0 < sum(t in held for t in name) < len(name) for name in self.names):
             factor *= _HALF_A_NAME
         return factor
+
+
+def initials(phrase: str) -> str:
+    """`double-balloon enteroscopy` -> the comparison form of DBE; empty for a single word."""
+    words = re.split(r"[\s-]+", phrase)
+    return stem("".join(w[0] for w in words if w).casefold()) if len(words) > 1 else ""
 
 
 def bag(document: Evidence) -> Mapping[str, int]:

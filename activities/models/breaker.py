@@ -1,0 +1,71 @@
+"""A model that is down is left alone for a moment, so that no step waits for what the one before it learned.
+
+Each worker process keeps a breaker for every model at every address. It opens after `FAILURES` calls in a row
+that found the model down; while it is open a call fails at once, without a request, and so reaches its
+fallback. After `REST_SECONDS` one call may ask again: an answer closes the breaker, a failure leaves it open.
+A rate limit or a refusal is an answer: the server is there.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from activities.errors import ModelDown, ModelError
+
+FAILURES = 3
+"""One call may fail by chance; the third in a row, seconds apart by Temporal's retries, does not."""
+IN_A_ROW_SECONDS = 60.0
+"""A call that begins later than this after the last failure begins a new row."""
+REST_SECONDS = 15.0
+"""How long a model is left alone. Shorter than a run waits before it asks again for a model that is down, and
+than what five attempts at a step wait in all, so that no step is given up without a call."""
+
+
+class Breaker:
+    """Of one model at one address. `clock` in seconds, monotonic."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failures = 0
+        self._failed_at = float("-inf")
+        self._rests_until = float("-inf")
+        self._last: ModelDown | None = None
+
+    @contextmanager
+    def passage(self) -> Iterator[None]:
+        """Around a call. Raises ModelDown when none is to be made; `retry_after` says for how long."""
+        begun = self._clock()
+        self._admit(begun)
+        try:
+            yield
+        except ModelDown as error:
+            self._failed(error, begun)
+            raise
+        except ModelError:
+            self._answered()
+            raise
+        else:
+            self._answered()
+
+    def _admit(self, now: float) -> None:
+        if self._failures < FAILURES or self._last is None:
+            return
+        if now < self._rests_until:
+            raise ModelDown(
+                f"{self._last}; it was not asked again so soon", retry_after=self._rests_until - now
+            )
+        # this call asks for all; those beside it wait for what it finds, or for as long as it may take
+        self._rests_until = now + REST_SECONDS
+
+    def _failed(self, error: ModelDown, begun: float) -> None:
+        """Calls that were under way together fail together: they are one failure of the row."""
+        if begun > self._failed_at + IN_A_ROW_SECONDS and self._failures < FAILURES:
+            self._failures = 0
+        if begun >= self._failed_at:
+            self._failures += 1
+        self._last = error
+        self._failed_at = self._clock()
+        self._rests_until = self._failed_at + REST_SECONDS
+
+    def _answered(self) -> None:
+        self._failures = 0

@@ -1,0 +1,167 @@
+"""A model that is down is asked by one step for all, not by every step anew."""
+
+from pathlib import Path
+
+import pytest
+
+from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
+from activities.evidence import EvidenceStore
+from activities.models.breaker import FAILURES, IN_A_ROW_SECONDS, REST_SECONDS, Breaker
+from activities.models.client import OpenAIModel
+from activities.settings import Settings
+from activities.types import ModelChoice
+from tests.activities.models.conftest import GOOD, Asker
+from tests.fake_openai import FakeOpenAI, fails, says
+
+DOWN = fails(503, "overloaded")
+
+
+class Sick:
+    """A breaker with a clock, around a model that answers as told."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.calls = 0
+        self.breaker = Breaker(lambda: self.now)
+
+    def call(self, error: ModelError | None = None, takes: float = 1.0) -> None:
+        with self.breaker.passage():
+            self.calls += 1
+            self.now += takes
+            if error is not None:
+                raise error
+
+    def fail(self, takes: float = 1.0) -> None:
+        with pytest.raises(ModelDown):
+            self.call(ModelDown("it is down"), takes)
+
+    def opened(self) -> "Sick":
+        for _ in range(FAILURES):
+            self.fail()
+        return self
+
+
+def test_after_failures_in_a_row_nobody_asks_until_it_has_rested() -> None:
+    sick = Sick().opened()
+    sick.now += REST_SECONDS - 1
+    with pytest.raises(ModelDown, match="it is down; it was not asked again") as raised:
+        sick.call()
+    assert sick.calls == FAILURES
+    assert raised.value.retry_after == pytest.approx(1)
+    sick.now += 1
+    sick.call()
+    assert sick.calls == FAILURES + 1
+
+
+def test_an_answer_closes_it_and_the_row_begins_anew() -> None:
+    sick = Sick().opened()
+    sick.now += REST_SECONDS
+    sick.call()
+    for _ in range(FAILURES - 1):
+        sick.fail()
+    sick.call()
+    assert sick.calls == 2 * FAILURES + 1
+
+
+def test_one_more_failure_after_the_rest_opens_it_again() -> None:
+    sick = Sick().opened()
+    sick.now += REST_SECONDS
+    sick.fail()
+    calls = sick.calls
+    sick.fail()
+    assert sick.calls == calls
+
+
+def test_while_one_asks_for_all_the_others_do_not() -> None:
+    sick = Sick().opened()
+    sick.now += REST_SECONDS
+    with sick.breaker.passage():
+        calls = sick.calls
+        sick.fail()
+        assert sick.calls == calls
+    sick.call()
+
+
+def test_one_who_asks_for_all_and_never_hears_is_followed_by_another() -> None:
+    sick = Sick().opened()
+    sick.now += REST_SECONDS
+    with pytest.raises(KeyboardInterrupt), sick.breaker.passage():
+        raise KeyboardInterrupt
+    sick.now += REST_SECONDS
+    sick.call()
+
+
+def test_calls_under_way_together_fail_as_one() -> None:
+    sick = Sick()
+    passages = [sick.breaker.passage() for _ in range(FAILURES + 1)]
+    for passage in passages:
+        passage.__enter__()
+    sick.now += 1
+    for passage in passages:
+        error = ModelDown("it is down")
+        passage.__exit__(type(error), error, None)
+    sick.call()
+
+
+def test_failures_far_apart_are_no_row_but_slow_ones_are() -> None:
+    sick = Sick()
+    for _ in range(FAILURES):
+        sick.fail()
+        sick.now += IN_A_ROW_SECONDS + 1
+    sick.call()
+    for _ in range(FAILURES):
+        sick.fail(takes=240)
+    calls = sick.calls
+    sick.fail()
+    assert sick.calls == calls
+
+
+@pytest.mark.parametrize("answer", [ModelBusy("slow down"), ModelRefused("no such model")])
+def test_a_server_that_answers_is_not_down(answer: ModelError) -> None:
+    sick = Sick()
+    for _ in range(FAILURES - 1):
+        sick.fail()
+    with pytest.raises(type(answer)):
+        sick.call(answer)
+    sick.fail()
+    sick.call()
+
+
+async def test_a_model_that_is_down_costs_no_request_while_it_rests(
+    ask: Asker, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.models.breaker.REST_SECONDS", 1e9)
+    server.script(DOWN)
+    for number in range(FAILURES + 2):
+        with pytest.raises(ModelDown, match="overloaded"):
+            await ask(scope=f"step {number}")
+    assert len(server.bodies) == FAILURES
+    # another model of the same server is another matter
+    server.script(says(GOOD))
+    other = Asker(ask.model, ModelChoice(backend="openai", model="other"))
+    assert (await other())[0].label == "yes"
+
+
+async def test_a_paid_answer_is_there_while_its_model_is_down(
+    ask: Asker, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.models.breaker.REST_SECONDS", 1e9)
+    server.script(says(GOOD), DOWN)
+    await ask(scope="paid")
+    for number in range(FAILURES):
+        with pytest.raises(ModelDown):
+            await ask(scope=f"step {number}")
+    assert (await ask(scope="paid"))[1].from_store
+
+
+async def test_every_worker_process_has_breakers_of_its_own(
+    ask: Asker, server: FakeOpenAI, store: EvidenceStore, tmp_path: Path
+) -> None:
+    server.script(DOWN)
+    for number in range(FAILURES):
+        with pytest.raises(ModelDown):
+            await ask(scope=f"step {number}")
+    server.script(says(GOOD))
+    model = OpenAIModel(Settings(home=tmp_path, openai_base_url=server.base_url), store)
+    assert (await Asker(model, ask.choice)())[0].label == "yes"
+    await model.aclose()
