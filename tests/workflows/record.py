@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -19,7 +20,8 @@ from workflows.types import EditPlan
 async def keep(name: str, run: Run) -> None:
     """Write a run's history to its file."""
     history = await run.handle.fetch_history()
-    compact = json.dumps(json.loads(history.to_json()), separators=(",", ":"))
+    recorded = re.sub(r'"identity": *"[^"]*"', '"identity": "worker"', history.to_json())
+    compact = json.dumps(json.loads(recorded), separators=(",", ":"))
     (HISTORIES / f"{name}.json").write_text(compact + "\n")
 
 
