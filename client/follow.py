@@ -26,6 +26,7 @@ from client.connect import Connection, NoConnection
 from client.display import Display, gate_hint, plain
 from client.local import bring_up, look
 from client.runs import NoAnswer, NoSuchRun, progress, query
+from client.sections import with_sections
 from client.state import Places
 from workflows.types import AgentEvent, EventsAfter, Outcome
 
@@ -110,7 +111,7 @@ class Follower:
             self._still_silent(error)
             return
         self._silent_since = None
-        self._display.progress(seen)
+        self._display.progress(await with_sections(client, seen))
         if seen.waiting_for and seen.waiting_for != self._gate:
             self._display.note(gate_hint(seen))
         self._gate = seen.waiting_for

@@ -88,7 +88,7 @@ class Run:
 
 
 async def until(ask: Callable[[], Any], met: Callable[[Any], bool]) -> Any:
-    """Ask until the answer meets a condition. A workflow that is not there yet is asked again, as is one whose
+    """Ask until the answer meets a condition. A workflow that is not there yet is asked again, and one whose
     answer is lost: the server that skips time forgets a query that meets the end of a run of the workflow."""
     async with asyncio.timeout(PATIENCE):
         while True:
