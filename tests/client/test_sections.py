@@ -1,7 +1,6 @@
 from typing import Any
 
-from activities.steps import SearchRecord
-from activities.types import Usage
+from activities.types import SearchRecord, Usage
 from client.sections import combined
 from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
 
