@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,9 +85,9 @@ def living(home: Path) -> dict[str, list[int]]:
     return processes_of(home)
 
 
-def wait_until(condition: Any, seconds: float = 100.0) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 100.0, *, every: float = 0.05) -> None:
     """Poll until it holds; fail the test when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
+        time.sleep(every)

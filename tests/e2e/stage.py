@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import threading
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,8 @@ from typing import Any
 from lxml import etree
 
 from tests.client.cli import determinator
-from tests.fake_openai import role_of, says, sensible
+from tests.fake_openai import evidence_of as evidence_of_prompt
+from tests.fake_openai import question_of, role_of, says, sensible
 from tests.replay import RECORDED, Asked, ReplayServer, Reply
 
 PUBMED = RECORDED / "pubmed"
@@ -32,6 +32,7 @@ PMIDS = (
 """Recorded works with an abstract that nobody retracted."""
 
 ASPECT = re.compile(r"aspect (\d+)")
+AREA = re.compile(r"area (\d+)\?")
 FENCE = re.compile(rb"evidence-[0-9a-f]{12}")
 
 
@@ -41,6 +42,8 @@ class Exchange:
 
     key: str
     asked: float
+    question: str = ""
+    """What a model was asked about."""
     answered: float = float("inf")
 
 
@@ -55,7 +58,8 @@ class Clock:
         """The same answer, `delay` seconds later."""
 
         def slow(asked: Asked) -> Reply:
-            exchange = Exchange(key_of(asked), time.monotonic())
+            question = question_of(asked) if asked.body else ""
+            exchange = Exchange(key_of(asked), time.monotonic(), question)
             self.exchanges.append(exchange)
             time.sleep(self._delay)
             reply = answer(asked)
@@ -82,27 +86,35 @@ def key_of(asked: Asked) -> str:
 class Thorough:
     """A sensible model that is content after so many rounds and asks for two new searches in each.
 
-    The same prompt gets the same answer, however often it is asked.
+    What it says follows from the prompt alone, so that whoever asks again, and in whatever order, is told the
+    same. A plan of its has `areas` sections, which take `area_rounds` rounds each and search from the aspect
+    `first` on.
     """
 
-    def __init__(self, rounds: int) -> None:
+    def __init__(self, rounds: int, areas: int = 0, area_rounds: int = 1, first: int = 0) -> None:
         self._rounds = rounds
-        self._seen: dict[str, list[str]] = {}
-        self._lock = threading.Lock()
+        self._areas = areas
+        self._area_rounds = area_rounds
+        self._first = first
 
     def __call__(self, asked: Asked) -> Reply:
-        role, key = role_of(asked), key_of(asked)
-        with self._lock:
-            seen = self._seen.setdefault(role, [])
-            if key not in seen:
-                seen.append(key)
-            number = seen.index(key)
+        role, question = role_of(asked), question_of(asked)
+        area = AREA.search(question)
+        rounds = self._area_rounds if area else self._rounds
+        if role == "planner":
+            sections = [
+                {"title": f"Area {n}", "key_question": f"What is known of area {n}? {question}"}
+                for n in range(1, self._areas + 1)
+            ]
+            return says({"report_title": "A report", "background_context": "", "sections": sections})(asked)
         if role == "tool_selector":
-            wanted = [f"aspect {2 * number + n} of melanoma" for n in (0, 1)]
+            made = [int(number) for number in ASPECT.findall(asked.body.decode())]
+            begin = self._first + 2 * rounds * (int(area.group(1)) - 1) if area else 0
+            wanted = [f"aspect {max(made, default=begin - 1) + n} of melanoma" for n in (1, 2)]
             searches = [{"gap": 1, "source": "pubmed", "query": query} for query in wanted]
             return says({"searches": searches})(asked)
-        if role == "judge" and number < self._rounds - 1:
-            doubt = {"scores": [], "confidence": 0.2, "relevant": [], "reasoning": f"More, says {number}."}
+        if role == "judge" and (seen := len(evidence_of_prompt(asked))) < 2 * rounds:
+            doubt = {"scores": [], "confidence": 0.2, "relevant": [], "reasoning": f"{seen} are too few."}
             return says({**doubt, "gaps": [], "recommended_searches": []})(asked)
         return sensible(asked)
 

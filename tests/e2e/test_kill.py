@@ -1,41 +1,74 @@
-"""`kill -9` at any moment: nothing is lost and nothing that was paid for is bought again."""
+"""`kill -9` at any moment: nothing is lost and nothing that was paid for is bought again.
+
+Three ways to strike, because each meets another promise. Server and worker killed at a random moment: the
+general case. The server killed under a call that the worker then brings home: the answer is known to nobody
+but the worker, which is killed next, so that only what it wrote down can keep the call from being made again.
+The server alone: the worker still knows. After each every run must go on well before a step's own time-out,
+which it does only when the dead worker's missing heartbeat is noticed.
+"""
 
 import json
 import os
 import random
+import re
 import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from client.local import take_down
-from tests.client.cli import determinator, processes_of, wait_until
-from tests.e2e.stage import Clock, Thorough, faults, pubmed
+from tests.client.cli import determinator, living, processes_of, wait_until
+from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import ReplayServer
 
 pytestmark = [pytest.mark.xdist_group("e2e-kill"), pytest.mark.timeout(400)]
 
-QUESTION = "Does trametinib prolong survival in melanoma?"
-DELAY = 0.3
+QUESTIONS = {
+    "iterative": "Does trametinib prolong survival in melanoma?",
+    "deep": "Which treatments of melanoma prolong survival?",
+}
+DELAY = 0.4
 """Seconds a server takes to answer, so that kills hit calls under way."""
 JUST_ANSWERED = 1.0
-"""An answer that came this many seconds before a kill may not have been written down yet."""
+"""An answer that came this many seconds before the worker was killed may not have been written down yet."""
+SETTLED = 2.0
+"""Seconds after which a worker has written down what it was told; longer than `JUST_ANSWERED`."""
+GOES_ON = 60.0
+"""Seconds after a restart within which the next call is made. A heartbeat is missed after 15, while a search
+that nobody watches times out after 90 and a thinking step after 300."""
 PER_ATTEMPT = ("run_id", "generated_at")
+PER_SEARCH = ("seconds", "attempts")
+
+Blow = Literal["both", "unheard model", "unheard search", "server"]
+
+
+@dataclass(frozen=True)
+class Killed:
+    """When a worker was killed, in seconds of the monotonic clock."""
+
+    worker: float
+
+    def excuses(self, before: Exchange, repeat: Exchange) -> bool:
+        """Whether the worker died with the call under way, or just after its answer had come."""
+        return before.asked <= self.worker <= min(before.answered + JUST_ANSWERED, repeat.asked)
 
 
 class Play:
-    """One run with servers and a home of its own."""
+    """Runs with servers and a home of their own."""
 
-    def __init__(self, home: Path, rounds: int, stack: ExitStack) -> None:
+    def __init__(self, home: Path, script: Thorough, stack: ExitStack) -> None:
         self.home = home
         self.clock = Clock(DELAY)
+        self.runs: dict[str, str] = {}
         model = stack.enter_context(FakeOpenAI())
-        model.on(PATH, self.clock.timed(Thorough(rounds)))
+        model.on(PATH, self.clock.timed(script))
         sources = stack.enter_context(ReplayServer())
         pubmed(sources, self.clock)
         self.env = {
@@ -54,86 +87,160 @@ class Play:
         assert ran.code == 0, ran
         return ran.out
 
-    def begin(self, rounds: int) -> None:
-        flags = ["--mode", "iterative", "--profile", "biomedical", "--source", "pubmed", "--detach"]
-        self.say("ask", QUESTION, *flags, "--max-iterations", str(rounds + 1))
+    def begin(self, modes: tuple[str, ...], rounds: int) -> None:
+        for mode in modes:
+            flags = ["--mode", mode, "--profile", "biomedical", "--source", "pubmed", "--detach"]
+            said = self.say("ask", QUESTIONS[mode], *flags, "--max-iterations", str(rounds + 1))
+            found = re.search(r"\bask-[a-z0-9-]+", said)
+            assert found, said
+            self.runs[mode] = found.group()
 
-    def finish(self) -> dict[str, Any]:
-        self.say("watch", "last")
-        report: dict[str, Any] = json.loads(self.say("report", "last", "--format", "json"))
-        lines = self.say("evidence", "last", "--format", "jsonl").splitlines()
-        assert not faults(report, [json.loads(line) for line in lines])
-        return report
-
-    def kill_both(self, chance: random.Random) -> tuple[float, float]:
-        """Kill server and worker in any order, up to 0.2 s apart; returns both moments."""
-        living = processes_of(self.home)
-        pids = [*living["server"], *living["worker"]]
-        assert len(pids) == 2, living
-        chance.shuffle(pids)
-        os.kill(pids[0], signal.SIGKILL)
-        first = time.monotonic()
-        time.sleep(chance.uniform(0, 0.2))
-        os.kill(pids[1], signal.SIGKILL)
-        last = time.monotonic()
-        wait_until(lambda: not any(processes_of(self.home).values()))
-        return first, last
+    def finish(self) -> dict[str, dict[str, Any]]:
+        """The report of each run."""
+        reports = {}
+        for mode, run in self.runs.items():
+            self.say("watch", run)
+            report: dict[str, Any] = json.loads(self.say("report", run, "--format", "json"))
+            lines = self.say("evidence", run, "--format", "jsonl").splitlines()
+            assert not faults(report, [json.loads(line) for line in lines])
+            reports[mode] = report
+        return reports
 
     def more(self, requests: int) -> Callable[[], bool]:
         """Whether so many requests more than now have come in."""
         wanted = len(self.clock.exchanges) + requests
         return lambda: len(self.clock.exchanges) >= wanted
 
+    # blows
+
+    def strike(self, blow: Blow, chance: random.Random) -> Killed | None:
+        """Kill, bring back, and see that the work goes on."""
+        match blow:
+            case "both":
+                killed: Killed | None = self.kill_both(chance)
+            case "server":
+                killed = None
+                os.kill(living(self.home)["server"][0], signal.SIGKILL)
+            case "unheard model":
+                killed = self.kill_unheard(lambda call: call.key.startswith(PATH))
+            case "unheard search":
+                killed = self.kill_unheard(lambda call: not call.key.startswith(PATH))
+        asked = {mode: self.asked(mode) for mode in self.runs}
+        self.say("up")
+        for mode, before in asked.items():
+            wait_until(partial(self.goes_on, mode, before), GOES_ON, every=0.5)
+        return killed
+
+    def goes_on(self, mode: str, before: int) -> bool:
+        return self.asked(mode) > before or self.over(mode)
+
+    def asked(self, mode: str) -> int:
+        """How often a run has asked the model."""
+        return sum(QUESTIONS[mode] in call.question for call in self.clock.exchanges)
+
+    def over(self, mode: str) -> bool:
+        return bool(json.loads(self.say("status", self.runs[mode], "--json"))["status"] == "completed")
+
+    def kill_both(self, chance: random.Random) -> Killed:
+        """Server and worker in any order, up to 0.2 s apart."""
+        pids = [(kind, pid) for kind, found in living(self.home).items() for pid in found]
+        assert len(pids) == 2, pids
+        chance.shuffle(pids)
+        moments = {}
+        for kind, pid in pids:
+            os.kill(pid, signal.SIGKILL)
+            moments[kind] = time.monotonic()
+            time.sleep(chance.uniform(0, 0.2))
+        wait_until(lambda: not any(processes_of(self.home).values()))
+        return Killed(moments["worker"])
+
+    def kill_unheard(self, wanted: Callable[[Exchange], bool]) -> Killed:
+        """The server while a call is under way; the worker once it has written down what came of it."""
+        pids = living(self.home)
+
+        def under_way() -> bool:
+            return any(wanted(call) and call.answered == float("inf") for call in self.clock.exchanges[-9:])
+
+        wait_until(under_way, GOES_ON, every=0.01)
+        os.kill(pids["server"][0], signal.SIGKILL)
+        wait_until(self.settled)
+        os.kill(pids["worker"][0], signal.SIGKILL)
+        moment = time.monotonic()
+        wait_until(lambda: not any(processes_of(self.home).values()))
+        return Killed(moment)
+
+    def settled(self) -> bool:
+        """Whether nobody has been waiting for an answer for a while."""
+        return max(call.answered for call in self.clock.exchanges) < time.monotonic() - SETTLED
+
 
 def timeless(report: dict[str, Any]) -> dict[str, Any]:
-    """A report without what differs from one run to the next: times and attempts."""
+    """A report without what differs from one run to the next: times and attempts, and, where sections search
+    at once, whose turn came first and how much of their claims the next one was shown."""
     found = {name: value for name, value in report.items() if name not in PER_ATTEMPT}
-    method = dict(found["methodology"])
-    method["searches"] = [
-        {name: value for name, value in search.items() if name not in ("seconds", "attempts")}
-        for search in method["searches"]
-    ]
+    method = {name: value for name, value in found["methodology"].items() if name != "tokens"}
+    method["searches"] = sorted(
+        (
+            {name: value for name, value in search.items() if name not in PER_SEARCH}
+            for search in method["searches"]
+        ),
+        key=lambda search: str(search["query"]),
+    )
     return {**found, "methodology": method}
 
 
-def killed_and_undisturbed(home: Path, calm_home: Path, kills: int, rounds: int, seed: int) -> None:
+def killed_and_undisturbed(
+    home: Path, calm_home: Path, modes: tuple[str, ...], script: Thorough, blows: list[Blow], seed: int
+) -> None:
     chance = random.Random(seed)
     with ExitStack() as stack:
-        calm, wild = Play(calm_home, rounds, stack), Play(home, rounds, stack)
-        calm.begin(rounds)
-        wild.begin(rounds)
-        moments = []
-        for number in range(kills):
+        calm, wild = Play(calm_home, script, stack), Play(home, script, stack)
+        calm.begin(modes, ROUNDS)
+        wild.begin(modes, ROUNDS)
+        kills = []
+        for number, blow in enumerate(blows):
             wait_until(wild.more(chance.randint(1, 3)), 90)
             # in turn: during a call or just after it, and well after it
             time.sleep(chance.uniform(1.4, 2.0) if number % 2 else chance.uniform(0, 2 * DELAY))
-            moments.append(wild.kill_both(chance))
-            wild.say("up")
-        report, expected = wild.finish(), calm.finish()
-    assert timeless(report) == timeless(expected)
-    assert report["verification"]["verified"] >= rounds
-    assert report["methodology"]["iterations"] == rounds
+            kills.append(wild.strike(blow, chance))
+        reports, expected = wild.finish(), calm.finish()
+    for mode in modes:
+        searches = reports[mode]["methodology"]["searches"]
+        assert not [search for search in searches if search["status"] != "ok"]
+        assert timeless(reports[mode]) == timeless(expected[mode])
+        assert reports[mode]["stop_reason"] == "sufficient_evidence"
+        assert {section["status"] for section in reports[mode]["sections"]} == {"complete"}
+        assert reports[mode]["verification"]["verified"] >= 4
     assert not list(calm.clock.repeats())
-    assert moments[-1][1] < wild.clock.exchanges[-1].asked, "the last kill came after the work"
     bought_twice = [
         repeat.key
         for before, repeat in wild.clock.repeats()
-        if not any(
-            before.asked <= last and before.answered >= first - JUST_ANSWERED and last <= repeat.asked
-            for first, last in moments
-        )
+        if not any(killed is not None and killed.excuses(before, repeat) for killed in kills)
     ]
     assert not bought_twice
 
 
-def test_three_kills_change_nothing_in_the_report_and_buy_nothing_twice(home: Path, tmp_path: Path) -> None:
-    killed_and_undisturbed(home, tmp_path / "calm", kills=3, rounds=4, seed=20)
+ROUNDS = 7
+EVERY_BLOW: list[Blow] = ["unheard model", "both", "unheard search", "server"]
+
+
+def test_kills_change_nothing_in_the_reports_and_buy_nothing_twice(home: Path, tmp_path: Path) -> None:
+    """A run of each kind at once, so that every blow meets both."""
+    script = Thorough(4, areas=3, first=8)
+    killed_and_undisturbed(home, tmp_path / "calm", ("iterative", "deep"), script, EVERY_BLOW, seed=20)
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("mode", "script"),
+    [("iterative", Thorough(ROUNDS)), ("deep", Thorough(1, areas=3, area_rounds=2))],
+    ids=["iterative", "deep"],
+)
 def test_ten_kills_change_nothing_in_the_report_and_buy_nothing_twice(
-    home: Path, tmp_path: Path, seed: int
+    home: Path, tmp_path: Path, mode: str, script: Thorough, seed: int
 ) -> None:
-    killed_and_undisturbed(home, tmp_path / "calm", kills=10, rounds=7, seed=seed)
+    chance = random.Random(seed)
+    blows = chance.choices(EVERY_BLOW, weights=[2, 4, 2, 2], k=10)
+    killed_and_undisturbed(home, tmp_path / "calm", (mode,), script, blows, seed)
