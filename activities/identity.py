@@ -2,6 +2,8 @@
 
 Order of trust: PMID > PMCID > DOI > NCT id > arXiv > others > normalised URL. The DOI pattern follows
 Crossref's recommendation (https://www.crossref.org/blog/dois-and-matching-regular-expressions/).
+Brackets end a DOI in running text unless it is made of a SICI (ANSI/NISO Z39.56): cut there, it would name a
+whole issue.
 """
 
 import hashlib
@@ -11,16 +13,28 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from activities.types import Identifiers
 
-_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+", re.IGNORECASE)
+_DOI = re.compile(
+    r"10\.\d{4,9}/[^\s\"<>]+"
+    r"(?:<\w*\d\w*:[^\s\"<>]*>\d[^\s\"<>]*)?",  # a SICI's <first page:title code>
+    re.IGNORECASE,
+)
+_BRACKETS = {"&lt;": "<", "%3c": "<", "&gt;": ">", "%3e": ">"}
+_BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
 _NCT = re.compile(r"NCT\d{8}", re.IGNORECASE)
 _ARXIV_VERSION = re.compile(r"v\d+$")
 _TRACKING = re.compile(r"^(utm_\w+|fbclid|gclid|mc_[ce]id|ref|ref_src)$")
 
 
 def normal_doi(value: str | None) -> str | None:
-    """`https://doi.org/10.1000/ABC.` -> `10.1000/abc`; None when there is no DOI in the value."""
-    match = _DOI.search(value or "")
-    return match.group().rstrip(".,;)").lower() if match else None
+    """`https://doi.org/10.1000/ABC.` -> `10.1000/abc`, also where HTML or a URL escaped its brackets; None
+    when there is no DOI in the value."""
+    match = _DOI.search(_BRACKET.sub(lambda sign: _BRACKETS[sign.group().lower()], value or ""))
+    if match is None:
+        return None
+    doi = match.group().lower()
+    while doi[-1] in ".,;" or (doi[-1] == ")" and doi.count(")") > doi.count("(")):
+        doi = doi[:-1]
+    return None if doi.endswith("/") else doi
 
 
 def normal_pmid(value: str | int | None) -> str | None:

@@ -11,12 +11,12 @@ import httpx
 from lxml import etree
 
 from activities.errors import Malformed, Refused
-from activities.identity import evidence_id, normal_arxiv
+from activities.identity import evidence_id, normal_arxiv, normal_doi
 from activities.notices import says_withdrawn, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http import Http, read_xml
-from activities.sources.reading import doi_of, facts, read_records, year_of
+from activities.sources.reading import facts, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
 
 NAME = "arxiv"
@@ -119,7 +119,7 @@ def read_entry(entry: etree._Element) -> Evidence:
     number, title = normal_arxiv(address), inline(entry, "atom:title")
     if number is None or not NUMBER.fullmatch(number) or not title:
         raise ValueError(f"an entry has no arXiv number or no title: {address[:80]!r}")
-    identifiers = Identifiers(arxiv=number, doi=doi_of(inline(entry, "arxiv:doi")))
+    identifiers = Identifiers(arxiv=number, doi=normal_doi(inline(entry, "arxiv:doi")))
     comment, text = inline(entry, "arxiv:comment"), inline(entry, "atom:summary")
     withdrawn = says_withdrawn(comment) or says_withdrawn(text)
     notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if withdrawn else ()

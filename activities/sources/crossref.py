@@ -17,7 +17,7 @@ from lxml.html import fragment_fromstring
 from pydantic import Field, JsonValue, ValidationError
 
 from activities.errors import Malformed, Refused
-from activities.identity import evidence_id
+from activities.identity import evidence_id, normal_doi
 from activities.notices import FALLEN, kind_of, marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -26,7 +26,6 @@ from activities.sources.http import Check, Http
 from activities.sources.reading import (
     Wire,
     arxiv_of_doi,
-    doi_of,
     facts,
     read_page,
     read_records,
@@ -203,7 +202,7 @@ def read_work(item: JsonValue) -> Evidence:
 
 def evidence(work: Work) -> Evidence:
     """A work as evidence; of a notice its facts say what it is and what it is about."""
-    doi = doi_of(work.doi)
+    doi = normal_doi(work.doi)
     if doi is None:
         raise ValueError(f"{work.doi[:40]!r} is not a DOI")
     identifiers = Identifiers(doi=doi, arxiv=arxiv_of_doi(doi))
@@ -231,25 +230,27 @@ def evidence(work: Work) -> Evidence:
             publisher=work.publisher,
             trial_numbers=[t.number for t in work.trials],
             notice=sorted({kind_of(u.type) or "" for u in noticed(work)}),
-            notice_of=[doi_of(u.doi) for u in noticed(work)],
+            notice_of=[normal_doi(u.doi) for u in noticed(work)],
         ),
     )
 
 
 def noticed(work: Work) -> list[Update]:
     """The other works a record is a notice about; empty for what is no notice."""
-    return [u for u in work.update_to if kind_of(u.type) and doi_of(u.doi) not in (None, doi_of(work.doi))]
+    return [
+        u for u in work.update_to if kind_of(u.type) and normal_doi(u.doi) not in (None, normal_doi(work.doi))
+    ]
 
 
 def notices(work: Work) -> tuple[StandingNotice, ...]:
     """The notices about a work: those that say they update it, those in its own record that name itself, and
     a title that says so. Of a notice about another work the title says nothing about itself."""
-    own = doi_of(work.doi)
+    own = normal_doi(work.doi)
     found = []
-    for update in (*work.updated_by, *(u for u in work.update_to if doi_of(u.doi) == own)):
+    for update in (*work.updated_by, *(u for u in work.update_to if normal_doi(u.doi) == own)):
         kind = kind_of(update.type)
         if kind is not None:
-            doi = doi_of(update.doi)
+            doi = normal_doi(update.doi)
             found.append(
                 StandingNotice(
                     kind=kind,

@@ -153,7 +153,7 @@ def _identifiers(meta: etree._Element) -> Identifiers:
     return Identifiers(
         pmid=normal_pmid(own.get("pmid")),
         pmcid=normal_pmcid(own.get("pmcid") or own.get("pmc")),
-        doi=publication.own_doi(own.get("doi")),
+        doi=normal_doi(own.get("doi")),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pydantic import Field, JsonValue
 
-from activities.identity import evidence_id, normal_pmcid, normal_pmid
+from activities.identity import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.notices import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -18,7 +18,6 @@ from activities.sources.reading import (
     SetAside,
     Wire,
     arxiv_of_doi,
-    doi_of,
     facts,
     read_page,
     read_records,
@@ -157,7 +156,7 @@ def read_work(item: JsonValue) -> Evidence:
     work = Work.model_validate(item)
     if work.type in NOTICES:
         raise SetAside("that is a notice about another work")
-    doi = doi_of(work.doi)
+    doi = normal_doi(work.doi)
     identifiers = Identifiers(
         pmid=normal_pmid(last_part(work.ids.pmid)),
         pmcid=normal_pmcid(last_part(work.ids.pmcid)),

@@ -74,7 +74,6 @@ _NOTICE_TYPES = {
 _RETRACTED_TYPES = frozenset({"retractedpublication", "retractedarticle"})
 _WITHDRAWN_TYPES = frozenset({"preprintwithdrawal", "preprintremoval", "withdrawnpublication"})
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
 _DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s+(\d{1,2})\b)?)?")
 
 
@@ -126,13 +125,6 @@ def notice_itself(types: Collection[str]) -> str | None:
         if found := _NOTICE_TYPES.get(_plain(name)):
             return found
     return None
-
-
-def own_doi(value: str | None) -> str | None:
-    """The DOI of a field that holds nothing else. Old ones (`10.1002/(SICI)...15:1<1::AID...>3.0.CO;2-X`)
-    have signs that end a DOI in running text; cut there, one would name a whole issue."""
-    text = (value or "").strip()
-    return text.lower() if _DOI.fullmatch(text) else normal_doi(text)
 
 
 def citation_date(reference: str) -> str | None:

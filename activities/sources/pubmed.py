@@ -11,7 +11,7 @@ import structlog
 from lxml import etree
 
 from activities.errors import Malformed
-from activities.identity import evidence_id, normal_nct, normal_pmcid, normal_pmid
+from activities.identity import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
@@ -236,7 +236,7 @@ def _identifiers(
     return Identifiers(
         pmid=pmid,
         pmcid=normal_pmcid(own.get("pmc")),
-        doi=publication.own_doi(own.get("doi")) or located,
+        doi=normal_doi(own.get("doi")) or located,
         nct=trials[0] if len(trials) == 1 else None,
     )
 
@@ -244,7 +244,7 @@ def _identifiers(
 def _located_doi(places: Iterable[etree._Element]) -> str | None:
     for place in places:
         if place.get("EIdType") == "doi" and place.get("ValidYN", "Y") == "Y":
-            return publication.own_doi(text_of(place))
+            return normal_doi(text_of(place))
     return None
 
 

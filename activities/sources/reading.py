@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from activities.errors import Malformed
 from activities.sources.http import Check, read_json, summary
-from activities.sources.publication import own_doi
 from activities.types import Evidence, EvidenceType, Provenance, Query
 
 log = structlog.get_logger()
@@ -121,13 +120,6 @@ def type_from_title(title: str, otherwise: EvidenceType) -> EvidenceType:
     if otherwise == "article" and re.search(r"\brandomi[sz]ed\b[^:?]*\btrial\b", title, re.IGNORECASE):
         return "randomized_trial"
     return otherwise
-
-
-def doi_of(value: str | None) -> str | None:
-    """The DOI of a field that holds nothing else, with a resolver's address before it or without."""
-    return own_doi(
-        re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", "", (value or "").strip(), flags=re.IGNORECASE)
-    )
 
 
 def arxiv_of_doi(doi: str | None) -> str | None:

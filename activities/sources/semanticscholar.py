@@ -14,7 +14,7 @@ import httpx
 from pydantic import Field, JsonValue
 
 from activities.errors import Malformed, RateLimited, Refused
-from activities.identity import evidence_id, normal_arxiv, normal_pmcid, normal_pmid
+from activities.identity import evidence_id, normal_arxiv, normal_doi, normal_pmcid, normal_pmid
 from activities.notices import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -22,7 +22,6 @@ from activities.sources.http import Http
 from activities.sources.reading import (
     Wire,
     arxiv_of_doi,
-    doi_of,
     facts,
     read_page,
     read_records,
@@ -199,7 +198,7 @@ def _sound(response: httpx.Response) -> None:
 def read_paper(item: JsonValue) -> Evidence:
     """One paper. Raises ValueError for another shape."""
     paper = Paper.model_validate(item)
-    doi = doi_of(paper.externalIds.doi)
+    doi = normal_doi(paper.externalIds.doi)
     identifiers = Identifiers(
         pmid=normal_pmid(paper.externalIds.pmid),
         pmcid=normal_pmcid(paper.externalIds.pmcid),

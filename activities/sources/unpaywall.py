@@ -11,10 +11,11 @@ import httpx
 from pydantic import JsonValue, ValidationError
 
 from activities.errors import Malformed, Refused
+from activities.identity import normal_doi
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http import Http
-from activities.sources.reading import Wire, doi_of, read_page
+from activities.sources.reading import Wire, read_page
 from activities.types import Frozen, Query, SourceInfo
 
 NAME = "unpaywall"
@@ -81,7 +82,7 @@ class Unpaywall:
         there is none or the DOI is unknown. Raises SourceError."""
         if not self._email:
             raise Refused(NO_ADDRESS)
-        name = doi_of(doi)
+        name = normal_doi(doi)
         if name is None:
             raise Refused(f"{doi[:80]!r} is not a DOI")
         response = await self._http.get(

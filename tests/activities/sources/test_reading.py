@@ -9,7 +9,7 @@ from activities.errors import Malformed
 from activities.sources import arxiv, clinicaltrials, crossref, openalex, openfda, semanticscholar
 from activities.sources.base import Source, search
 from activities.sources.http import open_http
-from activities.sources.reading import Wire, arxiv_of_doi, doi_of, facts, year_of
+from activities.sources.reading import Wire, arxiv_of_doi, facts, year_of
 from activities.types import Filters, Query
 from tests.activities.sources.faults import HTML, Build, pointed_at
 from tests.replay import ReplayServer, Reply, recorded
@@ -72,23 +72,7 @@ def test_facts_hold_nothing_empty() -> None:
     assert facts(a="x", b="", c=None, d=[], e=("p", "", "q"), f=0) == {"a": "x", "e": "p; q"}
 
 
-@pytest.mark.parametrize(
-    ("value", "doi"),
-    [
-        ("https://doi.org/10.1000/ABC", "10.1000/abc"),
-        ("http://dx.doi.org/10.1000/abc", "10.1000/abc"),
-        ("doi: 10.1000/abc", "10.1000/abc"),
-        ("10.1000/a<b>c", "10.1000/a<b>c"),
-        ("metformin", None),
-        (None, None),
-    ],
-)
-def test_a_doi_with_or_without_a_resolver(value: str | None, doi: str | None) -> None:
-    assert doi_of(value) == doi
-
-
 @given(st.text())
 def test_no_value_breaks_these_readers(value: str) -> None:
-    assert doi_of(value) is None or "10." in (doi_of(value) or "")
     assert year_of(value) is None or 1500 <= (year_of(value) or 0) < 2100
     assert arxiv_of_doi(value) is None or value.lower().startswith("10.48550/arxiv.")
