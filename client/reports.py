@@ -40,7 +40,7 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
     except WorkflowFailureError as error:
         raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
     if ended is not None:
-        report = await _from_store(settings, ended.report_blob)
+        report = await stored_report(settings, ended.report_blob)
         if report is not None:
             return report, False
     try:
@@ -49,10 +49,10 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
         raise NoReport(f"the report of {run_id} cannot be had: {error}") from error
     if view.report is None:
         raise NoReport(f"{run_id} has no report yet; follow it with `determinator watch {run_id}`")
-    return await _from_store(settings, view.blob) or view.report, view.draft
+    return await stored_report(settings, view.blob) or view.report, view.draft
 
 
-async def _from_store(settings: Settings, blob: str) -> Report | None:
+async def stored_report(settings: Settings, blob: str) -> Report | None:
     """The whole report; None when this machine does not see the workers' store."""
     if not blob:
         return None

@@ -5,6 +5,7 @@ A question needs a live worker; what `describe` and the list answer does not.
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -35,6 +36,14 @@ Answer = TypeVar("Answer")
 
 class NoSuchRun(Exception):
     """No run, or more than one, goes by that name; the message says which."""
+
+
+class SeveralRuns(NoSuchRun):
+    """More than one run goes by that name."""
+
+    def __init__(self, name: str, found: Sequence[str]) -> None:
+        shown = ", ".join(found[:4]) + (" ..." if len(found) > 4 else "")
+        super().__init__(f"{name} is the beginning of several runs: {shown}")
 
 
 class NoAnswer(Exception):
@@ -121,8 +130,7 @@ async def find_run(client: Client, name: str) -> str:
     if not found:
         raise NoSuchRun(f"no run is called {name}; see `determinator list`")
     if len(found) > 1:
-        shown = ", ".join(found[:4]) + (" ..." if len(found) > 4 else "")
-        raise NoSuchRun(f"{name} is the beginning of several runs: {shown}")
+        raise SeveralRuns(name, found)
     return found[0]
 
 

@@ -10,8 +10,6 @@ from client.cli.common import json_option, load_settings, print_json
 if TYPE_CHECKING:
     from activities.settings import Settings
 
-SECRET_MARKS = ("key", "token", "secret", "password")
-
 
 @click.group()
 def config() -> None:
@@ -38,12 +36,11 @@ def show(as_json: bool) -> None:
 
 def visible(settings: "Settings") -> dict[str, object]:
     """The settings with secrets as `set` or nothing, and addresses without what they may carry."""
-    from pydantic import SecretStr
+    from client.secrets import is_secret
 
     found: dict[str, object] = {}
     for name, value in settings:
-        secret = isinstance(value, SecretStr) or any(mark in name.split("_") for mark in SECRET_MARKS)
-        if secret and value is not None:
+        if is_secret(name, value) and value is not None:
             found[name] = "set (not shown)"
         elif isinstance(value, Path):
             found[name] = str(value)

@@ -1,6 +1,7 @@
 """`determinator report` and `evidence`: what a run found."""
 
 import asyncio
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from client.cli.common import Name, address_option, load_settings, run_argument,
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
+    from activities.report_types import Report
+    from activities.settings import Settings
     from activities.types import Evidence, EvidenceRef
     from client.connect import Connection
 
@@ -24,8 +27,11 @@ AT_ONCE = 16
 @run_argument
 @click.option("--format", "form", type=Name(FORMATS), help="Default: md, or what --output ends in.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
+@click.option(
+    "--version", "number", type=click.IntRange(1), help="Of a refreshed report; default: the latest."
+)
 @address_option
-def report(run: str, form: str | None, output: Path | None, address: str | None) -> None:
+def report(run: str, form: str | None, output: Path | None, number: int | None, address: str | None) -> None:
     """Print a run's report, or save it with --output."""
     from client.cli.ask import check_output
 
@@ -46,6 +52,8 @@ def report(run: str, form: str | None, output: Path | None, address: str | None)
         found, draft = await load_report(settings, connection, run_id)
         if draft:
             say("this is a draft: the run has not ended")
+        else:
+            found = await of_version(settings, found, number)
         if output is not None:
             write_report(found, wanted, output)
             click.echo(str(output))
@@ -54,6 +62,28 @@ def report(run: str, form: str | None, output: Path | None, address: str | None)
         sys.stdout.buffer.write(data if data.endswith(b"\n") or wanted in BINARY else data + b"\n")
 
     with_run(address, run, body)
+
+
+async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
+    """A version of a report, by default the latest, saying so when there are several. Raises BadInput."""
+    from activities.errors import StoreError
+    from client.archive import Archive
+
+    try:
+        archive = Archive(settings.evidence_url)
+        later = await archive.versions(first)
+    except StoreError:
+        if number not in (None, 1):
+            raise
+        return first  # as the run itself remembers it: not every client sees the workers' store
+    if number is not None and number > len(later) + 1:
+        count = "there is only one" if not later else f"there are {len(later) + 1}"
+        raise BadInput(f"{first.run_id} has no version {number} of its report; {count}")
+    if not later or number == 1:
+        return first
+    version = later[-1] if number is None else later[number - 2]
+    say(f"version {version.number} of {len(later) + 1}, refreshed {version.made_at}; the first: --version 1")
+    return await archive.version(version)
 
 
 @click.command(short_help="Print what a run found, with its full text.")
@@ -66,6 +96,7 @@ def evidence(run: str, form: str, address: str | None) -> None:
 
     async def body(connection: "Connection", run_id: str) -> None:
         from activities.evidence import EvidenceStore
+        from activities.exports import evidence_line
         from client.cli.runs import patient_progress
         from client.runs import query
         from workflows.types import EvidenceIndex
@@ -79,36 +110,29 @@ def evidence(run: str, form: str, address: str | None) -> None:
         for start in range(0, len(index.items), AT_ONCE):
             part = index.items[start : start + AT_ONCE]
             for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
-                click.echo(jsonl_line(ref, item))
+                click.echo(json.dumps(evidence_line(ref, item), ensure_ascii=False))
+        if index.total > len(index.items):
+            known = {ref.evidence_id for ref in index.items}
+            for ref, item in await cited_beyond(settings, connection, run_id, known):
+                click.echo(json.dumps(evidence_line(ref, item), ensure_ascii=False))
+            say(f"of {index.total} items the run lists {len(index.items)}; of the others, only what is cited")
 
     with_run(address, run, body)
 
 
-def jsonl_line(ref: "EvidenceRef", item: "Evidence") -> str:
-    """One item with everything an outsider needs to check a quote against it."""
-    import json
+async def cited_beyond(
+    settings: "Settings", connection: "Connection", run_id: str, known: set[str]
+) -> "list[tuple[EvidenceRef, Evidence]]":
+    """Cited items that did not fit into the run's own list."""
+    from client.archive import Archive
+    from client.reports import NoReport, load_report
 
-    identifiers = {k: v for k, v in ref.identifiers.model_dump().items() if v}
-    return json.dumps(
-        {
-            "evidence_id": ref.evidence_id,
-            "source": ref.source,
-            "title": item.title,
-            "authors": list(item.authors),
-            "year": item.year,
-            "venue": item.venue,
-            "identifiers": identifiers,
-            "url": ref.url,
-            "evidence_type": ref.evidence_type,
-            "standing": ref.standing,
-            "full_text": ref.full_text,
-            "text": item.text,
-            "facts": item.facts,
-            "sections": list(ref.sections),
-            "queries": list(ref.queries),
-        },
-        ensure_ascii=False,
-    )
+    try:
+        found, _ = await load_report(settings, connection, run_id)
+    except NoReport:
+        return []
+    missing = [reference for reference in found.references if reference.evidence_id not in known]
+    return await Archive(settings.evidence_url).cited(found, missing)
 
 
 def show_evidence(items: "tuple[EvidenceRef, ...]") -> None:

@@ -173,12 +173,10 @@ def events(run: str, after: int, as_json: bool, address: str | None) -> None:
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.display import event_line, plain
-        from client.runs import query
-        from workflows.types import AgentEvent, EventsAfter
+        from client.finished import all_events
 
         await patient_progress(connection, run_id)
-        found = await query(connection.client, run_id, "events", list[AgentEvent], EventsAfter(after=after))
-        for event in found:
+        for event in await all_events(connection, run_id, after):
             if as_json:
                 click.echo(event.model_dump_json())
             else:

@@ -1,0 +1,131 @@
+"""`determinator verify`: whether every quote of a report stands where the report says it does."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from client.cli.common import address_option, json_option, load_settings, print_json, run_async, say
+from client.cli.failures import BadInput, Exit
+
+if TYPE_CHECKING:
+    from activities.exports import CheckedBearer, Examination
+    from activities.report_types import Report
+    from activities.settings import Settings
+    from client.parcel import Parcel
+
+
+@click.command(short_help="Check every quote of a report against the stored text.")
+@click.argument("target", metavar="RUN|REPORT.json|BUNDLE", default="last")
+@click.option(
+    "--evidence",
+    "evidence",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE.jsonl",
+    help="Check against these texts, as `evidence --format jsonl` prints them.",
+)
+@json_option
+@address_option
+def verify(target: str, evidence: Path | None, as_json: bool, address: str | None) -> int:
+    """Check every quote of a report against the text of the very item it is attributed to, the numbering of
+    the references, and that the text says no more than its claims. Exit code 0 when everything holds, 1 when
+    something does not.
+
+    The report is a run's, a JSON file, or what `export` made (a folder or .zip). A file is checked against
+    --evidence, else against `evidence.jsonl` beside it, else against this machine's evidence store; no server
+    is needed.
+    """
+    from client.parcel import is_file_name
+
+    settings = load_settings()
+    given = evidence.read_bytes() if evidence else None
+
+    async def body() -> int:
+        from activities.exports import examine
+        from client.parcel import BadParcel, open_parcel, read_lines
+
+        try:
+            parcel = (
+                open_parcel(Path(target))
+                if is_file_name(target)
+                else await _of_run(settings, address, target)
+            )
+            lines = read_lines(given, str(evidence)) if given is not None else parcel.lines
+        except BadParcel as error:
+            raise BadInput(str(error)) from error
+        if lines is None:
+            lines = await _stored_lines(settings, parcel.report)
+        found = examine(parcel.report, lines)
+        holds = found.holds and not parcel.damaged
+        if as_json:
+            print_json(_as_data(found, parcel.damaged, len(lines), holds=holds))
+        else:
+            _show(found, parcel, holds=holds)
+        return Exit.DONE if holds else Exit.FAILED
+
+    return run_async(body)
+
+
+async def _of_run(settings: "Settings", address: str | None, name: str) -> "Parcel":
+    from client.finished import find_finished
+    from client.parcel import Parcel
+
+    run = await find_finished(settings, address, name, say, whole=False)
+    return Parcel(run.report, [dict(line) for line in run.lines()])
+
+
+async def _stored_lines(settings: "Settings", report: "Report") -> list[Mapping[str, object]]:
+    """The cited items from this machine's store. Raises BadInput when it has none of them."""
+    from activities.exports import evidence_line
+    from client.archive import Archive
+
+    found = await Archive(settings.evidence_url).cited(report, report.references)
+    if report.references and not found:
+        raise BadInput(
+            "the texts behind this report are not on this machine; give them with --evidence FILE.jsonl "
+            "(`determinator evidence RUN --format jsonl` prints them)"
+        )
+    return [dict(evidence_line(ref, item)) for ref, item in found]
+
+
+def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
+    from client.display import plain
+
+    for bearer in found.bearers:
+        state = "holds" if bearer.holds else "FAILS"
+        numbers = ", ".join(str(n) for n in sorted({q.number for q in bearer.quotes if q.number}))
+        click.echo(plain(f"{state}  {bearer.name}  [{numbers}]  {bearer.text}"))
+        for fault in bearer.faults():
+            click.echo(f"       {plain(fault)}")
+    for problem in (*found.problems, *parcel.damaged):
+        click.echo(f"FAILS  {plain(problem)}")
+    counts = []
+    for kind in ("claim", "candidate"):
+        these = [bearer.holds for bearer in found.bearers if bearer.kind == kind]
+        if these or kind == "claim":
+            counts.append(f"{sum(these)} of {len(these)} {kind}s")
+    quotes = [not quote.problem for bearer in found.bearers for quote in bearer.quotes]
+    verdict = "everything holds" if holds else "NOT everything holds"
+    click.echo(
+        f"{verdict}: {', '.join(counts)}, {sum(quotes)} of {len(quotes)} quotes; "
+        f"{len(parcel.report.references)} references"
+    )
+
+
+def _as_data(found: "Examination", damaged: tuple[str, ...], items: int, *, holds: bool) -> dict[str, Any]:
+    def bearer_data(bearer: "CheckedBearer") -> dict[str, Any]:
+        return {
+            **bearer.model_dump(mode="json"),
+            "holds": bearer.holds,
+            "quotes": [{**q.model_dump(mode="json"), "holds": not q.problem} for q in bearer.quotes],
+        }
+
+    return {
+        "run_id": found.run_id,
+        "holds": holds,
+        "items": items,
+        "claims": [bearer_data(b) for b in found.bearers if b.kind == "claim"],
+        "candidates": [bearer_data(b) for b in found.bearers if b.kind == "candidate"],
+        "problems": [*found.problems, *damaged],
+    }

@@ -1,0 +1,50 @@
+"""Secrets of this machine, so that nothing that leaves it holds one."""
+
+import json
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import SecretStr
+
+from activities.settings import Settings
+
+MARKS = ("key", "token", "secret", "password")
+"""Words in the name of a setting whose value is a secret."""
+LEAST_CHARS = 8
+"""Shorter values (`none`, `ollama`) are stand-ins for a key; taking them out would tear ordinary words."""
+REMOVED = "[secret removed]"
+
+
+def is_secret(name: str, value: object) -> bool:
+    """Whether a setting holds a secret."""
+    return isinstance(value, SecretStr) or any(mark in name.split("_") for mark in MARKS)
+
+
+def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = ()) -> frozenset[str]:
+    """The values that must not leave: keys, and what addresses carry of them. `environment` is looked
+    through for variables with such names, like Temporal's own key."""
+    found: set[str] = set()
+    for name, value in settings:
+        if is_secret(name, value):
+            found.add(value.get_secret_value() if isinstance(value, SecretStr) else str(value or ""))
+        elif isinstance(value, str) and "://" in value:
+            found |= _carried(value)
+    for name, text in environment:
+        if name.startswith(("TEMPORAL_", "DETERMINATOR_")) and is_secret(name.lower(), text):
+            found.add(text)
+    return frozenset(value for value in found if len(value) >= LEAST_CHARS)
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text, plain or JSON, with every secret taken out."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        for spelling in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
+            text = text.replace(spelling, REMOVED)
+    return text
+
+
+def _carried(address: str) -> set[str]:
+    """What of an address may be a secret: its password, and parameters named like one."""
+    parts = urlsplit(address)
+    found = {value for name, value in parse_qsl(parts.query) if any(mark in name.lower() for mark in MARKS)}
+    return found | ({parts.password} if parts.password else set())

@@ -1,0 +1,73 @@
+"""A home with a finished run in its store and no server in sight: what is left when only files are."""
+
+import asyncio
+import contextlib
+import io
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from unittest import mock
+
+from activities.evidence import EvidenceStore
+from activities.publish import PublishActivities
+from activities.report_types import Report
+from activities.steps import PublishInput
+from activities.types import Evidence
+from client.cli.main import run
+from tests.activities.cases import DOCUMENTS, FULL
+from tests.client.cli import Ran
+from tests.replay import ReplayServer, Reply
+
+NO_SERVER = {"TEMPORAL_ADDRESS": "127.0.0.1:1"}
+"""An address where nobody answers, so that no embedded server is started either."""
+RUN = FULL.run_id
+JSON = {"content-type": "application/json"}
+
+
+def shelve(
+    home: Path, step: PublishInput = FULL, documents: Iterable[Evidence] = DOCUMENTS.values()
+) -> Report:
+    """Publish a report into the store of a home, by the very step that does it in a run."""
+
+    async def publish() -> Report:
+        store = EvidenceStore.at(str(home / "evidence"))
+        refs = [await store.put(item) for item in documents]
+        await PublishActivities(store).publish(step.model_copy(update={"evidence": tuple(refs)}))
+        data = await store.get_named(f"reports/{step.run_id}/report.json")
+        assert data is not None
+        return Report.model_validate_json(data)
+
+    return asyncio.run(publish())
+
+
+def command(*arguments: str, **env: str) -> Ran:
+    """Run a command line in this process, which spares an interpreter's start, with no server to be had."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, {**NO_SERVER, **env}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run(arguments)
+    return Ran(int(code), out.getvalue(), err.getvalue())
+
+
+def crossref(doi: str, kind: str, notice: str, date: str) -> Reply:
+    """A work as Crossref knows it once a notice on it was registered."""
+    updated = {"date-parts": [[int(part) for part in date.split("-")]]}
+    message = {"DOI": doi, "updated-by": [{"type": kind, "DOI": notice, "updated": updated}]}
+    return Reply(200, json.dumps({"status": "ok", "message": message}), JSON)
+
+
+def authorities(server: ReplayServer) -> dict[str, str]:
+    """Variables that make a local server every authority on retractions."""
+    return {f"DETERMINATOR_{name}_URL": server.url for name in ("PUBMED", "CROSSREF", "EUROPEPMC")}
+
+
+def nobody_knows(server: ReplayServer) -> ReplayServer:
+    """Authorities that answer, and know none of the works."""
+    server.on("/efetch.fcgi", Reply(200, "<PubmedArticleSet/>", {"content-type": "text/xml"}))
+    server.on("/works/*", Reply(404, "Resource not found.", {"content-type": "text/plain"}))
+    empty = {"hitCount": 0, "resultList": {"result": []}}
+    return server.on("/search", Reply(200, json.dumps(empty), JSON))
