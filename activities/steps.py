@@ -114,7 +114,9 @@ class Prepared(Frozen):
 
 class ParseQueryInput(StepContext):
     profiles: dict[str, str] = Field(default_factory=dict)
-    """Profile name -> description, to choose from."""
+    """Profile name -> description, to choose from; empty when it is chosen already."""
+    mode: Mode | None = None
+    """The mode when it is chosen already."""
     sources: tuple[SourceOption, ...] = ()
 
 

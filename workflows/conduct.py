@@ -47,7 +47,8 @@ class Conductor(Searching):
             run_id=workflow.info().workflow_id,
             question=question,
             profile=self.profile,
-            profiles=self.prepared.profiles,
+            profiles=self.prepared.profiles if self.request.profile == "auto" else {},
+            mode=None if self.request.mode == "auto" else self.request.mode,
             sources=tuple(s for s in self.prepared.sources if s.enabled),
         )
         plain = ParsedQuery(original_query=question, improved_query=question, profile=self.profile.name)

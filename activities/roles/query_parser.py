@@ -25,7 +25,9 @@ class QueryAnswer(Loose):
 
 def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
-    given = [f"Profiles:\n{profiles}"] if profiles else []
+    given = [f"Profiles:\n{profiles}" if profiles else f"Profile, chosen already: {step.profile.name}"]
+    if step.mode:
+        given.append(f"Mode, chosen already: {step.mode}")
     return compose(
         "query_parser", step, room=room, given=given, task="Prepare this question. Answer with JSON."
     )
@@ -41,12 +43,12 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
     if not improved or 2 * kept < len(asked):
         improved = question
         notes = ("the question is searched as it was typed",)
-    mode: Mode = "deep" if answer.research_mode.strip().casefold() == "deep" else "iterative"
+    fitting: Mode = "deep" if answer.research_mode.strip().casefold() == "deep" else "iterative"
     profile = answer.profile.strip()
     parsed = ParsedQuery(
         original_query=step.question,
         improved_query=improved,
-        research_mode=mode,
+        research_mode=step.mode or fitting,
         profile=profile if profile in step.profiles else step.profile.name,
         key_entities=lines((e for e in answer.key_entities if names(e, question)), MOST_ENTITIES, 120),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),

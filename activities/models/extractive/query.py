@@ -64,7 +64,7 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
     question = _SPACE.sub(" ", step.question).strip()
     names = phrases(question)[:MOST_ENTITIES]
     clauses = split_clauses(question)
-    mode, why_mode = choose_mode(question, clauses)
+    mode, why_mode = (step.mode, "you asked for it") if step.mode else choose_mode(question, clauses)
     profile, why_profile = choose_profile(question, step.profiles, step.profile.name)
     return ParsedQuery(
         original_query=step.question,
@@ -94,7 +94,7 @@ def choose_mode(question: str, clauses: tuple[str, ...]) -> tuple[Mode, str]:
 def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple[str, str]:
     """A profile among those on offer (`given` where none are), and the reason in plain words."""
     if not profiles:
-        return given, "no other is on offer"
+        return given, "you asked for it"
     cue = _REPURPOSING.search(question)
     if cue and "drug_repurposing" in profiles:
         return "drug_repurposing", f'"{cue.group()}" asks for drugs to repurpose'
