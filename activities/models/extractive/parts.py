@@ -69,7 +69,9 @@ _PROCEEDS = re.compile(
     r"\b(underwent|were (?:randomi[sz]ed|randomly|recruited|enrolled|assigned|selected|collected|measured"
     r"|recorded"
     r"|reviewed|invited|interviewed|obtained|performed|analy[sz]ed|included in|evaluated|assessed|compared"
-    r"|divided)|was (?:performed|used to|measured|conducted|carried out|collected|assessed)"
+    r"|divided|searched|screened|extracted|used as|studied|followed|asked|treated with|constructed|calculated)"
+    r"|(?:series|cohort|sample|total) of .{3,250}\b(?:was|were) (?:analy[sz]ed|included|studied|reviewed)"
+    r"|was (?:performed|used to|measured|conducted|carried out|collected|assessed)"
     r"|(?:primary |secondary |main )?(?:outcomes?|end-?points?)(?: measures?)? (?:was|were)\b"
     r"|we (?:searched|recruited|enrolled|collected|measured|retrospectively|used|performed|reviewed|included)"
     r"|questionnaires? (?:was|were)|retrospective(?:ly)? (?:review|analysis))",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from activities.models.extractive.drugs import drugs_named
 from activities.models.extractive.facets import Facet, bears_on
 from activities.models.extractive.parts import Part
 from activities.models.extractive.sentences import Sentence, sentences
@@ -40,7 +41,7 @@ _TOO_FEW = 0.5
 _HALF_A_NAME = 0.87
 _BEGINNING = 6
 """Letters by which `Austria` and `Austrian` are the same name."""
-_NAME_MISSING = (1.0, 0.8, 0.5)
+_NAME_MISSING = (1.0, 0.9, 0.5)
 """For a work that holds every name of the question, lacks less than half of them, or half and more: what is
 said of colorectal cancer answers no question about aspirin and colorectal cancer."""
 
@@ -110,6 +111,7 @@ class Needle:
         split = [(self.strong & set(terms(p)), initials(p)) for p in phrases(question)]
         self.named = [(words, short) for words, short in split if words]
         self.names = [words for words, _ in self.named if len(words) > 1]
+        self.drugs = tuple(t for name, _ in drugs_named(question) for t in terms(name))
         for phrase in phrases(question):
             for one, other in pairwise(terms(phrase)):
                 if one != other and {one, other} <= self.strong:
@@ -128,15 +130,22 @@ class Needle:
         held = ((w, counts.get(t, 0)) for t, w in self.weights.items())
         return sum(w * n / (n + _SATURATION) for w, n in held) / self.total
 
-    def off_topic(self, held: Collection[str]) -> float:
+    def off_topic(self, held: Collection[str], *, titled: bool = True) -> float:
         """1 for a work that may be about the question; less for one that holds too few of its specific terms,
-        or only half of a name (another cancer than breast cancer), or lacks names altogether."""
+        or only half of a name (another cancer than breast cancer), or lacks names altogether. A text without
+        its title may be about a name it never says."""
+        # a class is named by the end of its members' names: statins, atorvastatin
+        held = {*held, *(d for d in self.drugs if any(t.endswith(d) for t in held))}
         beginnings = {t[:_BEGINNING] for t in held}
         missing = sum(
             short not in held and not any(t in held or t[:_BEGINNING] in beginnings for t in words)
             for words, short in self.named
         )
-        factor = _NAME_MISSING[0 if not missing else 1 if 2 * missing < len(self.named) else 2]
+        factor = 1.0
+        if missing and titled:
+            factor = _NAME_MISSING[1 if 2 * missing < len(self.named) else 2]
+        if self.drugs and not any(d in held for d in self.drugs):
+            factor = min(factor, _NAME_MISSING[2])
         if sum(t in held for t in self.strong) < min(2, len(self.strong)):
             factor *= _TOO_FEW
         if any(0 < sum(t in held for t in name) < len(name) for name in self.names):
@@ -184,7 +193,7 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
         if title and ranked:
             about = needle.coverage({*title, *pairs(title)})
             relevance = (1 - _TITLE_SHARE) * relevance + _TITLE_SHARE * about
-        relevance *= needle.off_topic(counts)
+        relevance *= needle.off_topic(counts, titled=bool(title))
         items.append(Item(document, round(min(relevance, 1.0), 4), tuple(ranked)))
     return items
 

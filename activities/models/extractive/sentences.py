@@ -29,6 +29,9 @@ _BLANKS = re.compile(r"\s+")
 _HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
 """A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
 _MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
+_WORD_END = re.compile(
+    r"(\b(?!(?:approx|resp|incl|subsp|equiv|respect|corresp)\.)[a-z]{5,}\.)\s+(?=[A-Z][a-z]+\s[a-z])"
+)
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _JUNK = re.compile(
@@ -157,10 +160,12 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Sentences that were taken for one because the first ends in a measure (`was 100 g. The median`)."""
+    """Sentences that were taken for one because the first ends in a measure (`was 100 g. The median`) or in a
+    word the splitter takes for an abbreviation (`for cancer. Staging was`)."""
     for start, end in spans:
         begun = start
-        for match in _MEASURE_END.finditer(text, start, end):
+        ends = [*_MEASURE_END.finditer(text, start, end), *_WORD_END.finditer(text, start, end)]
+        for match in sorted(ends, key=lambda m: m.start()):
             yield begun, match.end(1)
             begun = match.end()
         yield begun, end

@@ -108,3 +108,23 @@ def test_every_sentence_of_any_text_passes_the_quote_check(text: str) -> None:
 def test_shuffled_abstracts_are_quoted_verbatim(words: list[str], joint: str) -> None:
     text = joint.join(words)
     assert all(verbatim(s.quote, text) for s in split("x", text))
+
+
+def test_a_sentence_ends_after_a_plain_word_whatever_the_splitter_knows_of_it() -> None:
+    text = (
+        "CONCLUSIONS: All of these women had a first-degree relative with an HNPCC-associated cancer. Limiting "
+        "genetic evaluation to women with a family history may identify women with Lynch syndrome."
+    )
+    assert [s.quote for s in sentences(document(1, text))] == [
+        "All of these women had a first-degree relative with an HNPCC-associated cancer.",
+        "Limiting genetic evaluation to women with a family history may identify women with Lynch syndrome.",
+    ]
+
+
+def test_how_a_work_was_done_is_no_result() -> None:
+    text = (
+        "METHODS AND RESULTS: Electronic databases were searched for trials that compared both treatments. "
+        "A consecutive series of 126 men with rectal cancer operated between 1998 and 2010 was analysed. "
+        "Survival was longer after the combined treatment (p = 0.01)."
+    )
+    assert [s.part for s in sentences(document(1, text))] == ["methods", "methods", "results"]
