@@ -135,7 +135,8 @@ class Needle:
         or only half of a name (another cancer than breast cancer), or lacks names altogether. A text without
         its title may be about a name it never says."""
         # a class is named by the end of its members' names: statins, atorvastatin
-        held = {*held, *(d for d in self.drugs if any(t.endswith(d) for t in held))}
+        absent = tuple(t for t in self.strong if t not in held and len(t) >= _BEGINNING)
+        held = {*held, *(t for t in absent if any(h.endswith(t) for h in held))}
         beginnings = {t[:_BEGINNING] for t in held}
         missing = sum(
             short not in held and not any(t in held or t[:_BEGINNING] in beginnings for t in words)

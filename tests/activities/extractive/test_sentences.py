@@ -112,8 +112,8 @@ def test_shuffled_abstracts_are_quoted_verbatim(words: list[str], joint: str) ->
 
 def test_a_sentence_ends_after_a_plain_word_whatever_the_splitter_knows_of_it() -> None:
     text = (
-        "CONCLUSIONS: All of these women had a first-degree relative with an HNPCC-associated cancer. Limiting "
-        "genetic evaluation to women with a family history may identify women with Lynch syndrome."
+        "CONCLUSIONS: All of these women had a first-degree relative with an HNPCC-associated cancer. "
+        "Limiting genetic evaluation to women with a family history may identify women with Lynch syndrome."
     )
     assert [s.quote for s in sentences(document(1, text))] == [
         "All of these women had a first-degree relative with an HNPCC-associated cancer.",
