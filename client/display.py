@@ -159,8 +159,9 @@ def gate_hint(progress: Progress) -> str:
     look = {"plan": "plan show", "candidates": "candidates", "report": "report"}[
         progress.waiting_for or "plan"
     ]
+    waits = "wait" if progress.waiting_for == "candidates" else "waits"
     return (
-        f"the {progress.waiting_for} waits for approval: `determinator {look} {progress.run_id}`, then "
+        f"the {progress.waiting_for} {waits} for approval: `determinator {look} {progress.run_id}`, then "
         f"`determinator approve {progress.run_id}` or `reject`"
     )
 

@@ -2,12 +2,22 @@
 
 import json
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from client.cli.common import address_option, json_option, print_json, run_argument, say, with_run
+from client.cli.common import (
+    address_option,
+    json_option,
+    load_settings,
+    print_json,
+    run_argument,
+    say,
+    with_run,
+)
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
@@ -73,20 +83,65 @@ def edit(run: str, file: Path | None, address: str | None) -> None:
         if file is None:
             if view.plan is None:
                 raise BadInput(f"{run_id} has no plan to edit (yet)")
-            text = click.edit(HEAD + as_toml(view.plan), extension=".toml", require_save=True)
+            text = from_editor(HEAD + as_toml(view.plan))
             if text is None or not text.strip():
                 say("the plan is left as it is")
                 return
         else:
-            with click.open_file(str(file), encoding="utf-8") as stream:
-                text = stream.read()
-        edited = await connection.client.get_workflow_handle(run_id).execute_update(
-            "edit_plan", EditPlan(plan=read_plan(text), by=user()), result_type=PlanView
-        )
+            text = from_file(file)
+        with kept_unless_taken(run_id, text if file is None else None):
+            edited = await connection.client.get_workflow_handle(run_id).execute_update(
+                "edit_plan", EditPlan(plan=read_plan(text), by=user()), result_type=PlanView
+            )
         sections = len(edited.plan.report_outline) if edited.plan else 0
         click.echo(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
 
     with_run(address, run, body)
+
+
+def from_editor(text: str) -> str | None:
+    """What a person makes of the text; None when it was not saved. Raises BadInput without an editor."""
+    try:
+        return click.edit(text, extension=".toml", require_save=True)
+    except click.ClickException as error:
+        raise BadInput(
+            f"{error.format_message()}; set EDITOR to your editor, or give the plan with --file"
+        ) from error
+
+
+def from_file(file: Path) -> str:
+    """The text of a file, `-` for stdin. Raises BadInput."""
+    try:
+        with click.open_file(str(file), encoding="utf-8") as stream:
+            text: str = stream.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file} cannot be read: {error}") from error
+    return text
+
+
+@contextmanager
+def kept_unless_taken(run_id: str, text: str | None) -> Iterator[None]:
+    """Keep what was written in an editor until the run has taken it: a slip must not cost the work."""
+    if text is None:
+        yield
+        return
+    from temporalio.client import WorkflowUpdateFailedError
+
+    from client.state import write_whole
+
+    kept = load_settings().home / "edits" / f"{run_id}.toml"
+    write_whole(kept, text.encode())
+    hint = f"your edit is kept: mend it, then `determinator plan edit {run_id} --file {kept}`"
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{error}; {hint}") from error
+    except WorkflowUpdateFailedError as error:
+        raise BadInput(f"the run refused: {error.cause}; {hint}") from error
+    except BaseException:
+        say(hint)
+        raise
+    kept.unlink(missing_ok=True)
 
 
 async def get_plan(connection: "Connection", run_id: str) -> "PlanView":

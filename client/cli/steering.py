@@ -207,7 +207,8 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
             say("no candidates have been put forward (yet)")
         for candidate in () if as_json else found:
             mechanism = candidate.proposed_mechanism or candidate.mechanism
-            quality = f"[{candidate.evidence_quality}, {len(candidate.support)} quotes]"
+            count = len(candidate.support)
+            quality = f"[{candidate.evidence_quality}, {count} quote{'' if count == 1 else 's'}]"
             click.echo(plain(f"{candidate.name}  {quality}  {mechanism}"))
 
     with_run(address, run, body)

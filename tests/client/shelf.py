@@ -42,10 +42,15 @@ def shelve(
 
 
 def command(*arguments: str, **env: str) -> Ran:
-    """Run a command line in this process, which spares an interpreter's start, with no server to be had."""
+    """Run a command line in this process, with no server to be had."""
+    return inside(*arguments, **NO_SERVER, **env)
+
+
+def inside(*arguments: str, **env: str) -> Ran:
+    """Run a command line in this process, which spares an interpreter's start."""
     out, err = io.StringIO(), io.StringIO()
     with (
-        mock.patch.dict(os.environ, {**NO_SERVER, **env}),
+        mock.patch.dict(os.environ, env),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

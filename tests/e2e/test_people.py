@@ -1,0 +1,267 @@
+"""Everything a person can tell a run from the command line, and what the run makes of it."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.cli import Ran, wait_until
+from tests.client.shelf import JSON, inside
+from tests.e2e.stage import faults
+from tests.replay import Asked, ReplayServer, Reply
+
+pytestmark = pytest.mark.xdist_group("e2e-people")
+
+QUESTION = "Which drugs could prevent colorectal cancer?"
+PATIENCE = 150.0
+"""Seconds a loaded machine may take for what is done in one or two on a quiet one."""
+DOCUMENTS = {
+    "cohort.txt": "Metformin use and colorectal cancer risk in a cohort\n\n"
+    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
+    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes.",
+    "mechanism.txt": "Metformin inhibits growth of colorectal cancer cells\n\n"
+    "Metformin activated AMPK and inhibited mTOR signalling in colorectal cancer cells. "
+    "Growth of colorectal cancer cells was reduced by metformin in a dose-dependent manner.",
+    "aspirin.txt": "Aspirin and colorectal cancer: a randomised trial\n\n"
+    "Aspirin reduced the incidence of colorectal cancer after ten years compared with placebo. "
+    "Aspirin inhibited COX-2 and prostaglandin E2 synthesis in colorectal cancer cells.",
+}
+PLAN = """
+report_title = "Old drugs, new use"
+
+[[report_outline]]
+id = "s1"
+title = "Mechanism"
+key_question = "How does metformin inhibit the growth of colorectal cancer cells?"
+
+[[report_outline]]
+id = "s2"
+title = "Patients"
+key_question = "Does metformin lower the risk of colorectal cancer in patients?"
+"""
+
+
+class SlowSource(ReplayServer):
+    """A literature service that knows nothing and answers only when it is let go: while it keeps a run
+    waiting, the run is where the test wants it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = threading.Event()
+        self.on("/search", self._answer)
+
+    def _answer(self, asked: Asked) -> Reply:
+        self.free.wait(PATIENCE)
+        return Reply(200, json.dumps({"hitCount": 0, "resultList": {"result": []}}), JSON)
+
+
+@pytest.fixture(scope="module")
+def slow_source() -> Iterator[SlowSource]:
+    with SlowSource() as server:
+        yield server
+        server.free.set()
+
+
+@pytest.fixture
+def slow(house: Path, slow_source: SlowSource, monkeypatch: pytest.MonkeyPatch) -> SlowSource:
+    """The slow source as Europe PMC, holding its answers; the same for all tests, so that one worker does."""
+    monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", slow_source.url)
+    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(library(house)))
+    monkeypatch.setenv("LOGNAME", "ada")
+    slow_source.free.clear()
+    slow_source.asked.clear()
+    return slow_source
+
+
+def library(house: Path) -> Path:
+    folder = house.parent / "papers"
+    folder.mkdir(exist_ok=True)
+    for name, text in DOCUMENTS.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def ask(*flags: str, mode: str = "deep", question: str = QUESTION) -> str:
+    sources = ("--source", "library", "--source", "europepmc", "--profile", "drug_repurposing")
+    return good("ask", question, "--mode", mode, *sources, *flags, "--detach").run_id
+
+
+def good(*arguments: str, **env: str) -> Ran:
+    ran = inside(*arguments, **env)
+    assert ran.code == 0, (arguments, ran)
+    return ran
+
+
+def refused(*arguments: str, **env: str) -> str:
+    """The one line that says why."""
+    ran = inside(*arguments, **env)
+    assert (ran.code, ran.out) == (2, ""), (arguments, ran)
+    assert len(ran.err.splitlines()) == 1, ran
+    return ran.err
+
+
+def progress(run_id: str) -> dict[str, Any]:
+    seen: dict[str, Any] = good("status", run_id, "--json").json()["progress"] or {}
+    return seen
+
+
+def wait_for_gate(run_id: str, gate: str) -> None:
+    wait_until(lambda: progress(run_id).get("waiting_for") == gate, PATIENCE)
+
+
+def section(run_id: str, name: str) -> dict[str, Any]:
+    return next((s for s in progress(run_id).get("sections", ()) if s["id"] == name), {})
+
+
+def editor(folder: Path, text: str) -> dict[str, str]:
+    """An editor that writes this, whatever it is given."""
+    (folder / "written.toml").write_text(text)
+    script = folder / "editor.sh"
+    script.write_text(f'#!/bin/sh\ncp "{folder}/written.toml" "$1"\n')
+    script.chmod(0o755)
+    return {"EDITOR": str(script), "VISUAL": ""}
+
+
+def report_of(run_id: str) -> dict[str, Any]:
+    path = Path(f"{run_id}.json")
+    good("report", run_id, "--output", str(path))
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def check_editing(run_id: str, folder: Path) -> None:
+    """The plan as a person edits it: refused when it is wrong, never lost, taken when it is right."""
+    before = good("plan", "show", run_id, "--json").json()
+    shown = good("plan", "show", run_id).out
+    assert "not approved" in shown
+    assert all(s["key_question"] in shown for s in before["plan"]["report_outline"])
+
+    wrong = 'report_title = "x"\n[[report_outline]]\ntitle = "No question"\n'
+    said = refused("plan", "edit", run_id, **editor(folder, wrong))
+    assert "report_outline.0.key_question" in said
+    kept = Path(said.rpartition("--file ")[2].strip().rstrip("`"))
+    assert kept.read_text() == wrong
+    many = PLAN + "".join(f'[[report_outline]]\ntitle = "T{n}"\nkey_question = "Q{n}?"\n' for n in range(9))
+    said = refused("plan", "edit", run_id, **editor(folder, many))
+    assert "the run refused: the plan of this run has 1 to 5 sections, this one has 11" in said
+    assert kept.read_text() == many
+    assert "EDITOR" in refused("plan", "edit", run_id, EDITOR="/nowhere/editor", VISUAL="")
+    assert good("plan", "show", run_id, "--json").json() == before
+    assert "left as it is" in good("plan", "edit", run_id, **editor(folder, "")).err
+
+    assert "2 sections" in good("plan", "edit", run_id, **editor(folder, PLAN)).out
+    assert not kept.exists()
+    after = good("plan", "show", run_id, "--json").json()
+    assert after["plan"]["report_title"] == "Old drugs, new use"
+    assert after["plan_hash"] != before["plan_hash"]
+    assert [s["id"] for s in after["plan"]["report_outline"]] == ["s1", "s2"]
+
+
+def check_leaving(run_id: str) -> None:
+    """What an outsider gets of the finished run, and finds."""
+    assert good("export", run_id, "--output", "bundle").err == ""
+    done = subprocess.run(
+        [sys.executable, "-I", "bundle/check.py"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout
+    assert "everything holds" in good("verify", run_id).out
+    events = [json.loads(line) for line in Path("bundle/events.jsonl").read_text().splitlines()]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert events[-1]["type"] == "finished"
+    told = Path("bundle/methodology.md").read_text()
+    assert "plan: approved by Grace" in told
+    assert "How does metformin inhibit the growth" in told
+
+
+def test_a_deep_run_does_what_its_reviewers_say(slow: SlowSource, tmp_path: Path) -> None:
+    run_id = ask("--approve", "plan,candidates,report")
+    wait_for_gate(run_id, "plan")
+    check_editing(run_id, tmp_path)
+
+    good("pause", run_id)
+    wait_until(lambda: progress(run_id)["paused"], PATIENCE)
+    good("approve", run_id, "--gate", "plan", "--by", "Grace")
+    wait_until(lambda: progress(run_id)["phase"] == "paused", PATIENCE)
+    assert not slow.asked
+    good("resume", run_id)
+    both = ("s1", "s2")
+    wait_until(lambda: slow.asked and all(section(run_id, s)["status"] == "running" for s in both), PATIENCE)
+
+    good("steer", run_id, "only", "adults")
+    wait_until(lambda: progress(run_id)["steering"] == ["only adults"], PATIENCE)
+    assert "of 255,000" in good("extend", run_id, "--tokens", "5000", "--iterations", "1").out
+    assert "it has s1, s2" in refused("cancel", run_id, "--section", "s9")
+    good("cancel", run_id, "--section", "s2")
+    wait_until(lambda: section(run_id, "s2")["status"] == "cancelled", PATIENCE)
+    assert section(run_id, "s1")["status"] == "running"
+    assert "waits at no gate" in refused("approve", run_id)
+
+    slow.free.set()
+    wait_for_gate(run_id, "candidates")
+    assert "waits for the candidates, not for the plan" in refused("approve", run_id, "--gate", "plan")
+    names = [found["name"] for found in good("candidates", run_id, "--json").json()]
+    assert sorted(names) == ["aspirin", "metformin"]
+    assert f"there are {', '.join(names)}" in refused("candidates", run_id, "--keep", "Nonsense")
+    assert good("candidates", run_id, "--keep", "Metformin").out == "kept: metformin\n"
+
+    wait_for_gate(run_id, "report")
+    assert "is still under way" in refused("export", run_id)
+    good("approve", run_id, "--by", "Ada", "--note", "well done")
+    assert good("watch", run_id).out.startswith("Done Old drugs, new use")
+
+    report = report_of(run_id)
+    assert [(s["id"], s["title"]) for s in report["sections"]] == [("s1", "Mechanism"), ("s2", "Patients")]
+    assert report["sections"][1]["status"] == "cancelled"
+    assert report["sections"][0]["claims"]
+    assert [candidate["name"] for candidate in report["candidates"]] == ["metformin"]
+    assert [(a["gate"], a["action"], a["by"]) for a in report["methodology"]["approvals"]] == [
+        ("plan", "edited", "ada"),
+        ("plan", "approved", "Grace"),
+        ("candidates", "chosen", "ada"),
+        ("report", "approved", "Ada"),
+    ]
+    lines = good("evidence", run_id, "--format", "jsonl").out.splitlines()
+    assert not faults(report, [json.loads(line) for line in lines])
+    check_leaving(run_id)
+    for late in (["pause"], ["extend", "--tokens", "1"], ["cancel", "--section", "s1"], ["plan", "edit"]):
+        assert "is over (completed)" in refused(*late, run_id)
+
+
+def test_a_rejected_plan_ends_in_a_report_that_says_who_and_why(slow: SlowSource) -> None:
+    run_id = ask("--approve", "plan", "--max-sections", "2")
+    wait_for_gate(run_id, "plan")
+    good("reject", run_id, "--by", "Grace", "--note", "not our question")
+    assert inside("watch", run_id).code == 4
+    report = report_of(run_id)
+    assert report["stop_reason"] == "rejected_by_reviewer"
+    made = report["methodology"]["approvals"]
+    assert [(a["action"], a["by"], a["note"]) for a in made] == [("rejected", "Grace", "not our question")]
+    assert not slow.asked
+
+
+def test_candidates_are_approved_as_they_are(slow: SlowSource) -> None:
+    slow.free.set()
+    run_id = ask("--approve", "candidates", mode="iterative")
+    wait_for_gate(run_id, "candidates")
+    shown = good("candidates", run_id).out
+    assert {line.split()[0] for line in shown.splitlines()} == {"metformin", "aspirin"}
+    good("approve", run_id, "--gate", "candidates")
+    good("watch", run_id)
+    assert {candidate["name"] for candidate in report_of(run_id)["candidates"]} == {"metformin", "aspirin"}
+
+
+def test_finishing_writes_what_there_is(slow: SlowSource) -> None:
+    # words of its own: what was asked before is answered from the cache and keeps nobody waiting
+    run_id = ask(mode="iterative", question="Does aspirin prevent colorectal cancer?")
+    wait_until(lambda: bool(slow.asked), PATIENCE)
+    good("finish", run_id)
+    slow.free.set()
+    good("watch", run_id)
+    report = report_of(run_id)
+    assert report["stop_reason"] == "finished_by_reviewer"
+    assert report["sections"][0]["claims"]
