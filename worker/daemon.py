@@ -36,7 +36,7 @@ async def serve(settings: Settings, connection: ClientConnectConfig, stop: async
     Raises NoConnection, DeterminatorError (the store cannot be opened) and what ended a worker.
     """
     from worker.build import research_worker
-    from worker.gate import start_gates
+    from worker.gate import keep_gates
     from worker.resources import open_resources
 
     client = await _connect(connection, stop)
@@ -46,12 +46,15 @@ async def serve(settings: Settings, connection: ClientConnectConfig, stop: async
         worker = research_worker(client, resources)
         running = asyncio.create_task(worker.run())
         stopping = asyncio.create_task(stop.wait())
+        keeping = asyncio.create_task(keep_gates(client, settings, resources.sources))
         try:
-            await start_gates(client, settings, resources.sources)
             log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
-            await asyncio.wait([stopping, running], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([stopping, running, keeping], return_when=asyncio.FIRST_COMPLETED)
+            if keeping.done():
+                await keeping  # it ends by an error only
         finally:
             stopping.cancel()
+            keeping.cancel()
             log.info("worker_stopping")
             if not running.done():
                 await worker.shutdown()

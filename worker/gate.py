@@ -1,6 +1,7 @@
 """How one process of a fleet comes to poll a strictly limited API's task queue, and stops when it must.
 
     start_gates(client, settings, sources)    once a worker process: the singleton workflows run
+    keep_gates(client, settings, sources)     as long as it lives: they still do
     gate_activities(client, http, sources, search)   registered on the general queue: `hold_gate`
 
 A holder runs an inner worker on the API's queue. It tells Temporal that it lives by heartbeats it waits for,
@@ -12,15 +13,12 @@ begins by waiting out a whole window.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
 from temporalio import activity
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
-from temporalio.client import AsyncActivityCancelledError, Client
+from temporalio.client import AsyncActivityCancelledError, Client, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
@@ -46,8 +44,11 @@ BELT_SLACK = 1.5
 """The server's own limit stands this far above the gate's. It is an average that is split among a queue's
 partitions: at the very rate it took a third of the throughput (1.8 of 2.6 a second) and was no stricter;
 it is there for the day the gate fails."""
-AT_ONCE = timedelta(milliseconds=100)
+SOON = timedelta(seconds=1)
+"""When a gate that a leaving process gave back is offered again. Offered at once, it often went to one of
+that process's own polls, which were just being closed, and what is lost there costs a whole heartbeat."""
 NOT_HERE = timedelta(seconds=5)
+LOOK_AGAIN_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,21 @@ def gated_queues(sources: Mapping[str, Source]) -> dict[str, list[str]]:
 async def start_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
     """See that the gate of every limited queue runs. May be called by every process at any time.
 
-    A gate that was started on another task queue which nobody polls any more is replaced. Raises RPCError.
+    A gate that was started on another task queue, where nobody takes it any more, is replaced.
+    Raises RPCError.
     """
     for queue in gated_queues(sources):
         await start_gate(client, settings.task_queue, GateTerms(queue=queue))
+
+
+async def keep_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
+    """`start_gates` every minute, for ever: a gate may be ended by hand, and its last holder may die."""
+    while True:
+        try:
+            await start_gates(client, settings, sources)
+        except RPCError as error:
+            log.warning("gates_not_checked", error=str(error))
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
 
 async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
@@ -91,21 +103,30 @@ async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
         )
 
     await start(WorkflowIDConflictPolicy.USE_EXISTING)
-    running = await client.get_workflow_handle(gate_id(terms.queue)).describe()
-    if running.task_queue != task_queue and not await _polled(client, running.task_queue):
-        log.warning("gate_moved", gate=gate_id(terms.queue), was=running.task_queue, now=task_queue)
+    gate = client.get_workflow_handle(gate_id(terms.queue))
+    running = await gate.describe()
+    if running.task_queue != task_queue and not await _held(gate, 2 * terms.heartbeat_seconds):
+        log.warning("gate_moved", gate=gate.id, was=running.task_queue, now=task_queue)
         await start(WorkflowIDConflictPolicy.TERMINATE_EXISTING)
 
 
-async def _polled(client: Client, task_queue: str) -> bool:
-    answer = await client.workflow_service.describe_task_queue(
-        DescribeTaskQueueRequest(
-            namespace=client.namespace,
-            task_queue=TaskQueue(name=task_queue),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-        )
-    )
-    return bool(answer.pollers)
+async def _held(gate: WorkflowHandle[Any, Any], seconds: float) -> bool:
+    """Whether somebody is heard to hold the gate within so many seconds.
+
+    A new heartbeat is the only proof: the server lists who polled a queue for minutes after they died.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds
+    first: datetime | None = None
+    while True:
+        for pending in (await gate.describe()).raw_description.pending_activities:
+            if pending.HasField("last_heartbeat_time"):
+                heard = pending.last_heartbeat_time.ToDatetime(UTC)
+                if first is not None and heard > first:
+                    return True
+                first = heard
+        if asyncio.get_running_loop().time() > deadline:
+            return False
+        await asyncio.sleep(seconds / 24)
 
 
 def gate_activities(
@@ -180,7 +201,7 @@ class GateActivities:
         if not polling.cancelled() and (error := polling.exception()):
             raise ApplicationError(f"polling {terms.queue} failed: {error}", type="PollingFailed") from error
         if activity.is_worker_shutdown():
-            raise _given_back("the worker is shutting down", AT_ONCE)
+            raise _given_back("the worker is shutting down", SOON)
 
     async def _keep_lease(self, gate: Gate, heartbeat_seconds: float) -> None:
         """Heartbeat; each beat that was confirmed extends the lease. Returns when the gate is lost."""

@@ -12,15 +12,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from temporalio import workflow
-from temporalio.api.enums.v1 import PendingActivityState
-from temporalio.client import Client
+from temporalio.api.enums.v1 import DescribeTaskQueueMode, PendingActivityState, TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client, WorkflowHandle
 from temporalio.common import RetryPolicy
+from temporalio.service import RPCError
 
 with workflow.unsafe.imports_passed_through():
     from activities.steps import Hits, SearchTask
@@ -29,8 +34,9 @@ with workflow.unsafe.imports_passed_through():
 
 ROOT = Path(__file__).parents[2]
 QUEUE = "determinator-ncbi"
-GENERAL = "rates"
 GATE = "determinator-gate-ncbi"
+PATIENCE = 150.0
+"""Seconds in which a fleet must have started or the gate have found a new holder; a dozen are common."""
 NOTHING_FOUND = '{"header":{},"esearchresult":{"count":"0","idlist":[],"translationset":[]}}'
 
 
@@ -76,20 +82,79 @@ def slow_ncbi(server: ReplayServer, slowest: float) -> None:
     server.on("/esearch.fcgi", answer)
 
 
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """So many worker processes on a general queue of their own, and the one gate they hold in turn."""
+
+    client: Client
+    queue: str
+    processes: tuple[int, ...]
+    """Ids of the processes; every one of them polls."""
+
+    async def search(self, searches: int) -> WorkflowHandle[Flood, int]:
+        """Begin so many searches at once."""
+        return await self.client.start_workflow(
+            Flood.run, searches, id=f"flood-{self.queue}", task_queue=self.queue
+        )
+
+    async def holder(self, alive: Sequence[int] = (), seconds: float = PATIENCE) -> int:
+        """The process that holds the gate, once it is one of these (any of the fleet's without them)."""
+        deadline = time.monotonic() + seconds
+        while True:
+            described = await self.client.get_workflow_handle(GATE).describe()
+            pending = described.raw_description.pending_activities
+            for held in pending:
+                identity = held.last_worker_identity.partition("@")[0]
+                started = held.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
+                if started and identity.isdigit() and int(identity) in (alive or self.processes):
+                    return int(identity)
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"none of {alive} holds the gate: {pending}")
+            await asyncio.sleep(0.1)
+
+    async def end(self) -> None:
+        """Leave nothing to the next fleet on this server, whatever became of this one."""
+        for name in (f"flood-{self.queue}", GATE):
+            with suppress(RPCError):  # it has ended, or never began
+                await self.client.get_workflow_handle(name).terminate("the fleet is gone")
+
+
+@asynccontextmanager
+async def fleet(
+    client: Client,
+    size: int,
+    address: str,
+    ncbi: str,
+    folder: Path,
+    heartbeat: float,
+    *,
+    key: str = "",
+) -> AsyncIterator[Fleet]:
+    """A fleet of so many processes, once all of them poll. They are killed at the end."""
+    queue = f"rates-{uuid.uuid4().hex[:8]}"
+    await Fleet(client, queue, ()).end()  # a worker of another test may have left the gate on its own queue
+    with started(size, [address, queue, str(heartbeat)], ncbi, folder, key) as processes:
+        found = Fleet(client, queue, tuple(processes))
+        try:
+            await all_poll(found, folder)
+            yield found
+        finally:
+            await found.end()
+
+
 @contextmanager
-def fleet(size: int, address: str, ncbi: str, folder: Path, heartbeat: float) -> Iterator[list[int]]:
-    """So many worker processes; yields their ids. They are killed at the end."""
-    processes = []
+def started(size: int, arguments: list[str], ncbi: str, folder: Path, key: str) -> Iterator[list[int]]:
+    """The processes alone, by their ids."""
     folder.mkdir(parents=True, exist_ok=True)
+    environment = {name: value for name, value in os.environ.items() if name != "NCBI_API_KEY"}
+    environment |= {"DETERMINATOR_PUBMED_URL": ncbi, "PYTHONPATH": str(ROOT)}
+    if key:
+        environment["NCBI_API_KEY"] = key
+    command = [sys.executable, "-m", "tests.worker.fleet", *arguments]
+    processes: list[subprocess.Popen[bytes]] = []
     try:
         for number in range(size):
-            environment = {
-                **{name: value for name, value in os.environ.items() if name != "NCBI_API_KEY"},
-                "DETERMINATOR_HOME": str(folder / f"home-{number}"),
-                "DETERMINATOR_PUBMED_URL": ncbi,
-                "PYTHONPATH": str(ROOT),
-            }
-            command = [sys.executable, "-m", "tests.worker.fleet", address, str(heartbeat)]
+            environment["DETERMINATOR_HOME"] = str(folder / f"home-{number}")
             with (folder / f"worker-{number}.log").open("wb") as log:
                 processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=ROOT))
         yield [process.pid for process in processes]
@@ -99,26 +164,30 @@ def fleet(size: int, address: str, ncbi: str, folder: Path, heartbeat: float) ->
             process.wait()
 
 
-async def holder(client: Client, alive: Sequence[int], seconds: float = 60) -> int:
-    """The process that holds the gate, once it is one of these."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        described = await client.get_workflow_handle(GATE).describe()
-        for pending in described.raw_description.pending_activities:
-            identity = pending.last_worker_identity.partition("@")[0]
-            started = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
-            if started and identity.isdigit() and int(identity) in alive:
-                return int(identity)
+async def all_poll(found: Fleet, folder: Path) -> None:
+    """Wait until every process polls the general queue: on a busy machine the first may be long before the
+    last."""
+    request = DescribeTaskQueueRequest(
+        namespace=found.client.namespace,
+        task_queue=TaskQueue(name=found.queue),
+        # The plain mode knows only who polls one of the queue's partitions.
+        api_mode=DescribeTaskQueueMode.DESCRIBE_TASK_QUEUE_MODE_ENHANCED,
+        task_queue_types=[TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY],
+        report_pollers=True,
+    )
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        answer = await found.client.workflow_service.describe_task_queue(request)
+        kinds = [kind for version in answer.versions_info.values() for kind in version.types_info.values()]
+        polling = {poller.identity.partition("@")[0] for kind in kinds for poller in kind.pollers}
+        if polling >= {str(process) for process in found.processes}:
+            return
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{polling} poll, of {found.processes}; their logs are in {folder}")
         await asyncio.sleep(0.1)
-    raise TimeoutError("nobody holds the gate")
 
 
-async def end_gate(client: Client) -> None:
-    """Leave no gate of one fleet to the next."""
-    await client.get_workflow_handle(GATE).terminate("the fleet is gone")
-
-
-async def work(address: str, heartbeat: float) -> None:
+async def work(address: str, queue: str, heartbeat: float) -> None:
     from temporalio.worker import Worker
 
     from activities.evidence import EvidenceStore
@@ -135,10 +204,10 @@ async def work(address: str, heartbeat: float) -> None:
     async with open_http(settings) as http:
         sources = {"pubmed": build(settings, http)}
         search = SearchActivities(sources, EvidenceStore.at(settings.evidence_url))
-        await start_gate(client, GENERAL, GateTerms(queue=QUEUE, heartbeat_seconds=heartbeat))
+        await start_gate(client, queue, GateTerms(queue=QUEUE, heartbeat_seconds=heartbeat))
         worker = Worker(
             client,
-            task_queue=GENERAL,
+            task_queue=queue,
             workflows=[RateGate, Flood],
             activities=gate_activities(client, http, sources, search),
             graceful_shutdown_timeout=timedelta(seconds=5),
@@ -152,6 +221,7 @@ async def work(address: str, heartbeat: float) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("address")
+    parser.add_argument("queue")
     parser.add_argument("heartbeat", type=float)
     given = parser.parse_args()
-    asyncio.run(work(given.address, given.heartbeat))
+    asyncio.run(work(given.address, given.queue, given.heartbeat))

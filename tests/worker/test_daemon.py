@@ -5,6 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,17 +16,26 @@ from pydantic import SecretStr
 from activities.settings import Settings
 from worker.logs import secrets_of
 
+PATIENCE = 120
+"""Seconds a process may take on a busy machine; a few are common."""
 COMMAND = [sys.executable, "-P", "-m", "worker.daemon"]
 
 
-def begin(*arguments: str, **env: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+@contextmanager
+def begun(*arguments: str, **env: str) -> "Iterator[subprocess.Popen[str]]":
+    """A worker process; it does not outlive its test."""
+    worker = subprocess.Popen(
         [*COMMAND, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **env},
     )
+    with worker:
+        try:
+            yield worker
+        finally:
+            worker.kill()
 
 
 def lines_until(worker: "subprocess.Popen[str]", event: str) -> list[dict[str, object]]:
@@ -40,37 +52,38 @@ def lines_until(worker: "subprocess.Popen[str]", event: str) -> list[dict[str, o
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_worker_cleanly(home: Path, dev_server: str, number: signal.Signals) -> None:
-    worker = begin("--address", dev_server, DETERMINATOR_TASK_QUEUE=f"daemon-{number}")
-    started = lines_until(worker, "worker_started")[-1]
-    assert started["queue"] == f"daemon-{number}"
-    worker.send_signal(number)
-    assert "worker_stopped" in worker.communicate(timeout=40)[1]
-    assert worker.returncode == 0
+    queue = f"daemon-{uuid.uuid4()}"
+    with begun("--address", dev_server, DETERMINATOR_TASK_QUEUE=queue) as worker:
+        started = lines_until(worker, "worker_started")[-1]
+        assert started["queue"] == queue
+        worker.send_signal(number)
+        assert "worker_stopped" in worker.communicate(timeout=PATIENCE)[1]
+        assert worker.returncode == 0
 
 
 def test_a_worker_waits_for_a_server_that_is_late(home: Path) -> None:
-    worker = begin("--address", "127.0.0.1:1")
-    waiting = lines_until(worker, "waiting_for_server")[-1]
-    assert "127.0.0.1:1" in str(waiting["error"])
-    worker.send_signal(signal.SIGTERM)
-    worker.communicate(timeout=40)
-    assert worker.returncode == 0
+    with begun("--address", "127.0.0.1:1") as worker:
+        waiting = lines_until(worker, "waiting_for_server")[-1]
+        assert "127.0.0.1:1" in str(waiting["error"])
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=PATIENCE)
+        assert worker.returncode == 0
 
 
 def test_a_worker_without_an_address_says_so(home: Path) -> None:
-    worker = begin()
-    _, err = worker.communicate(timeout=40)
-    assert worker.returncode == 2
-    assert err == "Error: no Temporal address; give --address or TEMPORAL_ADDRESS\n"
+    with begun() as worker:
+        _, err = worker.communicate(timeout=PATIENCE)
+        assert worker.returncode == 2
+        assert err == "Error: no Temporal address; give --address or TEMPORAL_ADDRESS\n"
 
 
 def test_a_store_that_cannot_be_opened_is_named(home: Path, dev_server: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    worker = begin("--address", dev_server, DETERMINATOR_STORE_URL=str(tmp_path / "file" / "store"))
-    record = lines_until(worker, "cannot_start")[-1]
-    worker.communicate(timeout=40)
-    assert "cannot open the evidence store" in str(record["error"])
-    assert worker.returncode == 2
+    with begun("--address", dev_server, DETERMINATOR_STORE_URL=str(tmp_path / "file" / "store")) as worker:
+        record = lines_until(worker, "cannot_start")[-1]
+        worker.communicate(timeout=PATIENCE)
+        assert "cannot open the evidence store" in str(record["error"])
+        assert worker.returncode == 2
 
 
 def test_no_secret_reaches_the_log(home: Path) -> None:
@@ -86,7 +99,7 @@ def test_no_secret_reaches_the_log(home: Path) -> None:
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env={**os.environ, "NCBI_API_KEY": "hush-hush-1", "OPENAI_API_KEY": "hush-hush-2"},
     )
     records = [json.loads(line) for line in done.stderr.splitlines()]

@@ -1,17 +1,36 @@
 import asyncio
 import os
 import signal
+import uuid
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from temporalio.client import Client
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.service import RPCError
+from temporalio.worker import Worker
 
+from activities.evidence import EvidenceStore
+from activities.search import SearchActivities
+from activities.settings import Settings
+from activities.sources.http import Http
+from activities.sources.pubmed import build
+from activities.types import SourceInfo
 from tests.replay import ReplayServer
-from tests.worker.fleet import GENERAL, Flood, busiest_second, end_gate, fleet, holder, slow_ncbi
+from tests.worker.fleet import busiest_second, fleet, slow_ncbi
+from worker.gate import gate_activities, keep_gates, start_gate
+from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
+
+pytestmark = pytest.mark.timeout(600)
 
 HEARTBEAT = 3.0
+NEVER = 300.0
+"""A heartbeat that fails later than any of these tests ends."""
 SEARCHES = 12
 
 
@@ -26,18 +45,14 @@ async def test_a_fleet_keeps_the_rate_and_survives_the_death_of_the_holder(
 ) -> None:
     with ReplayServer() as server:
         slow_ncbi(server, 0.3)
-        with fleet(3, dev_server, server.url, tmp_path, HEARTBEAT) as processes:
-            flood = await temporal_client.start_workflow(
-                Flood.run, SEARCHES, id="flood-kill", task_queue=GENERAL
-            )
-            while server.count("/esearch.fcgi") < 4:  # noqa: ASYNC110 - the server is a thread
-                await asyncio.sleep(0.05)
-            killed = await holder(temporal_client, processes)
+        async with fleet(temporal_client, 3, dev_server, server.url, tmp_path, HEARTBEAT) as found:
+            flood = await found.search(SEARCHES)
+            await asked(server, 4)
+            killed = await found.holder()
             os.kill(killed, signal.SIGKILL)
-            others = [process for process in processes if process != killed]
-            assert await holder(temporal_client, others) in others
+            others = [process for process in found.processes if process != killed]
+            assert await found.holder(others) in others
             assert await flood.result() == SEARCHES
-        await end_gate(temporal_client)
     assert SEARCHES <= len(server.asked) <= SEARCHES + 8  # what the dead process had under way is asked again
     assert busiest_second([asked.at for asked in server.asked]) <= 3
 
@@ -47,49 +62,43 @@ async def test_a_stopped_holder_that_wakes_up_after_its_successor_sends_nothing_
 ) -> None:
     with ReplayServer() as server:
         slow_ncbi(server, 0.3)
-        with fleet(2, dev_server, server.url, tmp_path, HEARTBEAT) as processes:
-            flood = await temporal_client.start_workflow(
-                Flood.run, SEARCHES, id="flood-stop", task_queue=GENERAL
-            )
-            while server.count("/esearch.fcgi") < 3:  # noqa: ASYNC110 - the server is a thread
-                await asyncio.sleep(0.05)
-            stopped = await holder(temporal_client, processes)
+        async with fleet(temporal_client, 2, dev_server, server.url, tmp_path, HEARTBEAT) as found:
+            flood = await found.search(SEARCHES)
+            await asked(server, 3)
+            stopped = await found.holder()
             os.kill(stopped, signal.SIGSTOP)
-            await holder(temporal_client, [process for process in processes if process != stopped])
+            await found.holder([process for process in found.processes if process != stopped])
             os.kill(stopped, signal.SIGCONT)
             assert await flood.result() == SEARCHES
-        await end_gate(temporal_client)
     assert busiest_second([asked.at for asked in server.asked]) <= 3
 
 
-@pytest.mark.chaos  # a lost poll costs its heartbeat of a minute
 async def test_a_holder_that_is_asked_to_leave_hands_over_and_ends_by_itself(
     temporal_client: Client, dev_server: str, tmp_path: Path
 ) -> None:
     with ReplayServer() as server:
         slow_ncbi(server, 0.1)
-        with fleet(2, dev_server, server.url, tmp_path, 60) as processes:
-            flood = await temporal_client.start_workflow(
-                Flood.run, SEARCHES, id="flood-leave", task_queue=GENERAL
-            )
-            while server.count("/esearch.fcgi") < 2:  # noqa: ASYNC110 - the server is a thread
-                await asyncio.sleep(0.05)
-            leaving = await holder(temporal_client, processes)
+        async with fleet(temporal_client, 2, dev_server, server.url, tmp_path, NEVER) as found:
+            flood = await found.search(SEARCHES)
+            await asked(server, 2)
+            leaving = await found.holder()
             os.kill(leaving, signal.SIGTERM)
-            # A heartbeat of a minute: only a gate that was given back is held again in time.
-            others = [process for process in processes if process != leaving]
-            assert await holder(temporal_client, others, seconds=40) in others
+            # Nobody notices a missing heartbeat here: only a gate that was given back is held again.
+            others = [process for process in found.processes if process != leaving]
+            assert await found.holder(others) in others
             assert await flood.result() == SEARCHES
-        await end_gate(temporal_client)
     assert len(server.asked) == SEARCHES  # what was under way was finished, not asked again
     assert busiest_second([asked.at for asked in server.asked]) <= 3
 
 
-async def test_starting_the_gate_twice_leaves_one_gate(temporal_client: Client) -> None:
-    from worker.gate import start_gate
-    from workflows.rate_gate import GateTerms, gate_id
+async def asked(server: ReplayServer, times: int) -> None:
+    """Wait until the server was asked so often."""
+    while server.count("/esearch.fcgi") < times:  # noqa: ASYNC110 - the server is a thread
+        await asyncio.sleep(0.05)
 
-    terms = GateTerms(queue="determinator-twice")
+
+async def test_starting_the_gate_twice_leaves_one_gate(temporal_client: Client) -> None:
+    terms = GateTerms(queue=f"determinator-{uuid.uuid4()}", heartbeat_seconds=0.5)
     await start_gate(temporal_client, "nobody-here", terms)
     handle = temporal_client.get_workflow_handle(gate_id(terms.queue))
     first = (await handle.describe()).run_id
@@ -102,18 +111,53 @@ async def test_starting_the_gate_twice_leaves_one_gate(temporal_client: Client) 
     await handle.terminate("end of the test")
 
 
+async def test_a_gate_moves_when_nobody_holds_it_any_more_and_not_before(temporal_client: Client) -> None:
+    @activity.defn(name=HOLD_GATE)
+    async def hold(terms: GateTerms) -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(0.1)
+
+    mine = str(uuid.uuid4())
+    terms = GateTerms(queue=f"determinator-{mine}", heartbeat_seconds=4)
+    handle = temporal_client.get_workflow_handle(gate_id(terms.queue))
+    async with Worker(temporal_client, task_queue=mine, workflows=[RateGate], activities=[hold]):
+        await start_gate(temporal_client, mine, terms)
+        await start_gate(temporal_client, "somewhere-else", terms)
+        assert (await handle.describe()).task_queue == mine
+    # The server lists the pollers of that queue for minutes yet.
+    await start_gate(temporal_client, "somewhere-else", terms)
+    assert (await handle.describe()).task_queue == "somewhere-else"
+    await handle.terminate("end of the test")
+
+
+async def test_a_gate_that_was_ended_by_hand_is_started_again(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.gate.LOOK_AGAIN_SECONDS", 0.2)
+    settings = Settings(home=tmp_path, task_queue=str(uuid.uuid4()))
+    queue = f"determinator-{uuid.uuid4()}"
+    info = SourceInfo(name="strict", title="Strict", covers="", queue=queue)
+    handle = temporal_client.get_workflow_handle(gate_id(queue))
+    keeping = asyncio.create_task(
+        keep_gates(temporal_client, settings, {"strict": SimpleNamespace(info=info)})
+    )
+    for _ in range(2):
+        while not await running(handle):
+            assert not keeping.done()
+        await handle.terminate("by hand")
+    keeping.cancel()
+
+
+async def running(gate: WorkflowHandle[Any, Any]) -> bool:
+    await asyncio.sleep(0.05)
+    try:
+        return (await gate.describe()).status == WorkflowExecutionStatus.RUNNING
+    except RPCError:
+        return False
+
+
 def test_sources_on_a_limited_queue_without_a_gate_are_refused(tmp_path: Path) -> None:
-    from types import SimpleNamespace
-
-    import httpx
-
-    from activities.evidence import EvidenceStore
-    from activities.search import SearchActivities
-    from activities.settings import Settings
-    from activities.sources.http import Http
-    from activities.sources.pubmed import build
-    from worker.gate import gate_activities
-
     settings = Settings(home=tmp_path)
     sources = {"pubmed": build(settings, Http(httpx.AsyncClient()))}
     search = SearchActivities(sources, EvidenceStore.at(str(tmp_path)))
