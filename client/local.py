@@ -4,11 +4,13 @@ Invariants:
 - Each process holds a lock for as long as it lives (it inherits the open file), so two never serve one home,
   and `kill -9` frees it.
 - Whoever starts or stops something holds `start.lock`; the common case, both alive, takes no lock at all.
-- A note is a hint (pid, port); the locks and an answering port are the truth.
+- A note is a hint (pid, port); the locks, which are signed with their holder's pid, and an answering port are
+  the truth.
 - The command line is a client only: no run depends on its process.
 """
 
 import asyncio
+import errno
 import os
 import sys
 import time
@@ -27,7 +29,7 @@ from client.binary import NoServerBinary, find_temporal, free_port, server_versi
 from client.connect import Connection, NoConnection, open_client, quiet
 from client.fingerprint import fingerprint, worker_environment
 from client.locks import Locked, LockFile, is_held
-from client.processes import ASKING_SECONDS, end, spawn
+from client.processes import ASKING_SECONDS, end, last_error, spawn
 from client.state import Places, ServerNote, WorkerNote, read_note, write_note
 
 START_SECONDS = 60.0
@@ -64,18 +66,27 @@ async def bring_up(
     try:
         places.make()
         wanted = fingerprint(settings, places) if worker else None
+        found = await _running_server(places)
+        if found is None or (wanted and _worker_trouble(places, found[1], wanted, renew)):
+            async with _starting(places):
+                found = await _running_server(places) or await _start_server(places, say)
+                if wanted:
+                    await _settle_worker(settings, places, found[1], wanted, renew, say)
     except OSError as error:
-        raise NoConnection(
-            f"the home folder {places.home} cannot be written ({error.strerror}); set DETERMINATOR_HOME"
-        ) from error
-    found = await _running_server(places)
-    if found is None or (wanted and _worker_trouble(places, found[1], wanted, renew)):
-        async with _starting(places):
-            found = await _running_server(places) or await _start_server(places)
-            if wanted:
-                await _settle_worker(settings, places, found[1], wanted, renew, say)
+        raise NoConnection(unwritable(places.home, error)) from error
     client, note = found
     return Connection(client, embedded=True, address=note.address, ui_url=note.ui_url)
+
+
+def unwritable(home: Path, error: OSError) -> str:
+    """What to do about a home that cannot be used."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"there is no space left for {home}; make room there, or set DETERMINATOR_HOME. "
+            "Runs that were begun are kept and go on then"
+        )
+    reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return f"the home folder {home} cannot be used ({reason}); set DETERMINATOR_HOME"
 
 
 def take_down(home: Path, *, server: bool = True) -> list[str]:
@@ -91,10 +102,10 @@ def take_down(home: Path, *, server: bool = True) -> list[str]:
     with lock:
         ended = []
         worker_note = read_note(places.worker_note, WorkerNote)
-        if worker_note and end(places.worker_lock, worker_note.pid):
+        if end(places.worker_lock, worker_note.pid if worker_note else None):
             ended.append("worker")
         server_note = read_note(places.server_note, ServerNote)
-        if server and server_note and end(places.server_lock, server_note.pid):
+        if server and end(places.server_lock, server_note.pid if server_note else None):
             ended.append("server")
     return ended
 
@@ -120,13 +131,14 @@ async def _starting(places: Places) -> AsyncIterator[None]:
 
 
 async def _running_server(places: Places) -> tuple[Client, ServerNote] | None:
-    """A client of the server that holds the lock, waiting for one that is just starting; None without one."""
+    """A client of the server that holds the lock, waiting for one that is just starting; None without one,
+    and when its note is gone, so that nobody knows where it is."""
     if not is_held(places.server_lock):
         return None
     if read_note(places.server_note, ServerNote) is None:
         return None
     found = await _wait_until_ready(places)
-    if found is None and is_held(places.server_lock):
+    if found is None and is_held(places.server_lock) and read_note(places.server_note, ServerNote):
         raise NoConnection(
             "the embedded server does not answer; end it with `determinator down`; "
             f"its log is {places.server_log}"
@@ -140,7 +152,8 @@ async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
     while time.monotonic() < deadline:
         # read each time: whoever holds the lock may be about to replace the note
         note = read_note(places.server_note, ServerNote)
-        assert note is not None, "notes are replaced, never removed"
+        if note is None:
+            return None
         try:
             client = await open_client({"target_host": note.address}, timeout=5)
             await raise_retention(client)
@@ -153,7 +166,11 @@ async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
     return None
 
 
-async def _start_server(places: Places) -> tuple[Client, ServerNote]:
+async def _start_server(places: Places, say: Say) -> tuple[Client, ServerNote]:
+    """Start the server. The caller holds the start lock and found none that can be reached."""
+    if is_held(places.server_lock):
+        say("restarting the embedded server: the note that says where it is cannot be read")
+        await _end_unknown(places.server_lock)
     try:
         binary = find_temporal()
         version = server_version(binary)
@@ -171,12 +188,42 @@ async def _start_server(places: Places) -> tuple[Client, ServerNote]:
         note = ServerNote(
             pid=pid, port=port, ui_port=ui_port, version=version, database=str(database), started_at=_now()
         )
-        write_note(places.server_note, note)
+        try:
+            write_note(places.server_note, note)
+        except OSError:
+            end(places.server_lock, pid)
+            raise
         found = await _wait_until_ready(places)
         if found is not None:
             return found
         end(places.server_lock, pid)
-    raise NoConnection(f"the embedded server does not start; see {places.server_log}")
+    raise NoConnection(why_no_server(places, database))
+
+
+def why_no_server(places: Places, database: Path) -> str:
+    """Why the server ended as soon as it was started, by its own last words."""
+    said = last_error(places.server_log)
+    if any(mark in said for mark in BROKEN_DATABASE):
+        return (
+            f"the embedded server's database is damaged ({said}); move {database}* away: its "
+            f"runs are lost, finished reports stay in {places.reports}"
+        )
+    if any(mark in said for mark in NO_SPACE):
+        return f"there is no space left for {database}; make room there and try again, nothing is lost"
+    return f"the embedded server does not start{f' ({said})' if said else ''}; see {places.server_log}"
+
+
+BROKEN_DATABASE = ("file is not a database", "malformed", "disk image", "file is encrypted")
+NO_SPACE = ("disk is full", "no space left")
+"""How SQLite and the system say it, in the server's last words."""
+
+
+async def _end_unknown(lock: Path) -> None:
+    """End the process that holds a lock when no note says which one it is. Raises NoConnection."""
+    if not await asyncio.to_thread(end, lock, None):
+        raise NoConnection(
+            f"a process holds {lock} and nothing says which one; `fuser {lock}` does: end it and try again"
+        )
 
 
 PACE = (
@@ -208,8 +255,10 @@ def _server_command(binary: Path, port: int, ui_port: int, database: Path) -> li
 def _worker_trouble(places: Places, server: ServerNote, wanted: str, renew: bool) -> str:
     """Why the worker must be started, or started anew; empty when it is right as it is."""
     note = read_note(places.worker_note, WorkerNote)
-    if note is None or not is_held(places.worker_lock):
+    if not is_held(places.worker_lock):
         return "there is none"
+    if note is None:
+        return "the note that says which one it is cannot be read"
     if note.address != server.address:
         return "the server moved to another port"
     if renew and note.fingerprint != wanted:
@@ -226,18 +275,19 @@ async def _settle_worker(
         return
     note = read_note(places.worker_note, WorkerNote)
     if is_held(places.worker_lock):
-        if note is None:
-            raise NoConnection(
-                f"a worker holds {places.worker_lock} but left no note; end that process and try again"
-            )
         say(f"restarting the background worker: {trouble}")
-        await asyncio.to_thread(end, places.worker_lock, note.pid)
+        if note is None:
+            await _end_unknown(places.worker_lock)
+        else:
+            await asyncio.to_thread(end, places.worker_lock, note.pid)
     command = [sys.executable, "-P", "-m", "worker.daemon", "--address", server.address]
     pid = spawn(command, places.worker_lock, places.worker_log, places.home, env=worker_environment(settings))
-    write_note(
-        places.worker_note,
-        WorkerNote(pid=pid, address=server.address, fingerprint=wanted, started_at=_now()),
-    )
+    note = WorkerNote(pid=pid, address=server.address, fingerprint=wanted, started_at=_now())
+    try:
+        write_note(places.worker_note, note)
+    except OSError:
+        await asyncio.to_thread(end, places.worker_lock, pid)
+        raise
 
 
 def worker_seat(settings: Settings, address: str) -> LockFile:
@@ -245,6 +295,7 @@ def worker_seat(settings: Settings, address: str) -> LockFile:
     places = Places(settings.home)
     seat = LockFile(places.worker_lock)
     seat.take(ASKING_SECONDS)
+    seat.sign(os.getpid())
     note = WorkerNote(
         pid=os.getpid(), address=address, fingerprint=fingerprint(settings, places), started_at=_now()
     )

@@ -5,6 +5,7 @@ POSIX: `flock` belongs to the open file, which the child keeps open (`pass_fds`)
 the process that holds the lock is the one that took it, and callers fall back to asking the port or the pid.
 """
 
+import contextlib
 import os
 import sys
 import time
@@ -14,6 +15,8 @@ from typing import Self
 
 INHERITABLE = sys.platform != "win32"
 """Whether a child can hold a lock its parent took."""
+PID_CHARS = 20
+"""Room for a pid in a lock file, always written in full: where there was room once, a full disk has room."""
 
 
 class Locked(Exception):
@@ -44,6 +47,12 @@ class LockFile:
                 raise Locked(str(self.path))
             time.sleep(0.02)
         self._fd = fd
+
+    def sign(self, pid: int) -> None:
+        """Write down whose lock it is: the process that will hold it from now on."""
+        with contextlib.suppress(OSError):  # a full disk; notes say it too
+            os.lseek(self.fd, 0, os.SEEK_SET)
+            os.write(self.fd, f"{pid:<{PID_CHARS}}".encode())
 
     def release(self) -> None:
         """Close our end. A child that inherited the file keeps the lock."""
@@ -76,6 +85,17 @@ def is_held(path: Path) -> bool:
         return not _try_lock(fd, shared=True)
     finally:
         os.close(fd)
+
+
+def holder(path: Path) -> int | None:
+    """The pid of the process that holds the lock; None when nobody does or it did not sign."""
+    if not is_held(path):
+        return None
+    try:
+        text = path.read_bytes()[:PID_CHARS].strip()
+    except OSError:  # Windows lets nobody read what is locked
+        return None
+    return int(text) if text.isdigit() else None
 
 
 def _try_lock(fd: int, *, shared: bool = False) -> bool:

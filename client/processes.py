@@ -9,13 +9,15 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from client.locks import INHERITABLE, LockFile, is_held
+from client.locks import INHERITABLE, LockFile, holder, is_held
 
 STOP_SECONDS = 20.0
 """How long a process may take to end before it is killed."""
 LOG_BYTES = 5 * 1024 * 1024
 """A log larger than this is put aside when its process is started anew."""
 
+TAIL_BYTES = 8192
+"""How much of a log's end is read."""
 ASKING_SECONDS = 2.0
 """Longer than anybody takes to ask whether a lock is held."""
 
@@ -47,9 +49,23 @@ def spawn(
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
+        if INHERITABLE:
+            held.sign(process.pid)
     # it is to outlive us: nobody waits for it, and Popen must not complain about that
     process.returncode = 0
     return process.pid
+
+
+def last_error(log: Path) -> str:
+    """The last line of a log that begins with `Error:`, without that word; empty when there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
+            lines = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return ""
+    found = next((line for line in reversed(lines) if line.startswith("Error:")), "")
+    return found.removeprefix("Error:").strip()[:300]
 
 
 def turn_over(log: Path) -> None:
@@ -60,9 +76,14 @@ def turn_over(log: Path) -> None:
             log.replace(log.with_suffix(".log.1"))
 
 
-def end(lock: Path, pid: int) -> bool:
-    """End the process that holds a lock: asked first, killed when it does not listen. False without one."""
-    if not is_held(lock):
+def end(lock: Path, noted: int | None) -> bool:
+    """End the process that holds a lock: asked first, killed when it does not listen. False when nobody holds
+    it, or nobody knows who does.
+
+    `noted` is its pid as a note has it; what the lock itself says is better, because a note may be old.
+    """
+    pid = holder(lock) or noted
+    if pid is None or not is_held(lock):
         return False
     for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
         try:

@@ -1,7 +1,10 @@
 """The embedded pair: one server and one worker for a home, whatever is started or killed, and when."""
 
+import errno
+import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -12,8 +15,8 @@ from activities.settings import Settings
 from client.attributes import ATTRIBUTES, RETENTION, register_attributes
 from client.connect import NoConnection
 from client.local import bring_up, look, take_down
-from client.locks import Locked, LockFile, is_held
-from client.processes import spawn
+from client.locks import Locked, LockFile, holder, is_held
+from client.processes import end, spawn
 from client.state import Places, ServerNote, read_note
 from tests.client.cli import begin, determinator, living, processes_of, wait_until
 
@@ -165,6 +168,77 @@ def test_a_worker_in_the_foreground_takes_the_only_seat(home: Path) -> None:
     foreground.send_signal(signal.SIGTERM)
     _, err = foreground.communicate(timeout=40)
     assert foreground.returncode == 0, err
+
+
+@pytest.mark.parametrize("note", ["server.json", "worker.json"])
+def test_a_note_that_cannot_be_read_is_made_anew_and_nobody_is_left_behind(home: Path, note: str) -> None:
+    determinator("up")
+    before = living(home)
+    (home / "state" / note).write_text("{not a note")
+    again = determinator("up")
+    assert again.code == 0, again
+    assert "the note" in again.err
+    after = living(home)
+    assert (len(after["server"]), len(after["worker"])) == (1, 1)
+    kept, renewed = ("worker", "server") if note == "server.json" else ("server", "worker")
+    assert after[renewed] != before[renewed]
+    if kept == "server":
+        assert after[kept] == before[kept]
+
+
+def test_down_ends_what_no_note_tells_of_and_nobody_else(home: Path) -> None:
+    determinator("up")
+    living(home)
+    innocent = subprocess.Popen(["sleep", "60"])
+    note = json.loads((home / "state" / "worker.json").read_text())
+    (home / "state" / "worker.json").write_text(json.dumps({**note, "pid": innocent.pid}))
+    (home / "state" / "server.json").unlink()
+    try:
+        assert determinator("down").out == "stopped the worker and the server\n"
+        assert innocent.poll() is None
+    finally:
+        innocent.kill()
+        innocent.wait()
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+def test_a_damaged_database_is_named_with_the_way_out(home: Path) -> None:
+    determinator("up")
+    determinator("down")
+    (database,) = home.glob("*.db")
+    for file in home.glob("*.db*"):
+        file.unlink()
+    database.write_bytes(b"this is no database" * 1000)
+    refused = determinator("list")
+    assert refused.code == 3
+    assert refused.err.count("\n") == 1
+    assert f"move {database}* away" in refused.err
+    database.rename(home / "damaged")
+    assert determinator("list").code == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "needle"), [(errno.ENOSPC, "there is no space left for"), (errno.EROFS, "cannot be used")]
+)
+async def test_a_note_that_cannot_be_written_is_one_line_and_leaves_no_process(
+    home: Path, monkeypatch: pytest.MonkeyPatch, number: int, needle: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("client.local.write_note", full)
+    with pytest.raises(NoConnection, match=needle):
+        await bring_up(Settings())
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+def test_a_lock_says_who_holds_it(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    assert holder(lock) is None
+    pid = spawn(["sleep", "60"], lock, tmp_path / "log", tmp_path)
+    assert holder(lock) == pid
+    assert end(lock, None)
+    assert holder(lock) is None
 
 
 def test_a_lock_lives_as_long_as_the_process_that_inherited_it(tmp_path: Path) -> None:
