@@ -85,9 +85,11 @@ def living(home: Path) -> dict[str, list[int]]:
     return processes_of(home)
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 100.0, *, every: float = 0.05) -> None:
+def wait_until(
+    condition: Callable[[], object], seconds: float = 100.0, *, every: float = 0.05, what: str = "it"
+) -> None:
     """Poll until it holds; fail the test when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain for {what}"
         time.sleep(every)

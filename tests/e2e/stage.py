@@ -3,9 +3,11 @@
 import hashlib
 import json
 import re
+import threading
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,8 @@ PMIDS = (
 
 ASPECT = re.compile(r"aspect (\d+)")
 AREA = re.compile(r"area (\d+)\?")
+PATIENCE = 120.0
+"""Seconds after which a model answers although the clock is stopped."""
 FENCE = re.compile(rb"evidence-[0-9a-f]{12}")
 
 
@@ -53,6 +57,17 @@ class Clock:
     def __init__(self, delay: float) -> None:
         self.exchanges: list[Exchange] = []
         self._delay = delay
+        self._running = threading.Event()
+        self._running.set()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """No model answers what it is asked meanwhile, so that no run goes further than its next question."""
+        self._running.clear()
+        try:
+            yield
+        finally:
+            self._running.set()
 
     def timed(self, answer: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
         """The same answer, `delay` seconds later."""
@@ -61,7 +76,10 @@ class Clock:
             question = question_of(asked) if asked.body else ""
             exchange = Exchange(key_of(asked), time.monotonic(), question)
             self.exchanges.append(exchange)
+            held = asked.body and not self._running.is_set()
             time.sleep(self._delay)
+            if held:
+                self._running.wait(PATIENCE)
             reply = answer(asked)
             exchange.answered = time.monotonic()
             return reply

@@ -1,17 +1,21 @@
 """Everything a person can tell a run from the command line, and what the run makes of it."""
 
+import asyncio
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from activities.report_types import Report
+from activities.settings import Settings
+from client.archive import Archive
 from tests.client.cli import Ran, wait_until
-from tests.client.shelf import JSON, inside
+from tests.client.shelf import JSON, STEERING, VERBS_OF_A_RUN, inside
 from tests.e2e.stage import faults
 from tests.replay import Asked, ReplayServer, Reply
 
@@ -105,6 +109,11 @@ def refused(*arguments: str, **env: str) -> str:
     return ran.err
 
 
+def named(commands: Iterable[tuple[str, ...]], run: str) -> list[list[str]]:
+    """The commands about this run."""
+    return [[run if word == "RUN" else word for word in command] for command in commands]
+
+
 def progress(run_id: str) -> dict[str, Any]:
     seen: dict[str, Any] = good("status", run_id, "--json").json()["progress"] or {}
     return seen
@@ -178,6 +187,19 @@ def check_leaving(run_id: str) -> None:
     assert "How does metformin inhibit the growth" in told
 
 
+def check_versions(run_id: str, report: dict[str, Any]) -> None:
+    """Once a report was refreshed the latest version is what is read, and the first is still there."""
+    first = Report.model_validate(report)
+    later = first.model_copy(update={"title": "Told again", "generated_at": "2030-01-01T00:00:00+00:00"})
+    asyncio.run(Archive(Settings().evidence_url).add_version(first, later, (), ()))
+    assert report_of(run_id)["title"] == "Told again"
+    said = inside("report", run_id, "--output", "later.md").err
+    assert "version 2 of 2, refreshed 2030-01-01T00:00:00+00:00; the first: --version 1" in said
+    good("report", run_id, "--version", "1", "--output", "first.json")
+    assert json.loads(Path("first.json").read_text()) == report
+    assert "no version 3 of its report; there are 2" in refused("report", run_id, "--version", "3")
+
+
 def test_a_deep_run_does_what_its_reviewers_say(slow: SlowSource, tmp_path: Path) -> None:
     run_id = ask("--approve", "plan,candidates,report")
     wait_for_gate(run_id, "plan")
@@ -228,8 +250,8 @@ def test_a_deep_run_does_what_its_reviewers_say(slow: SlowSource, tmp_path: Path
     lines = good("evidence", run_id, "--format", "jsonl").out.splitlines()
     assert not faults(report, [json.loads(line) for line in lines])
     check_leaving(run_id)
-    for late in (["pause"], ["extend", "--tokens", "1"], ["cancel", "--section", "s1"], ["plan", "edit"]):
-        assert "is over (completed)" in refused(*late, run_id)
+    for late in named(STEERING, run_id):
+        assert f"{run_id} is over (completed)" in refused(*late)
 
 
 def test_a_rejected_plan_ends_in_a_report_that_says_who_and_why(slow: SlowSource) -> None:
@@ -265,3 +287,15 @@ def test_finishing_writes_what_there_is(slow: SlowSource) -> None:
     report = report_of(run_id)
     assert report["stop_reason"] == "finished_by_reviewer"
     assert report["sections"][0]["claims"]
+    check_versions(run_id, report)
+
+
+def test_every_verb_says_in_one_line_which_run_it_does_not_find(slow: SlowSource) -> None:
+    for command in named(VERBS_OF_A_RUN, "ask-nobody"):
+        assert "no run is called ask-nobody; see `determinator list`" in refused(*command)
+    first, second = (ask("--approve", "plan", "--max-sections", n, question="Does it?") for n in ("1", "2"))
+    for command in named(VERBS_OF_A_RUN, "ask-does-it"):
+        said = refused(*command)
+        assert "is the beginning of several runs" in said
+        assert first in said
+        assert second in said
