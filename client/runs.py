@@ -125,10 +125,10 @@ async def find_run(client: Client, name: str) -> str:
     if await _description(client, name) is not None:
         return name
     if not re.fullmatch(r"[\w./:-]+", name):
-        raise NoSuchRun(f"{name!r} is not the name of a run; see `determinator list`")
+        raise NoSuchRun(f"{name[:100]!r} is not the name of a run; see `determinator list`")
     found = sorted({row.run_id for row in await list_runs(client, limit=20, beginning=name)})
     if not found:
-        raise NoSuchRun(f"no run is called {name}; see `determinator list`")
+        raise NoSuchRun(f"no run is called {name[:100]}; see `determinator list`")
     if len(found) > 1:
         raise SeveralRuns(name, found)
     return found[0]

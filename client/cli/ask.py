@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from client.cli.common import (
+    Amount,
     Duration,
+    Filled,
     Name,
     Names,
     address_option,
@@ -23,6 +25,13 @@ if TYPE_CHECKING:
     from workflows.types import ResearchRequest
 
 GATES = ("plan", "candidates", "report")
+EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
+LEAST_LETTERS = 3
+"""Letters and digits of the shortest thing that may be asked about (`p53`)."""
+ENDINGS = (".md", ".markdown", ".txt", ".html", ".htm", ".json", ".bib", ".ris", ".csl", ".docx", ".pdf", "")
+"""What a report file may end in; `.txt` and nothing stand for Markdown."""
+NEEDED = {".docx": ("docx", "docx"), ".pdf": ("typst", "pdf")}
+"""Ending -> the library that writes it, and the extra of this package that brings it."""
 
 
 @click.command(short_help="Ask a question and follow the research to its report.")
@@ -36,14 +45,21 @@ GATES = ("plan", "candidates", "report")
     help="auto, drug_repurposing, biomedical, general, a profile of your own, or its TOML file.",
 )
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="Search only this one; repeatable.")
-@click.option("--library", metavar="DIR", help="Folder with documents of your own.")
-@click.option("--model", metavar="NAME", help="Model for every role; `extractive` for none.")
-@click.option("--fallback", "fallbacks", multiple=True, metavar="NAME", help="Model to try when one is down.")
+@click.option("--library", type=Filled(), metavar="DIR", help="Folder with documents of your own.")
+@click.option("--model", type=Filled(), metavar="NAME", help="Model for every role; `extractive` for none.")
+@click.option(
+    "--fallback",
+    "fallbacks",
+    type=Filled(),
+    multiple=True,
+    metavar="NAME",
+    help="Model to try when one is down.",
+)
 @click.option("--wait-for-model", is_flag=True, help="Wait for a model that is down, however long it takes.")
 @click.option("--writer", type=Name(["long_writer", "proofreader"]), help="How a deep report is written.")
 @click.option("--max-iterations", type=click.IntRange(1, 50))
 @click.option("--max-tokens", type=click.IntRange(0))
-@click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="US dollars.")
+@click.option("--max-cost", type=Amount(0), metavar="USD", help="US dollars.")
 @click.option("--max-time", type=Duration(), metavar="TIME", help="As in 90s, 30m or 2h.")
 @click.option("--max-sections", type=click.IntRange(1, 20))
 @click.option(
@@ -71,8 +87,7 @@ def ask(
     starts it anew once it has ended. Ctrl-C detaches; the run goes on.
     """
     text = " ".join(question).strip()
-    if not text:
-        raise BadInput('the question is empty; write `determinator ask "..."`')
+    check_question(text)
     settings = load_settings()
     request = build_request(settings, text, **flags)
     if output is not None:
@@ -125,7 +140,10 @@ def build_request(
     from workflows.types import QUESTION_CHARS, Limits, ResearchRequest
 
     if len(question) > QUESTION_CHARS:
-        raise BadInput(f"the question has {len(question):,} characters; the most is {QUESTION_CHARS:,}")
+        raise BadInput(
+            f"the question has {len(question):,} characters; the most is {QUESTION_CHARS:,}. "
+            "Ask for one thing, and give long material as documents with --library"
+        )
     limits: dict[str, Any] = {
         "max_iterations": max_iterations,
         "max_tokens": max_tokens,
@@ -158,6 +176,14 @@ def build_request(
         raise BadInput(f"{where}: {first['msg'].removeprefix('Value error, ')}") from error
 
 
+def check_question(question: str) -> None:
+    """Raises BadInput, with what a question looks like, for what cannot be one."""
+    if sum(character.isalnum() for character in question) >= LEAST_LETTERS:
+        return
+    wrong = f"{question!r} is too short for a question" if question else "the question is empty"
+    raise BadInput(f'{wrong}; write a whole one in quotes: `determinator ask "{EXAMPLE}"`')
+
+
 def check_library(folder: str | None) -> str | None:
     """The folder's absolute path. Raises BadInput when it is not there."""
     if folder is None:
@@ -167,6 +193,18 @@ def check_library(folder: str | None) -> str | None:
         raise BadInput(f"the library {folder} does not exist; give a folder with your documents")
     if not path.is_dir():
         raise BadInput(f"the library {folder} is not a folder; give the folder the documents are in")
+    from activities.errors import Refused
+    from activities.sources.library.documents import list_folder
+
+    try:
+        files = list_folder(path).files
+    except Refused as error:
+        raise BadInput(str(error)) from error
+    if not files:
+        raise BadInput(
+            f"the library {folder} has no document that can be read; give a folder with "
+            ".txt, .md, .html, .pdf, .json or .jsonl files"
+        )
     return str(path)
 
 
@@ -230,12 +268,31 @@ def check_model(settings: "Settings", request: "ResearchRequest") -> None:
         )
 
 
-def check_output(output: Path) -> None:
-    """Raises BadInput when a report could not be written there: better now than after the research."""
+def check_output(output: Path, *, formats: bool = True) -> None:
+    """Raises BadInput when a report could not be written there: better now than after the research. With
+    `formats`, the ending must name a format that this installation can write."""
     import os
 
+    if output.is_dir():
+        raise BadInput(f"{output} is a folder; give the file the report is to be written to")
+    if formats:
+        check_format(output)
     folder = output.expanduser().absolute().parent
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise BadInput(f"the report cannot be written to {output}: {folder} is not a folder one can write to")
+
+
+def check_format(output: Path) -> None:
+    """Raises BadInput when the ending names no format, or one whose library is not installed."""
+    from importlib.util import find_spec
+
+    ending = output.suffix.lower()
+    if ending not in ENDINGS:
+        raise BadInput(
+            f"{output}: no report format ends in {ending}; there are {', '.join(filter(None, ENDINGS))}"
+        )
+    library, extra = NEEDED.get(ending, ("", ""))
+    if library and find_spec(library) is None:
+        raise BadInput(f"{output}: {ending} files need an extra: pip install 'determinator[{extra}]'")

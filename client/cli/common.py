@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import json
+import math
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-address_option = click.option(
-    "--address", metavar="HOST:PORT", help="A Temporal server to use in place of the embedded one."
-)
-run_argument = click.argument("run", metavar="RUN", default="last")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
@@ -34,6 +29,17 @@ class Name(click.Choice[str]):
         return unknown(str(value), [str(choice) for choice in self.choices])
 
 
+class Filled(click.ParamType[str]):
+    """Text that is not empty: a variable that was not set must not mean something else."""
+
+    name = "text"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not value.strip():
+            self.fail("it is empty; give a value or leave the option out", param, ctx)
+        return value
+
+
 class Duration(click.ParamType[float]):
     """Seconds, or a number with `s`, `m`, `h` or `d`."""
 
@@ -42,9 +48,19 @@ class Duration(click.ParamType[float]):
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(value).strip().lower())
         seconds = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
-        if seconds <= 0:
+        if not 0 < seconds < math.inf:
             self.fail(f"{value!r} is not a duration; write 90s, 30m, 2h or 3d", param, ctx)
         return seconds
+
+
+class Amount(click.FloatRange):
+    """A number of a range that can be counted with: neither infinite nor none at all."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not an amount; leave it out for no limit", param, ctx)
+        return number
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -61,10 +77,22 @@ class Names(click.ParamType[tuple[str, ...]]):
         if isinstance(value, tuple):
             return value
         names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+        if not names:
+            self.fail(f"it is empty; give some of {', '.join(self.choices)}, or leave it out", param, ctx)
         for name in names:
             if name not in self.choices:
                 self.fail(unknown(name, self.choices), param, ctx)
         return names
+
+
+address_option = click.option(
+    "--address",
+    type=Filled(),
+    metavar="HOST:PORT",
+    help="A Temporal server to use in place of the embedded one.",
+)
+run_argument = click.argument("run", metavar="RUN", default="last")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
 def unknown(value: str, known: Sequence[str]) -> str:

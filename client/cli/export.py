@@ -32,10 +32,7 @@ def export(run: str, output: Path | None, force: bool, as_json: bool, address: s
 
     Works on finished runs; when no server answers, with what the evidence store has.
     """
-    from client.cli.ask import check_output
-
     if output is not None:
-        check_output(output)
         check_free(output, force=force)
     settings = load_settings()
 
@@ -77,7 +74,9 @@ def export(run: str, output: Path | None, force: bool, as_json: bool, address: s
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Raises BadInput where an export would overwrite something that was not meant."""
+    """Raises BadInput where an export would overwrite something that was not meant, or cannot be written."""
+    import os
+
     if path.suffix.lower() == ".zip":
         if path.is_dir():
             raise BadInput(f"{path} is a folder; give another name to the archive")
@@ -85,6 +84,13 @@ def check_free(path: Path, *, force: bool) -> None:
             raise BadInput(f"{path} exists; replace it with --force or give another --output")
     elif path.exists() and not path.is_dir():
         raise BadInput(f"{path} is a file; give a folder, or a name that ends in .zip")
-    elif path.exists() and any(path.iterdir()) and not (force and (path / "SHA256SUMS").exists()):
-        hint = "an earlier export; renew it with --force" if (path / "SHA256SUMS").exists() else "not empty"
-        raise BadInput(f"the folder {path} is {hint}, or give another --output")
+    elif path.exists() and any(path.iterdir()):
+        if not (path / "SHA256SUMS").exists():
+            raise BadInput(f"the folder {path} is not empty; give another --output")
+        if not force:
+            raise BadInput(f"{path} has an earlier export; renew it with --force or give another --output")
+    folder = path if path.is_dir() else path.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise BadInput(f"the export cannot be written to {path}: {folder} is not a folder one can write to")

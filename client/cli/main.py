@@ -69,7 +69,7 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         verb = args[0]
-        if verb not in VERBS and " " in verb.strip():
+        if verb not in VERBS and (" " in verb.strip() or not verb.strip()):
             args = ["ask", *args]
         elif verb not in VERBS and not verb.startswith("-"):
             near = difflib.get_close_matches(verb, VERBS, n=1)
@@ -96,6 +96,9 @@ def determinator() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; errors become one line on stderr."""
+    broken = next((word for word in arguments if not word.isprintable() and not _is_text(word)), None)
+    if broken is not None:
+        return complain(f"{broken!r} is not valid UTF-8; check the terminal's encoding", Exit.BAD_INPUT)
     try:
         code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -120,6 +123,15 @@ def run(arguments: Sequence[str]) -> int:
             Exit.FAILED,
         )
     return code if isinstance(code, int) else Exit.DONE
+
+
+def _is_text(word: str) -> bool:
+    """Whether a word of the command line could be read as the text it was typed as."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def complain(message: str, code: int) -> int:

@@ -36,7 +36,7 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
     from client.cli.ask import check_output
 
     if output is not None:
-        check_output(output)
+        check_output(output, formats=form is None)
     settings = load_settings()
 
     async def body(connection: "Connection", run_id: str) -> None:

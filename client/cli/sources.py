@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import json_option, load_settings, print_json, run_async, say
+from client.cli.common import Filled, json_option, load_settings, print_json, run_async, say
 from client.cli.failures import BadInput, Failure
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
 @click.argument("source", metavar="SOURCE")
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
 @click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
-@click.option("--library", metavar="DIR", help="Folder for the source `library`.")
+@click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")
 @click.option("--year-from", type=click.IntRange(1500, 2200))
 @click.option("--year-to", type=click.IntRange(1500, 2200))
 @json_option

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from client.cli.common import (
+    Amount,
     Duration,
+    Filled,
     Name,
     address_option,
     json_option,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 GATES = ("plan", "candidates", "report")
 
 gate_option = click.option("--gate", type=Name(GATES), help="Which gate; default: the one that waits.")
-by_option = click.option("--by", metavar="NAME", help="Who decides; default: your user name.")
+by_option = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
 note_option = click.option("--note", default="", metavar="TEXT", help="Why; it stands in the report.")
 
 
@@ -142,7 +144,7 @@ def steer(run: str, text: tuple[str, ...], add_source: str | None, address: str 
 @click.command(short_help="Add to a run's budget.")
 @run_argument
 @click.option("--tokens", type=click.IntRange(1))
-@click.option("--cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="US dollars.")
+@click.option("--cost", type=Amount(0, min_open=True), metavar="USD", help="US dollars.")
 @click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As in 90s, 30m or 2h.")
 @click.option("--iterations", type=click.IntRange(1))
 @address_option
@@ -180,7 +182,9 @@ def extend(
 
 @click.command(short_help="Choose among the candidates that wait.")
 @run_argument
-@click.option("--keep", multiple=True, metavar="NAME", help="Keep this one; repeatable. Opens the gate.")
+@click.option(
+    "--keep", type=Filled(), multiple=True, metavar="NAME", help="Keep this one; repeatable. Opens the gate."
+)
 @by_option
 @json_option
 @address_option
@@ -216,7 +220,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
 
 @click.command(short_help="Stop a run or one of its sections; a report is still written.")
 @run_argument
-@click.option("--section", metavar="ID", help="Only this section, as `s2`.")
+@click.option("--section", type=Filled(), metavar="ID", help="Only this section, as `s2`.")
 @address_option
 def cancel(run: str, section: str | None, address: str | None) -> None:
     """Stop a run; it still writes a report from what it found."""

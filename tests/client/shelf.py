@@ -22,6 +22,18 @@ from tests.replay import ReplayServer, Reply
 NO_SERVER = {"TEMPORAL_ADDRESS": "127.0.0.1:1"}
 """An address where nobody answers, so that no embedded server is started either."""
 RUN = FULL.run_id
+STEERING = (
+    *(("approve", "RUN"), ("reject", "RUN"), ("pause", "RUN"), ("resume", "RUN"), ("finish", "RUN")),
+    *(("cancel", "RUN"), ("cancel", "RUN", "--section", "s1"), ("steer", "RUN", "only adults")),
+    *(("extend", "RUN", "--tokens", "1"), ("candidates", "RUN", "--keep", "x"), ("plan", "edit", "RUN")),
+)
+"""Commands for a run under way; RUN stands for its name."""
+VERBS_OF_A_RUN = (
+    *(("status", "RUN"), ("watch", "RUN"), ("events", "RUN"), ("report", "RUN"), ("evidence", "RUN")),
+    *(("export", "RUN"), ("verify", "RUN"), ("refresh", "RUN"), ("plan", "show", "RUN")),
+    *(("candidates", "RUN"), *STEERING),
+)
+"""Every command that is given the name of a run."""
 JSON = {"content-type": "application/json"}
 
 

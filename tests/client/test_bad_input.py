@@ -8,11 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.client.cli import begin, determinator, processes_of
+from tests.client.shelf import VERBS_OF_A_RUN, command, inside
 
 BAD = [
     (["ask", "   "], "the question is empty"),
     (["ask"], "the question is empty"),
-    (["ask", "ab"], "at least 3 characters"),
+    (["ask", "ab"], "'ab' is too short for a question; write a whole one"),
+    (["ask", "?!."], "is too short for a question"),
+    (["ask", "a b"], "is too short for a question"),
+    (["  "], "the question is empty; write a whole one"),
+    (["ask", "caf\udce9 works?"], "is not valid UTF-8"),
+    (["status", "caf\udce9"], "is not valid UTF-8"),
     (["ask", "x" * 4001], "4,001 characters"),
     (["ask", "Does it work?", "--mod", "deep"], "--mode"),
     (["ask", "Does it work?", "--mode", "depe"], "did you mean deep?"),
@@ -21,12 +27,36 @@ BAD = [
     (["ask", "Does it work?", "--profile", "missing.toml"], "missing.toml"),
     (["ask", "Does it work?", "--library", "no/such/folder"], "does not exist"),
     (["ask", "Does it work?", "--library", "a-file"], "is not a folder"),
+    (["ask", "Does it work?", "--library", "."], "has no document that can be read"),
+    (["ask", "Does it work?", "--library", ""], "--library': it is empty"),
+    (["ask", "Does it work?", "--model", ""], "--model': it is empty"),
+    (["ask", "Does it work?", "--fallback", " "], "--fallback': it is empty"),
+    (["ask", "Does it work?", "--address", ""], "--address': it is empty"),
+    (["ask", "Does it work?", "--approve", ""], "--approve': it is empty"),
     (["ask", "Does it work?", "--approve", "plan,raport"], "did you mean report?"),
     (["ask", "Does it work?", "--approval-timeout", "soon"], "is not a duration"),
     (["ask", "Does it work?", "--max-iterations", "0"], "max-iterations"),
     (["ask", "Does it work?", "--max-tokens", "-1"], "max-tokens"),
+    (["ask", "Does it work?", "--max-cost", "inf"], "is not an amount"),
+    (["ask", "Does it work?", "--max-cost", "nan"], "is not an amount"),
+    (["extend", "last", "--cost", "inf"], "is not an amount"),
     (["ask", "Does it work?", "--max-time", "0"], "is not a duration"),
     (["ask", "Does it work?", "--output", "a-file/report.md"], "cannot be written"),
+    (["ask", "Does it work?", "--output", ""], "is a folder"),
+    (["ask", "Does it work?", "--output", "report.odt"], "no report format ends in .odt"),
+    (["report", "last", "--output", "report.xyz"], "no report format ends in .xyz"),
+    (["report", "last", "--version", "0"], "--version"),
+    (["cancel", "last", "--section", ""], "--section': it is empty"),
+    (["candidates", "last", "--keep", ""], "--keep': it is empty"),
+    (["approve", "last", "--gate", "plann"], "did you mean plan?"),
+    (["extend", "last", "--time", "soon"], "is not a duration"),
+    (["plan", "edit", "last", "--file", "nowhere.toml"], "does not exist"),
+    (["verify", "nowhere.json"], "there is no file nowhere.json"),
+    (["verify", "last", "--evidence", "nowhere.jsonl"], "does not exist"),
+    (["export", "last", "--output", "a-file"], "is a file"),
+    (["export", "last", "--output", "."], "is not empty"),
+    (["export", "last", "--output", "a-file/x.zip"], "cannot be written"),
+    (["status", "last", "extra"], "unexpected extra argument"),
     (["ask", "Does it work?", "--address", "not an address"], "is not a Temporal address"),
     (["aks", "Does it work?"], "Did you mean ask?"),
     (["frobnicate"], "No such command"),
@@ -41,7 +71,7 @@ BAD = [
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(a)[:40] for a, _ in BAD])
 def test_bad_input_gets_one_line_and_exit_code_2(home: Path, arguments: list[str], message: str) -> None:
     Path("a-file").write_text("not a folder")
-    ran = determinator(*arguments)
+    ran = inside(*arguments)
     assert ran.code == 2, ran
     assert message in ran.err
     assert len(ran.err.strip().splitlines()) == 1
@@ -78,6 +108,13 @@ def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
     assert "connection refused" in ran.err
     assert len(ran.err.strip().splitlines()) == 1
     assert processes_of(home) == {"server": [], "worker": []}
+
+
+@pytest.mark.parametrize("arguments", VERBS_OF_A_RUN, ids=" ".join)
+def test_without_a_server_every_verb_says_so_in_one_line(home: Path, arguments: tuple[str, ...]) -> None:
+    ran = command(*arguments)
+    assert (ran.code, ran.out) == (3, ""), ran
+    assert ran.err == "Error: no Temporal server answers at 127.0.0.1:1: connection refused\n"
 
 
 def test_the_standard_variables_are_an_address_and_start_no_server(home: Path) -> None:

@@ -83,6 +83,15 @@ def test_what_is_known_already_is_no_news(home: Path, world: ReplayServer) -> No
     assert kept == {name: data for name, data in before.items() if not name.startswith("cache")}
 
 
+def test_the_same_question_asked_anew_has_no_later_versions(home: Path, world: ReplayServer) -> None:
+    world.on("/works/*", RETRACTION)
+    assert refresh(world).code == 0
+    shelve(home, FULL.model_copy(update={"generated_at": "2026-05-01T00:00:00Z"}))
+    assert command("export", RUN, "--output", "bundle").code == 0
+    assert not Path("bundle/versions").exists()
+    assert len(json.loads(Path("bundle/report.json").read_text())["references"]) == 2
+
+
 def test_nothing_is_said_to_be_unchanged_when_nobody_answered(home: Path, world: ReplayServer) -> None:
     for path in ("/efetch.fcgi", "/works/*", "/search"):
         world.on(path, Reply(503, "down"))
