@@ -3,8 +3,8 @@
     python benchmarks/rates.py [--key] [--searches 30] [--sizes 1,2,4,8]
 
 A real Temporal dev server, real worker processes, and a local server in NCBI's place that answers after 0 to
-0.3 s and notes when each request arrives. With `--key` the workers have a key, which allows 10 a second. The last
-fleet loses the process that holds the gate by `kill -9` half-way through.
+0.3 s and notes when each request arrives. With `--key` the workers have a key, which allows 10 a second. The
+last fleet loses the process that holds the gate by `kill -9` half-way through.
 """
 
 import argparse
