@@ -55,7 +55,10 @@ def restate(
     after = _with_standing(documents, standing | {c.evidence_id: c.after for c in changed})
     step, old_id = _draft(report, at)
     made, once = build_report(step, after), build_report(step, before).limitations
-    sections = tuple(_renamed(section, old_id) for section in made.sections)
+    sections = tuple(
+        _renamed(section, old_id) if was.claims else was
+        for was, section in zip(report.sections, made.sections, strict=True)
+    )
     left = {claim.id for section in sections for claim in section.claims}
     gone = [claim for claim in claims_of(report) if claim.id not in left]
     fresh = [s for s in made.limitations if s not in once and _CHECKED not in s]

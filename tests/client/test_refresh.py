@@ -211,7 +211,9 @@ def test_a_report_that_loses_every_claim_says_that_the_question_is_not_answered(
 
 def test_limitations_that_no_longer_hold_are_gone_and_the_others_stay() -> None:
     unknown = {name: item.model_copy(update={"standing": "unknown"}) for name, item in DOCUMENTS.items()}
-    step = FULL.model_copy(update={"limitations": ("The reviewer was in a hurry.",)})
+    empty = planned("s3", status="failed", note="the source was down")
+    said = {"limitations": ("The reviewer was in a hurry.",), "sections": (*FULL.sections, empty)}
+    step = FULL.model_copy(update=said)
     report = build_report(step, unknown)
     assert any("is not known" in said for said in report.limitations)
     later = told_again(report, {"pmid:1": verdict("none"), "pmid:2": verdict("concern", "concern")})
@@ -219,6 +221,8 @@ def test_limitations_that_no_longer_hold_are_gone_and_the_others_stay() -> None:
     assert any("expression of concern about [2]" in said for said in later.limitations)
     assert "The reviewer was in a hurry." in later.limitations
     assert claims_of(later) == claims_of(report)
+    assert later.sections[2] == report.sections[2]
+    assert "the source was down" in later.sections[2].markdown
 
 
 @pytest.mark.parametrize(
