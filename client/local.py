@@ -204,8 +204,9 @@ def why_no_server(places: Places, database: Path) -> str:
     """Why the server ended as soon as it was started, by its own last words."""
     said = last_error(places.server_log)
     if any(mark in said for mark in BROKEN_DATABASE):
+        cause = said.rpartition(": ")[2]
         return (
-            f"the embedded server's database is damaged ({said}); move {database}* away: its "
+            f"the embedded server's database is damaged ({cause}); move {database}* away: its "
             f"runs are lost, finished reports stay in {places.reports}"
         )
     if any(mark in said for mark in NO_SPACE):
