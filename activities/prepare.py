@@ -12,7 +12,7 @@ from activities.profile_loading import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.reach import unreachable
-from activities.sources.registry import options
+from activities.sources.registry import options, why_closed
 from activities.steps import Prepared, PrepareInput
 from activities.types import ModelChoice, SourceOption
 
@@ -72,6 +72,7 @@ class PrepareActivities:
             sources=choose_sources(options(settings, self._sources), step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
+            pubmed_queue=self._pubmed_queue(),
             fallbacks=fallbacks,
             prices={
                 chosen.model: price_of(settings, chosen)
@@ -79,6 +80,10 @@ class PrepareActivities:
                 if chosen != ModelChoice()
             },
         )
+
+    def _pubmed_queue(self) -> str | None:
+        pubmed = self._sources.get("pubmed")
+        return None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue
 
     def _described(self, folder: Path | None) -> dict[str, str]:
         described = {}

@@ -25,7 +25,7 @@ from activities.notices import worst
 from activities.report import build_report
 from activities.report_types import Published
 from activities.slim import slim
-from activities.steps import PublishInput
+from activities.steps import PublishInput, PubMedSaid
 from activities.types import Evidence, EvidenceRef, Standing, StandingNotice
 
 log = structlog.get_logger()
@@ -52,8 +52,11 @@ class StandingVerdict(Protocol):
 class StandingChecker(Protocol):
     """Looks up whether works have been retracted or corrected."""
 
-    async def check_many(self, refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
-        """Verdicts by evidence id; an item without one could not be looked up."""
+    async def check_many(
+        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None
+    ) -> Mapping[str, StandingVerdict]:
+        """Verdicts by evidence id; an item without one could not be looked up. `pubmed` is what PubMed said
+        of them: only the process that holds NCBI's gate may ask it."""
         ...
 
 
@@ -78,7 +81,7 @@ class PublishActivities:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
         refs = cited_refs(step)
         documents, notes = await self._load(refs, patient=patient)
-        documents, more = await self._with_standing(refs, documents)
+        documents, more = await self._with_standing(refs, documents, step.pubmed)
         # In a thread: a long report must not hold up the heartbeats.
         report = await asyncio.to_thread(build_report, step, documents, [*notes, *more])
         whole = await asyncio.to_thread(render, report, "json")
@@ -133,7 +136,7 @@ class PublishActivities:
         return item.model_copy(update={"evidence_id": ref.evidence_id})
 
     async def _with_standing(
-        self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence]
+        self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence], pubmed: PubMedSaid | None
     ) -> tuple[dict[str, Evidence], list[str]]:
         """The documents with the gravest standing anyone reports, looked up again now."""
         verdicts: Mapping[str, StandingVerdict] = {}
@@ -141,7 +144,7 @@ class PublishActivities:
         known = [ref for ref in refs if ref.evidence_id in documents]
         if self._standing is not None and known:
             try:
-                verdicts = await self._standing.check_many(known)
+                verdicts = await self._standing.check_many(known, pubmed=pubmed)
             except DeterminatorError as error:
                 log.warning("standing_not_checked", error=str(error))
                 notes.append(

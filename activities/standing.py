@@ -120,27 +120,37 @@ class StandingLookup:
             )
         return verdicts
 
+    async def ask_pubmed(self, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
+        """The notices PubMed has, by PMID, of the works it knows among at most 200: one request.
+
+        Raises SourceError.
+        """
+        await self._wait(self._pubmed_url)
+        tree = await self._eutils.fetch(pmids, "PubmedArticleSet", "abstract", max_age=STANDING_SECONDS)
+        found: dict[str, tuple[StandingNotice, ...]] = {}
+        for element in tree:
+            if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
+                continue
+            try:
+                record = pubmed.read_record(element)
+            except (SourceError, ValueError) as error:
+                log.warning("standing_record_unreadable", authority="pubmed", error=str(error)[:200])
+                continue
+            if (pmid := record.identifiers.pmid) and pmid in pmids:
+                found[pmid] = notices_in(record)
+        return found
+
     async def _ask_pubmed(self, refs: Sequence[EvidenceRef]) -> _Answers:
         answers = _Answers()
         for batch in _batches(refs, ncbi.MAX_IDS):
             by_pmid = _grouped((ref.identifiers.pmid, ref) for ref in batch)
             try:
-                await self._wait(self._pubmed_url)
-                tree = await self._eutils.fetch(
-                    list(by_pmid), "PubmedArticleSet", "abstract", max_age=STANDING_SECONDS
-                )
+                found = await self.ask_pubmed(list(by_pmid))
             except SourceError as error:
                 answers.fail(batch, error)
                 continue
-            for element in tree:
-                if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
-                    continue
-                try:
-                    record = pubmed.read_record(element)
-                except (SourceError, ValueError) as error:
-                    log.warning("standing_record_unreadable", authority="pubmed", error=str(error)[:200])
-                    continue
-                answers.know(by_pmid.get(record.identifiers.pmid or "", ()), notices_in(record))
+            for pmid, notices in found.items():
+                answers.know(by_pmid[pmid], notices)
         return answers
 
     async def _ask_crossref(self, refs: Sequence[EvidenceRef]) -> _Answers:

@@ -24,6 +24,7 @@ from activities.types import (
     SearchRecord,
     SearchStatus,
     SourceOption,
+    StandingNotice,
     StopReason,
     Support,
     Usage,
@@ -107,6 +108,8 @@ class Prepared(Frozen):
     """Every profile that may be chosen, with its description."""
     own_library: bool = False
     """Whether the library holds the user's own documents and not the bundled sample."""
+    pubmed_queue: str | None = None
+    """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
 
 
 # thinking
@@ -361,6 +364,24 @@ class PrismaCounts(Frozen):
     included: int = 0
 
 
+class PubMedCheck(Frozen):
+    """The works of a report that PubMed is asked about."""
+
+    run_id: str
+    pmids: tuple[str, ...]
+
+
+class PubMedSaid(Frozen):
+    """What PubMed says of works when a report is released."""
+
+    asked: tuple[str, ...] = ()
+    """PMIDs."""
+    notices: dict[str, tuple[StandingNotice, ...]] = Field(default_factory=dict)
+    """By PMID; empty for a work PubMed knows and has no notice on."""
+    failure: str = ""
+    """Why PubMed did not answer."""
+
+
 class PublishInput(Frozen):
     """Everything code needs to check the quotes, number the references and render the report."""
 
@@ -387,3 +408,5 @@ class PublishInput(Frozen):
     """ISO time, from the workflow's clock."""
     draft: bool = False
     """True while the report gate waits: the standing is checked again when it is released."""
+    pubmed: PubMedSaid | None = None
+    """What PubMed says of the cited works now; None when it was not asked."""

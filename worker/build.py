@@ -87,7 +87,14 @@ def research_worker(client: Client, resources: Resources) -> Worker:
     from workflows.rate_gate import RateGate
 
     hooks = [HookInterceptor(load_hooks(resources.settings))]
-    gates = gate_activities(client, resources.http, resources.sources, resources.search, interceptors=hooks)
+    gates = gate_activities(
+        client,
+        resources.http,
+        resources.sources,
+        resources.search,
+        extra=resources.gated,
+        interceptors=hooks,
+    )
     return build_worker(
         client,
         resources.settings.task_queue,

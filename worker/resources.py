@@ -1,6 +1,6 @@
 """What a worker process opens once and injects into its activities: store, HTTP, sources, model, thinker."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,15 +9,17 @@ from activities.evidence import EvidenceStore
 from activities.models.base import Answer, Completion
 from activities.prepare import PrepareActivities
 from activities.publish import PublishActivities
+from activities.pubmed_standing import PubMedStanding, ReleaseStanding
 from activities.search import SearchActivities
 from activities.settings import Settings
+from activities.sources import ncbi
 from activities.sources.base import Source
 from activities.sources.http import Http, open_http
 from activities.sources.registry import build_sources
-from activities.standing import StandingLookup, StandingVerdict
+from activities.standing import StandingLookup
 from activities.think import ThinkActivities
 from activities.thinker import RoleThinker
-from activities.types import Allowance, EvidenceRef, ModelChoice
+from activities.types import Allowance, ModelChoice
 
 if TYPE_CHECKING:
     from activities.models.client import OpenAIModel
@@ -35,6 +37,7 @@ class Resources:
     prepare: PrepareActivities
     publish: PublishActivities
     search: SearchActivities
+    pubmed: PubMedStanding
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -46,6 +49,11 @@ class Resources:
             *methods(self.publish),
         ]
 
+    @property
+    def gated(self) -> dict[str, list[Callable[..., Any]]]:
+        """What else runs on the queues of strictly limited APIs, beside their searches."""
+        return {ncbi.QUEUE: methods(self.pubmed)}
+
 
 @asynccontextmanager
 async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
@@ -56,6 +64,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
         sources = build_sources(settings, http)
         model = LateModel(settings, store)
         stack.push_async_callback(model.aclose)
+        lookup = StandingLookup(http, settings)
         yield Resources(
             settings=settings,
             store=store,
@@ -63,24 +72,10 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             sources=sources,
             think=ThinkActivities(RoleThinker(model, store, settings)),
             prepare=PrepareActivities(settings, sources),
-            publish=PublishActivities(store, UngatedStanding(StandingLookup(http, settings))),
+            publish=PublishActivities(store, ReleaseStanding(lookup)),
+            pubmed=PubMedStanding(lookup),
             search=SearchActivities(sources, store),
         )
-
-
-class UngatedStanding:
-    """The standing of works by the authorities that any process may ask.
-
-    NCBI is not among them: its rate holds for the whole fleet, and publishing runs on the general queue.
-    Europe PMC passes on what PubMed knows.
-    """
-
-    def __init__(self, lookup: StandingLookup) -> None:
-        self._lookup = lookup
-
-    async def check_many(self, refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
-        """See `activities.publish.StandingChecker`."""
-        return await self._lookup.check_many(refs, ("crossref", "europepmc"))
 
 
 class LateModel:

@@ -13,7 +13,7 @@ from activities.publish import PublishActivities, cited_refs, report_name
 from activities.report import build_report
 from activities.report_types import Published, Report
 from activities.slim import slim
-from activities.steps import DraftClaim, PublishInput
+from activities.steps import DraftClaim, PublishInput, PubMedSaid
 from activities.types import EvidenceRef, Standing, StandingNotice
 from tests.activities.cases import (
     DOCUMENTS,
@@ -42,7 +42,9 @@ class Standings:
         self._answers = answers
         self.asked: list[str] = []
 
-    async def check_many(self, refs: Sequence[EvidenceRef]) -> Mapping[str, Verdict]:
+    async def check_many(
+        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None
+    ) -> Mapping[str, Verdict]:
         self.asked += [ref.evidence_id for ref in refs]
         if isinstance(self._answers, Exception):
             raise self._answers
