@@ -25,11 +25,13 @@ from activities.notices import worst
 from activities.report import build_report
 from activities.report_types import Published
 from activities.slim import slim
-from activities.steps import PublishInput, PubMedSaid
+from activities.steps import PublishInput, PubMedCheck, PubMedSaid
 from activities.types import Evidence, EvidenceRef, Standing, StandingNotice
 
 log = structlog.get_logger()
 
+CHECK_PUBMED = "check_pubmed"
+"""The activity that asks PubMed (`activities.pubmed_standing`); it runs on NCBI's queue only."""
 GIVE_UP_ATTEMPT = 3
 """From this attempt on an item that cannot be read no longer holds the report up."""
 
@@ -181,6 +183,18 @@ def cited_refs(step: PublishInput) -> list[EvidenceRef]:
     } | {support.evidence_id for candidate in step.candidates for support in candidate.support}
     refs = {ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}
     return list(refs.values())
+
+
+def pubmed_check(step: PublishInput) -> PubMedCheck | None:
+    """What PubMed is to be asked before publishing, all of it at once; None when there is nothing to ask."""
+    pmids = dict.fromkeys(pmid for ref in cited_refs(step) if (pmid := pubmed_name(ref)))
+    return PubMedCheck(run_id=step.run_id, pmids=tuple(pmids)) if pmids else None
+
+
+def pubmed_name(ref: EvidenceRef) -> str | None:
+    """The PMID by which PubMed is asked about a work; None for what it cannot know, and for what came from the
+    user's own library, which is left as it is."""
+    return None if ref.source == "library" else ref.identifiers.pmid
 
 
 def report_name(run_id: str, ending: str) -> str:

@@ -13,15 +13,13 @@ from temporalio import activity
 from activities.errors import DeterminatorError, to_application_error
 from activities.heartbeat import heartbeating
 from activities.notices import standing_of
+from activities.publish import CHECK_PUBMED, pubmed_name
 from activities.sources.ncbi import MAX_IDS
 from activities.standing import StandingLookup, StandingVerdict, combine
 from activities.steps import PubMedCheck, PubMedSaid
 from activities.types import EvidenceRef, StandingNotice
 
 log = structlog.get_logger()
-
-CHECK_PUBMED = "check_pubmed"
-"""The activity's name."""
 
 
 class PubMedStanding:
@@ -68,8 +66,8 @@ class ReleaseStanding:
 
 def part_of(ref: EvidenceRef, said: PubMedSaid) -> StandingVerdict | None:
     """PubMed's part of the verdict on a work; None for one it was not asked about."""
-    pmid = ref.identifiers.pmid
-    if pmid is None or pmid not in said.asked or ref.source == "library":
+    pmid = pubmed_name(ref)
+    if pmid is None or pmid not in said.asked:
         return None
     notices = said.notices.get(pmid)
     if notices is None:

@@ -5,7 +5,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.evidence import EvidenceStore
-from activities.publish import PublishActivities
+from activities.publish import PublishActivities, pubmed_check
 from activities.pubmed_standing import PubMedStanding, ReleaseStanding
 from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
@@ -97,6 +97,16 @@ async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(tmp_p
     assert lines == [
         "For 2 of 2 cited works an authority on retractions did not answer when this report was made."
     ]
+
+
+async def test_only_cited_works_with_a_pmid_are_asked_about_and_each_once(tmp_path: Path) -> None:
+    step = await release(tmp_path, None)
+    check = pubmed_check(step)
+    assert check is not None
+    assert check.pmids == ("1", "2")
+    own = [r.model_copy(update={"source": "library"}) for r in step.evidence]
+    assert pubmed_check(step.model_copy(update={"evidence": tuple(own)})) is None
+    assert pubmed_check(step.model_copy(update={"sections": (), "candidates": ()})) is None
 
 
 async def test_what_pubmed_was_not_asked_about_is_left_to_the_others() -> None:
