@@ -192,8 +192,8 @@ def pubmed_check(step: PublishInput) -> PubMedCheck | None:
 
 
 def pubmed_name(ref: EvidenceRef) -> str | None:
-    """The PMID by which PubMed is asked about a work; None for what it cannot know, and for what came from the
-    user's own library, which is left as it is."""
+    """The PMID by which PubMed is asked about a work; None for what it cannot know, and for what came from
+    the user's own library, which is left as it is."""
     return None if ref.source == "library" else ref.identifiers.pmid
 
 

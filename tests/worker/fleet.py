@@ -134,17 +134,19 @@ async def fleet(
     queue = f"rates-{uuid.uuid4().hex[:8]}"
     await Fleet(client, queue, ()).end()  # a worker of another test may have left the gate on its own queue
     with started(size, [address, queue, str(heartbeat)], ncbi, folder, key) as processes:
-        found = Fleet(client, queue, tuple(processes))
+        found = Fleet(client, queue, tuple(process.pid for process in processes))
         try:
-            await all_poll(found, folder)
+            await all_poll(found, processes, folder)
             yield found
         finally:
             await found.end()
 
 
 @contextmanager
-def started(size: int, arguments: list[str], ncbi: str, folder: Path, key: str) -> Iterator[list[int]]:
-    """The processes alone, by their ids."""
+def started(
+    size: int, arguments: list[str], ncbi: str, folder: Path, key: str
+) -> "Iterator[list[subprocess.Popen[bytes]]]":
+    """The processes alone."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if name != "NCBI_API_KEY"}
     environment |= {"DETERMINATOR_PUBMED_URL": ncbi, "PYTHONPATH": str(ROOT)}
@@ -157,14 +159,14 @@ def started(size: int, arguments: list[str], ncbi: str, folder: Path, key: str) 
             environment["DETERMINATOR_HOME"] = str(folder / f"home-{number}")
             with (folder / f"worker-{number}.log").open("wb") as log:
                 processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=ROOT))
-        yield [process.pid for process in processes]
+        yield processes
     finally:
         for process in processes:
             process.kill()
             process.wait()
 
 
-async def all_poll(found: Fleet, folder: Path) -> None:
+async def all_poll(found: Fleet, processes: "list[subprocess.Popen[bytes]]", folder: Path) -> None:
     """Wait until every process polls the general queue: on a busy machine the first may be long before the
     last."""
     request = DescribeTaskQueueRequest(
@@ -182,7 +184,7 @@ async def all_poll(found: Fleet, folder: Path) -> None:
         polling = {poller.identity.partition("@")[0] for kind in kinds for poller in kind.pollers}
         if polling >= {str(process) for process in found.processes}:
             return
-        if time.monotonic() > deadline:
+        if time.monotonic() > deadline or any(process.poll() is not None for process in processes):
             raise TimeoutError(f"{polling} poll, of {found.processes}; their logs are in {folder}")
         await asyncio.sleep(0.1)
 
