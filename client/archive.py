@@ -5,8 +5,9 @@ The store outlives the server's memory of a run (90 days) and answers when no se
 own index a cited item is found by reading the store's blobs; what is not cited cannot be found that way.
 """
 
+import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import obstore
 from obstore.exceptions import BaseError
@@ -21,6 +22,8 @@ from activities.types import Evidence, EvidenceRef, Frozen, Identifiers, Standin
 
 MAX_BLOBS = 50_000
 """Blobs read in search of cited items; beyond that a store is no longer one person's."""
+AT_ONCE = 16
+"""Blobs read at the same time."""
 DRAFT = "This is a draft:"
 """How `activities.limitations` begins a report that waits for approval."""
 
@@ -116,6 +119,8 @@ class Archive:
 
         Of several records of one work, the one that has most of what is quoted from it is it.
         """
+        if not wanted:
+            return []
         by_name: dict[str, list[Reference]] = {}
         for reference in wanted:
             for name in _names(reference.evidence_id, reference.identifiers):
@@ -124,10 +129,7 @@ class Archive:
         for support in supports_of(report):
             quotes.setdefault(support.evidence_id, []).append(support.quote)
         best: dict[str, tuple[int, str, Evidence]] = {}
-        for key in await self._blobs() if wanted else []:
-            item = await self._item(key)
-            if item is None:
-                continue
+        async for key, item in self._items():
             meant = {
                 reference.evidence_id: reference
                 for name in _names(item.evidence_id, item.identifiers)
@@ -143,6 +145,15 @@ class Archive:
             for reference in wanted
             if reference.evidence_id in best
         ]
+
+    async def _items(self) -> AsyncIterator[tuple[str, Evidence]]:
+        """Every item of the store with its key, read a few at once."""
+        keys = await self._blobs()
+        for start in range(0, len(keys), AT_ONCE):
+            part = keys[start : start + AT_ONCE]
+            for key, item in zip(part, await asyncio.gather(*map(self._item, part)), strict=True):
+                if item is not None:
+                    yield key, item
 
     async def _blobs(self) -> list[str]:
         keys: list[str] = []

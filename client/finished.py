@@ -13,7 +13,7 @@ from activities.exports import EvidenceLine, evidence_line
 from activities.report_types import Report
 from activities.settings import Settings
 from activities.types import Evidence, EvidenceRef
-from client.archive import DRAFT, Archive, Version, newest, standings
+from client.archive import AT_ONCE, DRAFT, Archive, Version, newest, standings
 from client.connect import Connection, NoConnection, connect
 from client.reports import NoReport, stored_report
 from client.runs import NoAnswer, NoSuchRun, SeveralRuns, describe, find_run, outcome, query
@@ -21,8 +21,6 @@ from workflows.types import AgentEvent, EventsAfter, EvidenceIndex, PlanView, Re
 
 PATIENCE_SECONDS = 20.0
 """How long a worker that is just starting may take to answer."""
-AT_ONCE = 16
-"""Documents read from the store at the same time."""
 
 T = TypeVar("T")
 Say = Callable[[str], None]

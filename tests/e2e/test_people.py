@@ -15,7 +15,7 @@ from activities.report_types import Report
 from activities.settings import Settings
 from client.archive import Archive
 from tests.client.cli import Ran, wait_until
-from tests.client.shelf import JSON, STEERING, VERBS_OF_A_RUN, inside
+from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
 from tests.e2e.stage import faults
 from tests.replay import Asked, ReplayServer, Reply
 
@@ -288,6 +288,15 @@ def test_finishing_writes_what_there_is(slow: SlowSource) -> None:
     assert report["stop_reason"] == "finished_by_reviewer"
     assert report["sections"][0]["claims"]
     check_versions(run_id, report)
+
+
+def test_a_run_that_the_server_has_forgotten_is_still_exported_and_verified(
+    slow: SlowSource, house: Path
+) -> None:
+    shelve(house)
+    assert "the Temporal server no longer knows the run" in good("export", RUN, "--output", "old").err
+    good("verify", "old")
+    assert "everything holds" in good("verify", "ask-metformin").out
 
 
 def test_every_verb_says_in_one_line_which_run_it_does_not_find(slow: SlowSource) -> None:
