@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import Filled, json_option, load_settings, print_json, run_async, say
+from client.cli.common import (
+    Filled,
+    address_option,
+    json_option,
+    load_settings,
+    print_json,
+    run_async,
+    say,
+)
 from client.cli.failures import BadInput, Failure
 
 if TYPE_CHECKING:
@@ -58,6 +66,7 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
 @click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")
 @click.option("--year-from", type=click.IntRange(1500, 2200))
 @click.option("--year-to", type=click.IntRange(1500, 2200))
+@address_option
 @json_option
 def search(
     source: str,
@@ -66,9 +75,13 @@ def search(
     library: str | None,
     year_from: int | None,
     year_to: int | None,
+    address: str | None,
     as_json: bool,
 ) -> None:
-    """Search one source, outside of any run, and print what it answers."""
+    """Search one source, outside of any run, and print what it answers.
+
+    PubMed and PMC, whose rate holds for a whole fleet, are asked by the workers where some run.
+    """
     from client.cli.ask import check_library, check_sources
 
     check_sources((source,))
@@ -80,10 +93,12 @@ def search(
 
     async def body() -> "SearchResult":
         from activities.errors import Refused, SourceError
+        from activities.evidence import EvidenceStore
         from activities.sources.base import search as search_all
         from activities.sources.http import open_http
         from activities.sources.registry import build_sources, why_closed
         from activities.types import Filters, Query
+        from client.fleet import FleetSource, fleet
 
         asked = Query(
             text=text,
@@ -99,6 +114,8 @@ def search(
                 raise BadInput(f"{source}: {closed}")
             if found.info.role == "lookup":
                 raise BadInput(f"{source} answers by identifier only and cannot be searched")
+            if found.info.queue is not None and (client := await fleet(settings, address)):
+                found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
             try:
                 return await search_all(found, asked)
             except Refused as error:
