@@ -92,11 +92,12 @@ def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> str:
         return "every search failed, which says nothing of whether evidence exists"
     if not step.searches and not step.evidence:
         return f"nothing was searched ({STOPPED[step.stop_reason]})"
-    if not step.evidence:
+    if not step.evidence and not any(s.kept for s in answered):
         failed = len(step.searches) - len(answered)
         rest = f"; {failed} of {len(step.searches)} searches failed" if failed else ""
         return f"the searches that were answered found nothing{rest}"
-    return f"no claim was written from the {_count(len(step.evidence), 'item')} found"
+    found = step.counts.screened or len(step.evidence)
+    return f"none of the {_count(found, 'item')} found answers it" if found else "nothing found answers it"
 
 
 def search_failures(searches: Sequence[SearchRecord]) -> list[str]:

@@ -306,11 +306,18 @@ def _section_markdown(section: _Paragraphs, numbers: Mapping[str, int], by_id: M
     if disputes:
         blocks.append("**The sources disagree:**\n\n" + "\n".join(disputes))
     if not blocks:
-        note = clean(section.planned.note).rstrip(".")
-        blocks.append(
-            "No claim in this section could be supported" + (f": {escape_markdown(note)}." if note else ".")
-        )
+        blocks.append(_empty(section.planned))
     return "\n\n".join(blocks)
+
+
+def _empty(planned: PlannedSection) -> str:
+    """Why a section has no claim. The note of one that was researched only names how its search ended."""
+    note = clean(planned.note).rstrip(".")
+    if planned.status in ("failed", "cancelled"):
+        return f"No claim is made here{f': {escape_markdown(note)}' if note else ''}."
+    if any(paragraph.claims for paragraph in planned.draft.paragraphs):
+        return "No claim written for this section passed the checks."
+    return "No claim is made here: nothing that was found bears on it."
 
 
 def _told_here(claim: str, other: str, section: _Paragraphs) -> bool:

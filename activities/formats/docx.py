@@ -33,7 +33,8 @@ def docx(report: Report) -> bytes:
     numbers = words.numbers_by_id(report)
     document.core_properties.title = clean(report.title)[:255]
     document.add_heading(clean(report.title), 0)
-    document.add_paragraph(clean(report.question), style="Subtitle")
+    for asked in words.questions(report):
+        document.add_paragraph(asked, style="Subtitle")
 
     document.add_heading("Summary", 1)
     points = words.points(report)
@@ -42,15 +43,15 @@ def docx(report: Report) -> bytes:
         document.add_paragraph(text, style="List Bullet")
     if not points:
         document.add_paragraph(clean(report.executive_summary))
-    if words.verified(report):
-        document.add_paragraph(words.verified(report))
+    for note in (words.balance(report), words.verified(report)):
+        if note:
+            document.add_paragraph(note)
 
     claims = {c.id: c for section in report.sections for c in section.claims}
-    for section in report.sections:
-        status = "" if section.status == "complete" else f" ({section.status})"
-        document.add_heading(clean(section.title) + status, 1)
-        if section.key_question and section.key_question != section.title:
-            document.add_paragraph(clean(section.key_question), style="Subtitle")
+    for section in words.told(report):
+        document.add_heading(words.heading(section), 1)
+        if words.key_question(report, section):
+            document.add_paragraph(words.key_question(report, section), style="Subtitle")
         for claim in section.claims:
             document.add_paragraph(cited(clean(claim.text), citation(claim.support, numbers)))
             for other in claim.contradicts:
@@ -61,8 +62,7 @@ def docx(report: Report) -> bytes:
                 if support.quote:
                     number = numbers.get(support.evidence_id, 0)
                     document.add_paragraph(f'"{clean(support.quote)}" [{number}]', style="Quote")
-        if not section.claims:
-            document.add_paragraph(words.NOTHING_SUPPORTED)
+    _bullets(document, words.EMPTY, words.untold(report))
 
     if report.candidates:
         document.add_heading("Candidates", 1)
@@ -80,7 +80,7 @@ def docx(report: Report) -> bytes:
         document.add_paragraph(line)
     document.add_paragraph(words.run_line(report))
     if method.searches:
-        _table(document, words.SEARCH_HEAD, [words.search_row(s) for s in method.searches])
+        _table(document, words.SEARCH_HEAD, words.search_rows(method.searches))
     _bullets(document, "Left out", words.left_out(report))
     out = BytesIO()
     document.save(out)

@@ -42,11 +42,13 @@ def html(report: Report) -> bytes:
     claims = {claim.id: claim for section in report.sections for claim in section.claims}
     body: list[Node] = [
         _tag("h1", clean(report.title)),
-        _tag("p", {"class": "question"}, clean(report.question)),
+        *(_tag("p", {"class": "question"}, asked) for asked in words.questions(report)),
         *_heading("summary", "Summary", _summary(report, numbers)),
     ]
-    for section in report.sections:
-        body += _section(section, numbers, titles, claims)
+    for section in words.told(report):
+        body += _section(report, section, numbers, titles, claims)
+    if words.untold(report):
+        body += _heading("empty", words.EMPTY, [_list(words.untold(report))])
     if report.candidates:
         body += _heading("candidates", "Candidates", _candidates(report.candidates, numbers))
     if report.limitations:
@@ -118,25 +120,23 @@ def _summary(report: Report, numbers: Mapping[str, int]) -> list[Node]:
         if claims
         else _tag("p", clean(report.executive_summary))
     )
-    return [shown, _tag("p", {"class": "note"}, verified)] if verified else [shown]
+    notes = [note for note in (words.balance(report), verified) if note]
+    return [shown, *(_tag("p", {"class": "note"}, note) for note in notes)]
 
 
 def _section(
+    report: Report,
     section: ReportSection,
     numbers: Mapping[str, int],
     titles: Mapping[int, str],
     claims: Mapping[str, Claim],
 ) -> list[Node]:
-    status = "" if section.status == "complete" else f" ({section.status})"
     content: list[Node] = []
-    if section.key_question and section.key_question != section.title:
-        content.append(_tag("p", {"class": "question"}, clean(section.key_question)))
+    asked = words.key_question(report, section)
+    if asked:
+        content.append(_tag("p", {"class": "question"}, asked))
     content += [_claim(claim, numbers, titles, claims) for claim in section.claims]
-    if not section.claims:
-        content.append(_tag("p", words.NOTHING_SUPPORTED))
-    return _heading(
-        f"section-{clean(section.id)}".replace(" ", "-"), f"{clean(section.title)}{status}", content
-    )
+    return _heading(f"section-{clean(section.id)}".replace(" ", "-"), words.heading(section), content)
 
 
 def _claim(
@@ -214,8 +214,8 @@ def _method(report: Report) -> list[Node]:
     method = report.methodology
     nodes: list[Node] = [_tag("p", words.flow(report)), _tag("p", words.spent(method))]
     if method.searches:
-        rows = [words.search_row(s) for s in method.searches]
-        nodes.append(_table("Every search, as it was sent and as it ended", words.SEARCH_HEAD, rows))
+        caption = "Every search, as it was sent and as it ended"
+        nodes.append(_table(caption, words.SEARCH_HEAD, words.search_rows(method.searches)))
     if method.approvals:
         nodes.append(_list(words.decision(d) for d in method.approvals))
     return [*nodes, _tag("p", words.run_line(report))]

@@ -24,13 +24,16 @@ def markdown(report: Report) -> str:
     verified = words.verified(report)
     blocks = [
         f"# {escape_markdown(report.title)}",
-        f"**Question:** {escape_markdown(report.question)}",
+        *(f"**Question:** {escape_markdown(asked)}" for asked in words.questions(report)),
         "## Summary",
         report.executive_summary,
+        escape_markdown(words.balance(report)).replace(r"\[", "[").replace(r"\]", "]"),
         f"*{escape_markdown(verified)}*" if verified else "",
     ]
-    for section in report.sections:
-        blocks += _section(section, numbers)
+    for section in words.told(report):
+        blocks += _section(report, section, numbers)
+    if words.untold(report):
+        blocks += [f"## {words.EMPTY}", _list(words.untold(report))]
     if report.candidates:
         rows = [
             [*map(escape_markdown, words.candidate_row(c)), citation(c.support, numbers)]
@@ -46,7 +49,7 @@ def markdown(report: Report) -> str:
     if report.references:
         blocks.append("## Quotes")
         blocks += [
-            f"[{number}] for {escape_markdown(', '.join(bearers))}:\n\n> {escape_markdown(quote)}"
+            f"[{number}]{_bearing(bearers)}:\n\n> {escape_markdown(quote)}"
             for number, quote, bearers in words.quotes_by_number(report, numbers)
         ]
     if report.verification.dropped:
@@ -58,11 +61,16 @@ def _list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {escape_markdown(text)}" for text in texts)
 
 
-def _section(section: ReportSection, numbers: Mapping[str, int]) -> list[str]:
-    status = "" if section.status == "complete" else f" ({section.status})"
-    blocks = [f"## {escape_markdown(section.title)}{status}"]
-    if section.key_question and section.key_question != section.title:
-        blocks.append(f"*{escape_markdown(section.key_question)}*")
+def _bearing(bearers: Sequence[str]) -> str:
+    said = "; ".join(f'"{bearer}"' for bearer in bearers)
+    return f", for {escape_markdown(said)}" if said else ""
+
+
+def _section(report: Report, section: ReportSection, numbers: Mapping[str, int]) -> list[str]:
+    blocks = [f"## {escape_markdown(words.heading(section))}"]
+    asked = words.key_question(report, section)
+    if asked:
+        blocks.append(f"*{escape_markdown(asked)}*")
     text = section.markdown or " ".join(
         cited(escape_markdown(claim.text), citation(claim.support, numbers)) for claim in section.claims
     )
@@ -100,7 +108,7 @@ def _method(report: Report) -> list[str]:
     method = report.methodology
     blocks = [escape_markdown(words.flow(report)), escape_markdown(words.spent(method))]
     if method.searches:
-        rows = [[*map(escape_markdown, words.search_row(s))] for s in method.searches]
+        rows = [[*map(escape_markdown, row)] for row in words.search_rows(method.searches)]
         blocks.append(_table(words.SEARCH_HEAD, rows))
     if method.approvals:
         blocks.append(_list(words.decision(d) for d in method.approvals))

@@ -30,16 +30,16 @@ def _data(report: Report) -> dict[str, object]:
     claims = {c.id: c for section in report.sections for c in section.claims}
     return {
         "title": clean(report.title),
-        "question": clean(report.question),
+        "question": " ".join(words.questions(report)),
         "points": [
             {"text": clean(c.text), "numbers": numbers_of(c.support, numbers)} for c in words.points(report)
         ],
         "summary": clean(report.executive_summary),
-        "verified": words.verified(report),
+        "notes": [note for note in (words.balance(report), words.verified(report)) if note],
         "sections": [
             {
-                "title": clean(s.title) + ("" if s.status == "complete" else f" ({s.status})"),
-                "question": clean(s.key_question) if s.key_question != s.title else "",
+                "title": words.heading(s),
+                "question": words.key_question(report, s),
                 "claims": [
                     {
                         "text": clean(c.text),
@@ -54,9 +54,10 @@ def _data(report: Report) -> dict[str, object]:
                     for c in s.claims
                 ],
             }
-            for s in report.sections
+            for s in words.told(report)
         ],
-        "unsupported": words.NOTHING_SUPPORTED,
+        "empty_head": words.EMPTY,
+        "empty": words.untold(report),
         "candidate_head": [*words.CANDIDATE_HEAD, "Sources"],
         "candidates": [
             [*words.candidate_row(c), ", ".join(map(str, numbers_of(c.support, numbers)))]
@@ -72,7 +73,7 @@ def _data(report: Report) -> dict[str, object]:
             words.run_line(report),
         ],
         "search_head": words.SEARCH_HEAD,
-        "searches": [words.search_row(s) for s in report.methodology.searches],
+        "searches": words.search_rows(report.methodology.searches),
         "left_out": words.LEFT_OUT,
         "dropped": words.left_out(report),
     }

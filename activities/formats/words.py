@@ -1,22 +1,37 @@
 """The sentences and rows that every format of the report shares, as plain text: each format escapes them in
 its own way."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from activities.formats.text import citation, cited, clean, escape_markdown
 from activities.limitations import STOPPED
-from activities.report_types import Methodology, Report
+from activities.models.extractive.grading import Direction, direction
+from activities.report_types import Methodology, Report, ReportSection
 from activities.steps import Decision
 from activities.types import Candidate, Claim, SearchRecord, Support
 
-SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Seconds", "Attempts")
+SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
 CANDIDATE_HEAD = ("Candidate", "Mechanism", "Indications now", "Approval", "Trials", "Evidence")
 UNCHECKED = (
     "Names, sources and the grade of the evidence are checked by code; mechanism, indications and status are "
     "as the writer put them: read the quotes."
 )
 LEFT_OUT = "Claims that did not pass the quote check:"
-NOTHING_SUPPORTED = "No claim in this section could be supported."
+EMPTY = "Without findings"
+"""Heading over the sections that have no claim."""
+_YES_OR_NO = re.compile(
+    r"(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|might|must)\b"
+    r"[^?]*\?",
+    re.IGNORECASE,
+)
+"""A question that begins with an auxiliary, also after a colon: `Statins: do they help?`"""
+_WAYS: Mapping[Direction, str] = {
+    "yes": "an effect, an association or a benefit is affirmed by",
+    "no": "one is denied by",
+    "mixed": "both is said by",
+    "none": "neither is said by",
+}
 
 
 def points(report: Report) -> list[Claim]:
@@ -41,10 +56,71 @@ def verified(report: Report) -> str:
     check = report.verification
     if not check.claims:
         return ""
-    return (
-        f"{check.verified} of {check.claims} claims stand on quotes found word for word in the cited items; "
-        f"confidence in the evidence {report.confidence:.0%}."
-    )
+    if check.claims == 1:
+        stands = f"The only claim {'stands' if check.verified else 'does not stand'} on a quote"
+    elif check.verified == check.claims:
+        stands = f"All {check.claims} claims stand on quotes"
+    else:
+        stands = f"{check.verified} of {check.claims} claims stand on quotes"
+    sure = f"confidence in the evidence {report.confidence:.0%}"
+    return f"{stands} found word for word in the cited items; {sure}."
+
+
+def questions(report: Report) -> list[str]:
+    """The question, where the title does not say it already."""
+    asked = clean(report.question)
+    return [] if asked.casefold() == clean(report.title).casefold() else [asked]
+
+
+def key_question(report: Report, section: ReportSection) -> str:
+    """A section's own question; empty where it is the report's or the section's title."""
+    asked = clean(section.key_question)
+    known = {clean(text).casefold() for text in (report.question, report.title, section.title)}
+    return "" if asked.casefold() in known else asked
+
+
+def told(report: Report) -> list[ReportSection]:
+    """The sections that have claims."""
+    return [section for section in report.sections if section.claims]
+
+
+def untold(report: Report) -> list[str]:
+    """One line for each section without a claim; none where there is only one, since the summary says it."""
+    if len(report.sections) < 2:
+        return []
+    empty = [section for section in report.sections if not section.claims]
+    reasons = [re.sub(r"\\(.)", r"\1", clean(section.markdown)) for section in empty]
+    return [f"{heading(s)}: {why or 'No claim is made here.'}" for s, why in zip(empty, reasons, strict=True)]
+
+
+def heading(section: ReportSection) -> str:
+    """A section's title, with what became of it when it was not researched to its end."""
+    status = f" ({section.status})" if section.status in ("failed", "cancelled") else ""
+    return clean(section.title) + status
+
+
+def balance(report: Report) -> str:
+    """Which way the cited works point on a question that can be answered yes or no, each by its first claim;
+    empty for other questions. By the wording alone: a reader must look at both sides."""
+    if not _YES_OR_NO.search(report.question):
+        return ""
+    numbers = numbers_by_id(report)
+    ways: dict[int, Direction] = {}
+    for section in report.sections:
+        for claim in section.claims:
+            for support in claim.support:
+                if support.evidence_id in numbers:
+                    ways.setdefault(numbers[support.evidence_id], direction(claim.text))
+    if not ways:
+        return ""
+    sides = [
+        f"{words} {', '.join(f'[{n}]' for n in found)}"
+        for way, words in _WAYS.items()
+        if (found := sorted(n for n, w in ways.items() if w == way))
+    ]
+    text = f"Which way it points, by the wording of the first claim from each work: {'; '.join(sides)}."
+    disputed = sum(bool(claim.contradicts) for section in report.sections for claim in section.claims)
+    return f"{text} {disputed} claims contradict one another." if disputed else text
 
 
 def left_out(report: Report) -> list[str]:
@@ -66,16 +142,27 @@ def candidate_row(candidate: Candidate) -> list[str]:
     ]
 
 
-def search_row(record: SearchRecord) -> list[str]:
-    """The cells under `SEARCH_HEAD`."""
+def search_rows(searches: Iterable[SearchRecord]) -> list[list[str]]:
+    """The cells under `SEARCH_HEAD`: one row for searches that several sections made and that ended alike,
+    with their seconds and attempts added up."""
+    alike: dict[tuple[str, ...], list[SearchRecord]] = {}
+    for record in searches:
+        key = (record.source, record.query, record.status, record.detail, str(record.hits), str(record.kept))
+        alike.setdefault(key, []).append(record)
+    return [_search_row(records) for records in alike.values()]
+
+
+def _search_row(records: Sequence[SearchRecord]) -> list[str]:
+    record = records[0]
     return [
         clean(record.source),
         clean(record.query),
         record.status + (f": {clean(record.detail)}" if record.detail else ""),
         str(record.hits),
         str(record.kept),
-        f"{record.seconds:.1f}",
-        str(record.attempts),
+        str(len(records)),
+        f"{sum(r.seconds for r in records):.1f}",
+        str(sum(r.attempts for r in records)),
     ]
 
 
@@ -117,19 +204,28 @@ def decision(made: Decision) -> str:
 
 
 def quotes_by_number(report: Report, numbers: Mapping[str, int]) -> list[tuple[int, str, list[str]]]:
-    """Each cited item's quotes with what they bear out: number, quote, claim ids and candidates."""
+    """Each cited item's quotes with what they bear out: number, quote, claims that put it in words of their
+    own, and candidates."""
     told: dict[int, dict[str, list[str]]] = {r.number: {} for r in report.references}
     bearers: list[tuple[str, Sequence[Support]]] = [
-        (claim.id, claim.support) for section in report.sections for claim in section.claims
+        (clean(claim.text), claim.support) for section in report.sections for claim in section.claims
     ]
     bearers += [(clean(candidate.name), candidate.support) for candidate in report.candidates]
     for bearer, supports in bearers:
         for support in supports:
             number = numbers.get(support.evidence_id)
             if number is not None and support.quote:
-                told[number].setdefault(support.quote, []).append(bearer)
+                bearers_of = told[number].setdefault(support.quote, [])
+                if not _says(bearer, support.quote):
+                    bearers_of.append(bearer)
     return [
         (number, quote, list(dict.fromkeys(names)))
         for number, quotes in told.items()
         for quote, names in quotes.items()
     ]
+
+
+def _says(claim: str, quote: str) -> bool:
+    """Whether a claim is its quote, word for word but for its beginning and its end."""
+    said, quoted = (" ".join(re.findall(r"\w+", text.casefold())) for text in (claim, quote))
+    return said.endswith(quoted) or quoted.endswith(said)

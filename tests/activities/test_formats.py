@@ -223,3 +223,99 @@ def test_an_unknown_format_names_those_there_are() -> None:
 def test_a_quote_of_the_other_side_stands_by_its_own_claim() -> None:
     page = page_of(render(REPORT, "html"))
     assert INCREASED in page.get_element_by_id("s2c1").text_content()
+
+
+EVERY_FORMAT = ("md", "html", "docx", "pdf")
+
+
+def words_of(report: Report, name: str) -> str:
+    """What a reader sees, on one line."""
+    data = render(report, name)
+    if name == "html":
+        text = page_of(data).text_content()
+    elif name == "docx":
+        text = docx_text(data)
+    elif name == "pdf":
+        text = " ".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(data)).pages)
+    else:
+        text = data.decode()
+    return " ".join(text.split())
+
+
+def docx_text(data: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(data)) as parts:
+        return " ".join(map(str, lxml_html.fromstring(parts.read("word/document.xml")).itertext()))
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_every_format_says_which_way_the_works_point(name: str) -> None:
+    text = words_of(REPORT, name)
+    assert "Which way it points" in text
+    assert "affirmed by [1], [2]" in text
+    assert "contradict one another" in text
+    open_question = REPORT.model_copy(update={"question": "What is known about metformin?"})
+    assert "Which way it points" not in words_of(open_question, name)
+
+
+def test_a_work_that_denies_is_told_from_one_that_affirms() -> None:
+    item = TRIAL.model_copy(update={"evidence_id": "pmid:9", "text": "Metformin did not reduce mortality."})
+    step = publish_input(
+        planned(
+            "s1",
+            quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)),
+            quoting("Metformin did not reduce mortality.", ("pmid:9", "Metformin did not reduce mortality")),
+        )
+    )
+    text = render(build_report(step, {**DOCUMENTS, "pmid:9": item}), "md").decode()
+    assert "is affirmed by [1]; one is denied by [2]." in text
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_sections_without_a_claim_are_told_together_and_never_as_chapters(name: str) -> None:
+    step = publish_input(
+        planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)), title="Benefit"),
+        planned("s2", title="Mechanism", status="partial", note="no new evidence"),
+        planned("s3", title="Safety", status="failed", note="its worker died"),
+    )
+    text = words_of(build_report(step, DOCUMENTS), name)
+    assert "Without findings" in text
+    assert "Mechanism: No claim is made here: nothing that was found bears on it." in text
+    assert "Safety (failed): No claim is made here: its worker died." in text
+    assert "What of s2?" not in text
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_the_question_is_not_told_again_where_it_is_the_title(name: str) -> None:
+    question = "Does metformin reduce mortality?"
+    section = planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)))
+    own = section.section.model_copy(update={"key_question": question})
+    step = publish_input(section.model_copy(update={"section": own}), title=question)
+    report = build_report(step, DOCUMENTS)
+    assert words_of(report, name).count(question) == (2 if name == "html" else 1)  # HTML has it in its head
+
+
+def test_a_search_that_several_sections_made_is_one_row() -> None:
+    search = SearchRecord(source="library", query="metformin", status="ok", hits=9, kept=5, seconds=0.5)
+    empty = search.model_copy(update={"status": "empty", "hits": 0, "kept": 0})
+    report = build_report(
+        FULL.model_copy(update={"searches": (search, search.model_copy(update={"section": "s2"}), empty)}),
+        DOCUMENTS,
+    )
+    rows = [line for line in render(report, "md").decode().splitlines() if line.startswith("| library")]
+    assert rows == [
+        "| library | metformin | ok | 9 | 5 | 2 | 1.0 | 2 |",
+        "| library | metformin | empty | 0 | 0 | 1 | 0.5 | 1 |",
+    ]
+
+
+def test_a_quote_is_told_with_the_claim_only_where_the_claim_is_in_other_words() -> None:
+    step = publish_input(
+        planned(
+            "s1",
+            quoting(f"{REDUCED}.", ("pmid:1", REDUCED)),
+            quoting("A registry saw more deaths under the drug.", ("pmid:2", INCREASED)),
+        )
+    )
+    text = render(build_report(step, DOCUMENTS), "md").decode()
+    assert f"[1]:\n\n> {REDUCED}" in text
+    assert f'[2], for "A registry saw more deaths under the drug.":\n\n> {INCREASED}' in text

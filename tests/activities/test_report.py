@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from activities.exports import evidence_line, verify
 from activities.report import build_report, draft_claims, plain_claim
 from activities.report_types import Report
-from activities.steps import DraftParagraph, PublishInput, SectionDraft
+from activities.steps import DraftParagraph, PrismaCounts, PublishInput, SectionDraft
 from activities.types import Candidate, Evidence, SearchRecord, StopReason, Support, Usage
 from tests.activities.cases import (
     DOCUMENTS,
@@ -301,3 +301,10 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     step = publish_input(planned("s1", lie)).model_copy(update={"confidence": 1.0})
     assert built(step).confidence == 0.0
     assert built(FULL.model_copy(update={"confidence": 0.9})).confidence == 0.9
+
+
+def test_items_that_answer_nothing_are_not_told_as_nothing_found() -> None:
+    search = SearchRecord(source="library", query="a", status="ok", hits=40, kept=10)
+    report = built(publish_input(searches=(search,), counts=PrismaCounts(identified=10, screened=10)))
+    assert "none of the 10 items found answers it" in report.executive_summary
+    assert not any("found nothing" in text for text in report.limitations)

@@ -56,12 +56,21 @@ Direction = Literal["yes", "no", "mixed", "none"]
 _ABSENT = re.compile(
     r"\b(?:no|not|without|nor|neither)\b(?: \w+){0,3} (?:significant(?:ly)?|effect\w*|differen\w+|"
     r"associat\w+|benefi\w+|improv\w+|correlat\w+|relat\w+|evidence|increase[ds]?|decrease[ds]?|reduc\w+|"
-    r"predict\w*|influence[ds]?|affect\w*|impact|change[ds]?|advantage|superior|recommended|useful|necessary|support\w*|"
+    r"predict\w*|influence[ds]?|affect\w*|impact|change[ds]?|advantage|superior|recommended|useful|"
+    r"necessary|support\w*|"
     r"justif\w+|indicate[ds]?|contribut\w+|role|risk|adequate|appear|seem)|\bineffective|"
     r"\bfail(?:s|ed|ure)? to\b|"
     r"\bunlikely\b|\bnon-?significant|\bunrelated|\bdoes not\b|\bdo not\b|\bdid not\b|\bcannot\b|\black of\b|"
     r"\bshould not\b|\bis not\b|\bare not\b|\bwas not\b|\bwere not\b|\bequivalent\b|"
-    r"\bsimilar (?:in|between|to)\b",
+    r"\bsimilar (?:\w+[- ]){0,3}(?:in|between|to|among|compared|as)\b|\bcomparable (?:in|between|to|"
+    r"with|among)\b|"
+    r"\bno (?:\w+ )?(?:additional|further|indication|awareness|relationship|relation|gain|value|"
+    r"need|reason)\b|"
+    r"\blimited (?:role|ability|support|value|evidence|use)\b|\bpoor (?:\w+ )?(?:specificity|"
+    r"sensitivity|agreement|"
+    r"predictor|correlation|accuracy)\b|\bunable to\b|\binsufficient(?:ly)?\b|\binadequate(?:ly)?\b|"
+    r"\bruled? out\b|"
+    r"\bnot (?:been )?established\b|\bwithout (?:a |an )?(?:\w+ ){0,2}(?:risk|benefit|advantage)\b",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
@@ -73,14 +82,22 @@ _DENIED = re.compile(
 _PRESENT = re.compile(
     r"\b(?:significant(?:ly)?|effective|associated with|improve[ds]?|increase[ds]?|reduce[ds]?|decrease[ds]?|"
     r"predict(?:s|ed|or|ive)?|benefi\w+|superior|higher|lower|correlated|protective|should be|can be|useful|"
-    r"reliable|feasible|important|affects?|affected|influence[ds]?|recommended|risk factor)\b",
+    r"reliable|feasible|important|affects?|affected|influence[ds]?|recommended|risk factor|(?:more|"
+    r"less) likely|"
+    r"better|greater|worse|safe|safely|viable|successful(?:ly)?|accurate(?:ly)?|appropriate(?:ly)?|prevents?|"
+    r"prevented|promotes?|promoted|contributes?|contributed|stimulates?|stimulated|modif(?:y|ies|"
+    r"ied)|alters?|"
+    r"altered|changed?|enhance[ds]?|predispose[ds]?|protects?|helpful|valid|synergistic|necessary|"
+    r"may be used|"
+    r"be used successfully|relationship between|association between|independently related)\b",
     re.IGNORECASE,
 )
 _UP = re.compile(
     r"\b(?:increas\w+|higher|elevated|raised|greater|more|worsen\w*|promot\w+|risen?|longer)\b", re.IGNORECASE
 )
 _DOWN = re.compile(
-    r"\b(?:decreas\w+|lower(?:ed|s)?|reduc\w+|less|fewer|declin\w+|diminish\w*|suppress\w+|inhibit\w+|shorter|"
+    r"\b(?:decreas\w+|lower(?:ed|s)?|reduc\w+|less|fewer|declin\w+|diminish\w*|suppress\w+|"
+    r"inhibit\w+|shorter|"
     r"attenuat\w+)\b",
     re.IGNORECASE,
 )
