@@ -8,7 +8,7 @@ COPY activities activities
 COPY workflows workflows
 COPY worker worker
 COPY client client
-RUN pip install --no-cache-dir .
+RUN pip install --no-cache-dir ".[docx,pdf]"
 
 USER determinator
 ENV DETERMINATOR_HOME=/home/determinator/data PYTHONUNBUFFERED=1

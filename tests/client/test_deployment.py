@@ -2,11 +2,15 @@
 
 import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from activities.settings import Settings
+from client.cli.main import VERBS
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +47,41 @@ def test_images_are_pinned_and_no_secret_is_written_down(compose: dict[str, Any]
     for name, value in compose["services"]["worker"]["environment"].items():
         if name.endswith("_KEY"):
             assert value == f"${{{name}:-}}"
+
+
+def test_the_worker_reads_every_variable_it_is_given(compose: dict[str, Any]) -> None:
+    names = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    names |= {f"DETERMINATOR_{name.upper()}" for name in Settings.model_fields}
+    given = set(compose["services"]["worker"]["environment"])
+    assert given - {"TEMPORAL_ADDRESS"} <= names
+
+
+def test_the_health_check_waits_for_the_namespace(
+    compose: dict[str, Any], dev_server: str, temporal_client: object, temporal_binary: Path
+) -> None:
+    shell, command = compose["services"]["temporal"]["healthcheck"]["test"]
+    assert shell == "CMD-SHELL"
+    words = command.replace("$$(hostname -i):7233", dev_server).split()
+    healthy = subprocess.run([temporal_binary, *words[1:]], capture_output=True, timeout=60)
+    assert healthy.returncode == 0, healthy.stderr
+    words[words.index("default")] = "not-made-yet"
+    assert subprocess.run([temporal_binary, *words[1:]], capture_output=True, timeout=60).returncode != 0
+
+
+def test_the_image_runs_a_worker_as_nobody_special_in_a_home_it_may_write(compose: dict[str, Any]) -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    text = "\n".join(lines)
+    home = re.search(r"DETERMINATOR_HOME=(\S+)", text)
+    assert home
+    user, made, volume = (
+        next(n for n, line in enumerate(lines) if line.startswith(start))
+        for start in ("USER determinator", f"RUN mkdir -p {home[1]}", f"VOLUME {home[1]}")
+    )
+    assert user < made < volume, "the volume takes over the owner of the folder it stands for"
+    assert compose["services"]["worker"]["volumes"] == [f"evidence:{home[1]}"]
+    command = re.search(r'^CMD \["(\w+)"\]$', text, re.MULTILINE)
+    assert command
+    assert command[1] in VERBS
 
 
 def test_the_image_copies_what_the_package_is_made_of() -> None:
