@@ -38,13 +38,14 @@ def open_store(url: str) -> ObjectStore:
 class EvidenceStore:
     """Content-addressed blobs, and a small keyed area for answers already paid for."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, where: str = "here") -> None:
         self._store = store
+        self._where = where
 
     @classmethod
     def at(cls, url: str) -> "EvidenceStore":
         """Open a folder or an address."""
-        return cls(open_store(url))
+        return cls(open_store(url), f"at {url.partition('?')[0]}")  # what follows may be a signature
 
     async def put_bytes(self, data: bytes, suffix: str = "json") -> str:
         """Store bytes under their digest and return the key."""
@@ -64,7 +65,12 @@ class EvidenceStore:
         try:
             answer = await obstore.get_async(self._store, key)
             data = bytes(await answer.bytes_async())
-        except (FileNotFoundError, BaseError) as error:
+        except (FileNotFoundError, NotFoundError) as error:
+            raise StoreError(
+                f"{key} is not in the evidence store {self._where}; workers and commands need the same store "
+                "(DETERMINATOR_STORE_URL)"
+            ) from error
+        except BaseError as error:
             raise StoreError(f"cannot read {key} from the evidence store: {error}") from error
         digest = key.rsplit("/", 1)[-1].split(".", 1)[0]
         if hashlib.sha256(data).hexdigest() != digest:
