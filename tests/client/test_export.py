@@ -234,6 +234,18 @@ def test_a_formula_in_a_query_is_text_to_a_spreadsheet(home: Path) -> None:
     assert report["methodology"]["searches"][0]["query"] == search.query
 
 
+def test_of_several_records_of_a_work_the_one_that_was_quoted_is_taken(home: Path) -> None:
+    shelve(home)
+    for number in range(8):
+        other = TRIAL.model_copy(
+            update={"text": f"Another record of the trial, number {number}, says nothing."}
+        )
+        shelve(home, FULL.model_copy(update={"run_id": f"other-{number}"}), [other])
+    ran = command("verify", RUN)
+    assert ran.code == 0, ran
+    assert "everything holds" in ran.out
+
+
 def test_a_draft_is_not_exported_as_a_report(home: Path) -> None:
     shelve(home, FULL.model_copy(update={"draft": True}))
     ran = command("export", RUN)

@@ -24,6 +24,8 @@ pytestmark = pytest.mark.xdist_group("e2e-people")
 QUESTION = "Which drugs could prevent colorectal cancer?"
 PATIENCE = 150.0
 """Seconds a loaded machine may take for what is done in one or two on a quiet one."""
+SLOW_WORKER = "what follows is what the server knows\n"
+"""The end of a remark that is no fault of the command on a machine that has no time for its worker."""
 DOCUMENTS = {
     "cohort.txt": "Metformin use and colorectal cancer risk in a cohort\n\n"
     "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
@@ -105,8 +107,9 @@ def refused(*arguments: str, **env: str) -> str:
     """The one line that says why."""
     ran = inside(*arguments, **env)
     assert (ran.code, ran.out) == (2, ""), (arguments, ran)
-    assert len(ran.err.splitlines()) == 1, ran
-    return ran.err
+    said = [line for line in ran.err.splitlines(keepends=True) if not line.endswith(SLOW_WORKER)]
+    assert len(said) == 1, ran
+    return said[0]
 
 
 def named(commands: Iterable[tuple[str, ...]], run: str) -> list[list[str]]:
@@ -206,21 +209,23 @@ def test_a_deep_run_does_what_its_reviewers_say(slow: SlowSource, tmp_path: Path
     check_editing(run_id, tmp_path)
 
     good("pause", run_id)
-    wait_until(lambda: progress(run_id)["paused"], PATIENCE)
+    wait_until(lambda: progress(run_id).get("paused"), PATIENCE)
     good("approve", run_id, "--gate", "plan", "--by", "Grace")
-    wait_until(lambda: progress(run_id)["phase"] == "paused", PATIENCE)
+    wait_until(lambda: progress(run_id).get("phase") == "paused", PATIENCE)
     assert not slow.asked
     good("resume", run_id)
     both = ("s1", "s2")
-    wait_until(lambda: slow.asked and all(section(run_id, s)["status"] == "running" for s in both), PATIENCE)
+    wait_until(
+        lambda: slow.asked and all(section(run_id, s).get("status") == "running" for s in both), PATIENCE
+    )
 
     good("steer", run_id, "only", "adults")
-    wait_until(lambda: progress(run_id)["steering"] == ["only adults"], PATIENCE)
+    wait_until(lambda: progress(run_id).get("steering") == ["only adults"], PATIENCE)
     assert "of 255,000" in good("extend", run_id, "--tokens", "5000", "--iterations", "1").out
     assert "it has s1, s2" in refused("cancel", run_id, "--section", "s9")
     good("cancel", run_id, "--section", "s2")
-    wait_until(lambda: section(run_id, "s2")["status"] == "cancelled", PATIENCE)
-    assert section(run_id, "s1")["status"] == "running"
+    wait_until(lambda: section(run_id, "s2").get("status") == "cancelled", PATIENCE)
+    wait_until(lambda: section(run_id, "s1").get("status") == "running", PATIENCE)
     assert "waits at no gate" in refused("approve", run_id)
 
     slow.free.set()
