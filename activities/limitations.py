@@ -1,32 +1,24 @@
 """What a report must admit, in plain words, decided by code from what happened."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.formats.text import clean
+from activities.formats.text import STOPPED, clean
 from activities.report_types import DroppedClaim, Reference
 from activities.steps import PlannedSection, PublishInput
-from activities.types import Evidence, SearchRecord, SearchStatus, StopReason
+from activities.types import Evidence, SearchRecord, SearchStatus
 
-STOPPED: Mapping[StopReason, str] = {
-    "sufficient_evidence": "the evidence was judged sufficient",
-    "token_budget_exceeded": "the token budget was used up before the evidence was judged sufficient",
-    "cost_budget_exceeded": "the cost budget was used up before the evidence was judged sufficient",
-    "max_iterations_reached": "the limit of iterations was reached before the evidence was judged sufficient",
-    "timeout": "the time limit was reached before the evidence was judged sufficient",
-    "no_new_evidence": "further searches brought nothing new although the evidence was not judged sufficient",
-    "judge_unavailable": "no model could be reached to judge the evidence, so its sufficiency is not known",
-    "all_sources_failed": "every source failed, so the literature was not searched as asked",
-    "finished_by_reviewer": "a reviewer ended the search before the evidence was judged sufficient",
-    "rejected_by_reviewer": "a reviewer rejected the plan, the candidates or the report",
-    "cancelled": "the run was cancelled before it was finished",
-}
+__all__ = ["STOPPED", "folded", "limitations", "search_failures", "why_unanswered"]
+
 _FAILED: Mapping[SearchStatus, str] = {
     "rate_limited": "the source's rate limit",
     "unavailable": "an outage",
     "malformed": "an answer that could not be read",
     "refused": "a refusal",
 }
+_UNSHOWN = re.compile(r"\b(\d+) of (\d+) items were not shown to the model\b")
+"""As `activities.roles.showing.left_out` says it."""
 _SECTION = {
     "partial": "is incomplete",
     "failed": "could not be researched",
@@ -77,10 +69,25 @@ def limitations(
         )
     if step.usage.cost_microusd is None:
         said.append("What the run cost in money is not known: a model's price is not known.")
-    said += [clean(text) for text in step.limitations]
+    said += folded([clean(text) for text in step.limitations])
     for planned in step.sections:
         said += [clean(text) for text in planned.draft.limitations]
     return tuple(dict.fromkeys(text for text in said if text))
+
+
+def folded(said: Sequence[str]) -> list[str]:
+    """The same, with one sentence for all the steps whose prompts had no room for every item: a long run has
+    dozens, each with numbers of its own. It stands where the first of them stood."""
+    found = {text: match for text in said if (match := _UNSHOWN.search(text))}
+    if len(found) < 2:
+        return list(said)
+    missing, of = max((int(match[1]), int(match[2])) for match in found.values())
+    one = (
+        "The model was not shown every item in every step, so that its prompts would fit: at most "
+        f"{missing} of {of} items were left out of a step."
+    )
+    first = next(iter(found))
+    return [one if text == first else text for text in said if text == first or text not in found]
 
 
 def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> str:

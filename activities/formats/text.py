@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote, urlsplit
 
 from activities.report_types import Reference
-from activities.types import EvidenceType, Identifiers, Standing, Support
+from activities.types import EvidenceType, Identifiers, Standing, StopReason, Support
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 _EVERYWHERE = re.compile(
@@ -19,6 +19,19 @@ _EVERYWHERE = re.compile(
 _AUTOLINK = re.compile(r"(?<=\w)(:)(?=//)|(?<=\bwww)(\.)", re.IGNORECASE)
 _BLOCK_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^()([#>+=~-])")
 
+STOPPED: Mapping[StopReason, str] = {
+    "sufficient_evidence": "the evidence was judged sufficient",
+    "token_budget_exceeded": "the token budget was used up before the evidence was judged sufficient",
+    "cost_budget_exceeded": "the cost budget was used up before the evidence was judged sufficient",
+    "max_iterations_reached": "the limit of iterations was reached before the evidence was judged sufficient",
+    "timeout": "the time limit was reached before the evidence was judged sufficient",
+    "no_new_evidence": "further searches brought nothing new although the evidence was not judged sufficient",
+    "judge_unavailable": "no model could be reached to judge the evidence, so its sufficiency is not known",
+    "all_sources_failed": "every source failed, so the literature was not searched as asked",
+    "finished_by_reviewer": "a reviewer ended the search before the evidence was judged sufficient",
+    "rejected_by_reviewer": "a reviewer rejected the plan, the candidates or the report",
+    "cancelled": "the run was cancelled before it was finished",
+}
 EVIDENCE_TYPES: Mapping[EvidenceType, str] = {
     "meta_analysis": "meta-analysis",
     "systematic_review": "systematic review",

@@ -4,8 +4,7 @@ its own way."""
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.formats.text import citation, cited, clean, escape_markdown
-from activities.limitations import STOPPED
+from activities.formats.text import STOPPED, citation, cited, clean, escape_markdown
 from activities.models.extractive.grading import Direction, direction
 from activities.report_types import Methodology, Report, ReportSection
 from activities.steps import Decision
