@@ -4,6 +4,7 @@ The same code that checks and numbers a report when it is published does it agai
 what rests on retracted work alone falls, the rest keeps its words and its claim ids.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from activities.exports import sentences_of
@@ -18,8 +19,9 @@ from client.archive import Change
 
 _DISPUTES = "**The sources disagree:**"
 """How `activities.report` begins the block that repeats claims."""
-_CHECKED = "did not pass the"
-"""In the sentences of `activities.limitations` that count what the first check refused."""
+_COUNTED = re.compile(r"^\d+ (?:claim|quote)s? (?:that )?did not pass the ")
+"""Sentences of `activities.limitations` that count what was refused: here they would count again."""
+_DROPPED = re.compile(r"^\d+ claims? did not pass the quote check and (?:is|are) ")
 
 
 def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:
@@ -61,9 +63,10 @@ def restate(
     )
     left = {claim.id for section in sections for claim in section.claims}
     gone = [claim for claim in claims_of(report) if claim.id not in left]
-    fresh = [s for s in made.limitations if s not in once and _CHECKED not in s]
+    fresh = [s for s in made.limitations if s not in once and not _COUNTED.match(s)]
     stale = [s for s in once if s not in made.limitations]
     check, method = report.verification, report.methodology
+    dropped = (*check.dropped, *made.verification.dropped)
     return report.model_copy(
         update={
             "executive_summary": made.executive_summary,
@@ -74,7 +77,7 @@ def restate(
                 update={
                     "verified": made.verification.verified,
                     "repaired": min(check.repaired, made.verification.verified),
-                    "dropped": (*check.dropped, *made.verification.dropped),
+                    "dropped": dropped,
                 }
             ),
             "methodology": method.model_copy(
@@ -83,7 +86,7 @@ def restate(
             "limitations": (
                 _opening(report, changed, gone, at, number),
                 *fresh,
-                *(said for said in report.limitations if said not in stale),
+                *(_recounted(said, len(dropped)) for said in report.limitations if said not in stale),
             ),
             "confidence": made.confidence,
             "generated_at": at,
@@ -201,6 +204,12 @@ def _renamed(section: ReportSection, old_id: Mapping[str, str]) -> ReportSection
     return section.model_copy(update={"claims": claims})
 
 
+def _recounted(said: str, dropped: int) -> str:
+    """A limitation that counts dropped claims, with the count there is now."""
+    words = "claim did not pass the quote check and is" if dropped == 1 else ""
+    return _DROPPED.sub(f"{dropped} {words or 'claims did not pass the quote check and are'} ", said)
+
+
 def _opening(report: Report, changed: Sequence[Change], gone: Sequence[Claim], at: str, number: int) -> str:
     """What a reader of the new version must know first."""
     works = "; ".join(
@@ -210,7 +219,8 @@ def _opening(report: Report, changed: Sequence[Change], gone: Sequence[Claim], a
     )
     lost = (
         f" {len(gone)} of its claims {'rests' if len(gone) == 1 else 'rest'} on nothing else and "
-        f"{'is' if len(gone) == 1 else 'are'} left out here: {', '.join(c.id for c in gone)}."
+        f"{'is' if len(gone) == 1 else 'are'} left out here; the verification names "
+        f"{'it' if len(gone) == 1 else 'each'}."
         if gone
         else ""
     )

@@ -148,12 +148,16 @@ def show(
     path: Path | None,
 ) -> None:
     """Print it for a person."""
+    from client.display import plain
+    from client.restate import claims_of
+
     total, asked = len(run.report.references), len(verdicts)
     for change in changed:
         click.echo(change_line(change))
     if version is not None:
-        if version.claims_lost:
-            click.echo(f"claims that no longer stand: {', '.join(version.claims_lost)}")
+        for claim in claims_of(run.report):
+            if claim.id in version.claims_lost:
+                click.echo(plain(f"no longer stands: {claim.id} {claim.text}"))
         click.echo(f"Version {version.number} {path}")
     elif not asked:
         click.echo(

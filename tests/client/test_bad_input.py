@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from client.cli.main import VERBS
 from tests.client.cli import begin, determinator, processes_of
 from tests.client.shelf import VERBS_OF_A_RUN, command, inside
 
@@ -108,6 +109,11 @@ def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
     assert "connection refused" in ran.err
     assert len(ran.err.strip().splitlines()) == 1
     assert processes_of(home) == {"server": [], "worker": []}
+
+
+def test_every_verb_is_thought_of_when_there_is_no_server() -> None:
+    without_a_run = {"ask", "list", "search", "sources", "doctor", "config", "up", "down", "worker"}
+    assert {verb for verb, *_ in VERBS_OF_A_RUN} == set(VERBS) - without_a_run
 
 
 @pytest.mark.parametrize("arguments", VERBS_OF_A_RUN, ids=" ".join)
