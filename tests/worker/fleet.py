@@ -47,7 +47,7 @@ class Flood:
     @workflow.run
     async def run(self, searches: int) -> int:
         tasks = [
-            workflow.execute_activity(
+            workflow.start_activity(  # `execute_activity` would begin each when it is awaited
                 "search_pubmed",
                 SearchTask(run_id="flood", source="pubmed", query=Query(text=f"question {number}")),
                 result_type=Hits,
