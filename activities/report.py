@@ -32,6 +32,7 @@ _NAMED_MARK = re.compile(
     re.IGNORECASE,
 )
 _INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|range)\W*$", re.IGNORECASE)
+_NO_CANDIDATE = "No candidate drug is named: no quote that was found speaks for one."
 _SAME_CLAIM = 90.0
 """Percent of likeness at which a contradiction given in words names a claim; there is no risk in being
 wrong here beyond a cross-reference, and writers retell claims loosely."""
@@ -93,6 +94,8 @@ def build_report(step: PublishInput, documents: Mapping[str, Evidence], notes: S
     references = _references(numbers, documents)
     kept = [item for item in checked if item.kept]
     by_id = {claim.id: claim for claim in claims}
+    if step.profile == "drug_repurposing" and kept and not candidates:
+        notes = [*notes, _NO_CANDIDATE]
     return Report(
         run_id=step.run_id,
         question=step.question,

@@ -6,6 +6,7 @@ from typing import Literal
 
 from rapidfuzz import fuzz
 
+from activities.models.extractive.grading import direction
 from activities.types import Claim, Evidence, EvidenceType
 
 MAX_POINTS = 6
@@ -40,6 +41,14 @@ _STRONG: frozenset[EvidenceType] = frozenset(
 _MODERATE: frozenset[EvidenceType] = frozenset(
     {"clinical_trial", "observational", "regulatory", "drug_label", "review"}
 )
+_OPEN = re.compile(
+    r"\b(?:few|little|limited|no|insufficient|conflicting) (?:\w+ ){0,2}(?:data|evidence|studies|research)\b"
+    r"|\b(?:is|are|remains?) (?:\w+ )?(?:unknown|unclear|not (?:well )?known)\b"
+    r"|\bremains? to be (?:determined|established)\b"
+    r"|\b(?:mandatory|needed|warranted|required)\b",
+    re.IGNORECASE,
+)
+"""What is said to be missing is no answer, and does not belong first."""
 _WORD = re.compile(r"[^\W_]{4,}")
 
 
@@ -54,9 +63,8 @@ def quality(items: Iterable[Evidence]) -> Literal["strong", "moderate", "weak"]:
 def summary_claims(
     question: str, claims: Sequence[Claim], documents: Mapping[str, Evidence]
 ) -> tuple[Claim, ...]:
-    """At most six claims and about half of those there are, in the report's order, that are strongly
-    supported, direct and not alike. When one of them is contradicted, the strongest claim against it is there
-    as well."""
+    """At most six claims and about half of those there are: strongly supported, direct and not alike, the
+    best first. When one of them is contradicted, the strongest claim against it comes right after it."""
     most = min(MAX_POINTS, max(2, (len(claims) + 1) // 2))
     asked = _stems(question)
     rank = {c.id: (_score(c, asked, documents), -place) for place, c in enumerate(claims)}
@@ -72,7 +80,7 @@ def summary_claims(
         if against and len(chosen) < most:
             strongest = max(against, key=lambda c: rank[c.id])
             chosen[strongest.id] = strongest
-    return tuple(claim for claim in claims if claim.id in chosen)
+    return tuple(chosen.values())
 
 
 def _score(claim: Claim, asked: set[str], documents: Mapping[str, Evidence]) -> float:
@@ -81,7 +89,8 @@ def _score(claim: Claim, asked: set[str], documents: Mapping[str, Evidence]) -> 
         (STRENGTH[i.evidence_type] for i in items.values() if i.standing != "concern"), default=0.0
     )
     direct = len(asked & _stems(claim.text)) / len(asked) if asked else 0.0
-    return 2 * direct + strength + 0.2 * min(len(items) - 1, 2)
+    says = 0.4 * (direction(claim.text) != "none") - 0.6 * bool(_OPEN.search(claim.text))
+    return 2 * direct + strength + 0.2 * min(len(items) - 1, 2) + says
 
 
 def _stems(text: str) -> set[str]:

@@ -11,7 +11,7 @@ from activities.steps import Decision
 from activities.types import Candidate, Claim, SearchRecord, Support
 
 SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
-CANDIDATE_HEAD = ("Candidate", "Mechanism", "Indications now", "Approval", "Trials", "Evidence")
+CANDIDATE_HEAD = ("Candidate", "Mechanism or effect", "Indications now", "Approval", "Trials", "Evidence")
 UNCHECKED = (
     "Names, sources and the grade of the evidence are checked by code; mechanism, indications and status are "
     "as the writer put them: read the quotes."
@@ -27,9 +27,9 @@ _YES_OR_NO = re.compile(
 """A question that begins with an auxiliary, also after a colon: `Statins: do they help?`"""
 _WAYS: Mapping[Direction, str] = {
     "yes": "an effect, an association or a benefit is affirmed by",
-    "no": "one is denied by",
-    "mixed": "both is said by",
-    "none": "neither is said by",
+    "no": "denied by",
+    "mixed": "affirmed and denied by",
+    "none": "left open by",
 }
 
 
@@ -117,7 +117,9 @@ def balance(report: Report) -> str:
         for way, words in _WAYS.items()
         if (found := sorted(n for n, w in ways.items() if w == way))
     ]
-    text = f"Which way it points, by the wording of the first claim from each work: {'; '.join(sides)}."
+    told = "; ".join(sides)
+    first = "" if told.startswith("an effect") else "an effect, an association or a benefit is "
+    text = f"Which way it points, by the wording of the first claim from each work: {first}{told}."
     disputed = sum(bool(claim.contradicts) for section in report.sections for claim in section.claims)
     return f"{text} {disputed} claims contradict one another." if disputed else text
 
@@ -131,12 +133,15 @@ def candidate_row(candidate: Candidate) -> list[str]:
     """The cells under `CANDIDATE_HEAD`; the sources are the format's own."""
     generic = clean(candidate.generic_name)
     other = generic and generic.casefold() != clean(candidate.name).casefold()
+    told = (
+        candidate.proposed_mechanism or candidate.mechanism,
+        "; ".join(candidate.current_indications),
+        candidate.regulatory_status,
+        candidate.trial_status,
+    )
     return [
         f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name),
-        clean(candidate.proposed_mechanism or candidate.mechanism),
-        clean("; ".join(candidate.current_indications)),
-        clean(candidate.regulatory_status),
-        clean(candidate.trial_status),
+        *(clean(text) or "not found" for text in told),
         candidate.evidence_quality,
     ]
 

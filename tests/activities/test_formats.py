@@ -267,7 +267,7 @@ def test_a_work_that_denies_is_told_from_one_that_affirms() -> None:
         )
     )
     text = render(build_report(step, {**DOCUMENTS, "pmid:9": item}), "md").decode()
-    assert "is affirmed by [1]; one is denied by [2]." in text
+    assert "is affirmed by [1]; denied by [2]." in text
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)

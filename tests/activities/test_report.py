@@ -308,3 +308,28 @@ def test_items_that_answer_nothing_are_not_told_as_nothing_found() -> None:
     report = built(publish_input(searches=(search,), counts=PrismaCounts(identified=10, screened=10)))
     assert "none of the 10 items found answers it" in report.executive_summary
     assert not any("found nothing" in text for text in report.limitations)
+
+
+def test_the_summary_begins_with_the_claim_that_answers_and_not_with_what_is_missing() -> None:
+    item = TRIAL.model_copy(
+        update={
+            "evidence_id": "pmid:7",
+            "text": "Few data exist on metformin and mortality in the very old.",
+        }
+    )
+    step = publish_input(
+        planned(
+            "s1", quoting("Few data exist on metformin and mortality in the very old.", ("pmid:7", item.text))
+        ),
+        planned("s2", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))),
+        planned("s3", quoting("Metformin increased mortality.", ("pmid:2", INCREASED))),
+    )
+    lines = build_report(step, {**DOCUMENTS, "pmid:7": item}).executive_summary.splitlines()
+    assert lines[0] == "- Metformin does reduce mortality [1]."
+
+
+def test_a_drug_question_without_a_candidate_says_so() -> None:
+    step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
+    assert any("No candidate drug is named" in text for text in built(step).limitations)
+    other = step.model_copy(update={"profile": "biomedical"})
+    assert not any("No candidate drug" in text for text in built(other).limitations)

@@ -1,11 +1,13 @@
 """Whether two sentences say the same, or the opposite of each other, by their words."""
 
 import re
+from collections.abc import Sequence
 
 from rapidfuzz import fuzz
 
 from activities.models.extractive.grading import opposed, trend
 from activities.models.extractive.words import pairs, terms, weak_stems
+from activities.types import Support
 
 SAME = 90
 """`rapidfuzz` ratio of sorted words from which two sentences may say the same."""
@@ -56,6 +58,11 @@ def contradicts(one: str, other: str, question: str = "") -> bool:
         return False
     wanted = {*asked, *(p for p in pairs(asked) if p in set(pairs(a)) | set(pairs(b)))}
     return len(set(asked)) >= 2 and wanted <= {*a, *pairs(a)} and wanted <= {*b, *pairs(b)}
+
+
+def one_work(one: Sequence[Support], other: Sequence[Support]) -> bool:
+    """True when two claims rest on a common work: one that weighs both sides does not contradict itself."""
+    return bool({s.evidence_id for s in one} & {s.evidence_id for s in other})
 
 
 def _numbers(text: str) -> list[str]:

@@ -80,6 +80,8 @@ FACETS: tuple[Facet, ...] = (
     ),
 )
 
+DRUGS = FACETS[0]
+"""The aspect of a question for drugs."""
 
 _ASKED = ("mechanism", "safety", "open")
 """Aspects that a question alone tells; `effective` in a question asks for no chapter on trials."""

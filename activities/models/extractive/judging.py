@@ -7,7 +7,7 @@ from activities.models.extractive.drugs import drugs_in
 from activities.models.extractive.facets import facet_of
 from activities.models.extractive.grading import CLINICAL, direction, weight
 from activities.models.extractive.hypotheses import has_mechanism
-from activities.models.extractive.queries import keywords, widen
+from activities.models.extractive.queries import MORE, keywords, widen
 from activities.models.extractive.query import split_clauses, topic_of
 from activities.models.extractive.ranking import Item, Needle, answered, rank, relevant
 from activities.steps import JudgeAssessment, JudgeInput
@@ -34,7 +34,7 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
     gaps = [*open_ones, *(gap_of(c, step.question) for c in short)]
     if confidence < step.profile.confidence_threshold and not gaps:
-        gaps = [f"More independent evidence on {topic_of(step.question)}"]
+        gaps = [f"{MORE}{topic_of(step.question)}"]
     recommended = [q for gap in open_ones for q in (keywords(gap), *widen(gap, gap)) if q]
     return JudgeAssessment(
         scores=scores,
@@ -51,7 +51,7 @@ def gap_of(criterion: Criterion, question: str) -> str:
     """A criterion that is not met, as a question that can be searched for."""
     topic = topic_of(question)
     facet = facet_of(criterion.name)
-    return facet.question.format(topic=topic) if facet else f"More independent evidence on {topic}"
+    return facet.question.format(topic=topic) if facet else f"{MORE}{topic}"
 
 
 def confidence_of(items: Sequence[Item], share: float) -> float:

@@ -1,7 +1,7 @@
 """One pass over the drafts of all sections."""
 
 from activities.claims import normalise
-from activities.models.extractive.agreement import contradicts, same
+from activities.models.extractive.agreement import contradicts, one_work, same
 from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput
 
 
@@ -19,7 +19,12 @@ def proofread(step: ProofreadInput) -> Proofread:
                 own = {(s.evidence_id, normalise(s.quote)) for s in claim.support}
                 if (own and own <= quotes) or any(same(claim.text, c.text) for c in said):
                     continue
-                against = (c.text for c in said if contradicts(claim.text, c.text, step.question))
+                against = (
+                    c.text
+                    for c in said
+                    if not one_work(claim.support, c.support)
+                    and contradicts(claim.text, c.text, step.question)
+                )
                 marks = tuple(dict.fromkeys((*claim.contradicts, *against)))
                 kept.append(claim.model_copy(update={"contradicts": marks}))
                 said.append(claim)

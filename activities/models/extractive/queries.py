@@ -7,6 +7,8 @@ from activities.models.extractive.words import fold, looks_special, phrases, ter
 from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
 from activities.types import SourceInfo
 
+MORE = "More independent evidence on "
+"""How a gap begins that asks for more of the same; what to search for stands after it."""
 MOST_NAMES = 4
 """Names in one keyword query; more would find nothing."""
 
@@ -87,6 +89,7 @@ def _preference(info: SourceInfo, gap: str, step: SelectInput) -> tuple[int, int
 
 def _ladder(info: SourceInfo, gap: str, step: SelectInput, recommended: Sequence[str]) -> Iterator[str]:
     """Queries for one source from the most exact to the widest."""
+    gap = gap.removeprefix(MORE)
     for query in recommended:
         yield _for(info, query)
     if _BOOLEAN.search(gap):

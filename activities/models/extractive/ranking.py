@@ -57,7 +57,8 @@ _PART_WEIGHT: dict[Part, float] = {
 _CALLS = re.compile(
     r"\b(?:further|future|more|additional) (?:\w+ ){0,3}(?:research|stud(?:y|ies)|trials?"
     r"|investigations?|work)\b|\b(?:recommend|need for|warrant\w*|needed)\b.{1,60}\b(?:trial|stud(?:y|ies))\b"
-    r"|\bneeds? to be (?:studied|confirmed|investigated)",
+    r"|\bneeds? to be (?:studied|confirmed|investigated)"
+    r"|\b(?:trials?|stud(?:y|ies)|research) (?:is|are) (?:mandatory|needed|required|warranted|necessary)\b",
     re.IGNORECASE,
 )
 """Calls for research say nothing about the question, except where open questions are asked for."""

@@ -47,6 +47,7 @@ _SUFFIXES = re.compile(
     r"azole|azoles|mycin|cillin|cycline|formin|gliptin|gliflozin|glitazone|parib|ciclib|dronate|triptan|"
     r"setron|prazole|floxacin|vir|vudine|caine|barbital|azepam|oxetine|dopa|steroid|steroids|toxin)$"
 )
+_ADJECTIVE = re.compile(r"[a-z]{3,}(?:al|ic|ive|ous|ary|less|ful)$")
 _local = threading.local()
 
 
@@ -170,6 +171,8 @@ def phrases(text: str) -> tuple[str, ...]:
         while kept and (kept[0].isdigit() or (len(kept) > 1 and stem(fold(kept[0])) in weak)):
             kept = kept[1:]
         while len(kept) > 1 and stem(fold(kept[-1])) in weak - _HEADS and not kept[-1][0].isupper():
+            if len(kept) == 2 and _ADJECTIVE.search(kept[0]):
+                break  # functional outcomes
             kept = kept[:-1]
         if not kept:
             continue

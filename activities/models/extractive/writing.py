@@ -4,10 +4,18 @@ import re
 from collections.abc import Sequence
 
 from activities.claims import normalise
-from activities.models.extractive.agreement import contradicts, same
-from activities.models.extractive.facets import bears_on, chapter, facet_of_section
+from activities.models.extractive.agreement import contradicts, one_work, same
+from activities.models.extractive.facets import (
+    DRUGS,
+    Facet,
+    bears_on,
+    chapter,
+    facet_of,
+    facet_of_section,
+)
 from activities.models.extractive.grading import TYPE_NAMES
-from activities.models.extractive.ranking import Item, Ranked, diverse, rank, relevant, similarity
+from activities.models.extractive.ranking import Item, Ranked, bag, diverse, rank, relevant, similarity
+from activities.models.extractive.words import phrases, terms, weak_stems
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.types import Evidence, Support
 
@@ -60,7 +68,7 @@ def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item
 def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     """The sentences of each item that may become claims, best first: those that answer, that no earlier
     section has said and that differ from each other. A chapter on one aspect leaves the rest to others."""
-    only = chapter(step.title)
+    only = chapter(step.title) or asked_for_drugs(step, items)
     used = {normalise(s.quote) for c in step.written for s in c.support}
     few = len(items) <= 3
 
@@ -91,6 +99,13 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     best = max((r.score for r in pool) if only else (i.best for i in items), default=0.0)
     floor = LEAST_SHARE * best
     return [r for r in pool if r.score >= floor]
+
+
+def asked_for_drugs(step: WriteInput, items: Sequence[Item]) -> Facet | None:
+    """The aspect of a question for drugs, where some sentence names one: the rest does not answer it."""
+    facet = DRUGS if step.profile.candidates or facet_of(step.question) == DRUGS else None
+    named = facet and any(bears_on(facet, r.sentence) for item in items for r in item.ranked)
+    return facet if named else None
 
 
 def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
@@ -145,10 +160,11 @@ def attributed(text: str, document: Evidence) -> str:
 
 
 def _mark(claims: Sequence[DraftClaim], step: WriteInput) -> list[DraftClaim]:
-    """Each claim with the texts of earlier ones that say the opposite."""
+    """Each claim with the texts of earlier ones, from other works, that say the opposite."""
     marked: list[DraftClaim] = []
     for claim in claims:
-        before = [*(c.text for c in step.written), *(c.text for c in marked)]
+        said = [(c.text, c.support) for c in step.written] + [(c.text, c.support) for c in marked]
+        before = [text for text, support in said if not one_work(claim.support, support)]
         against = tuple(text for text in before if contradicts(claim.text, text, step.question))
         marked.append(claim.model_copy(update={"contradicts": against}) if against else claim)
     return marked
@@ -157,13 +173,25 @@ def _mark(claims: Sequence[DraftClaim], step: WriteInput) -> list[DraftClaim]:
 def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evidence]) -> tuple[str, ...]:
     """What the evidence of this section lacks. Why the run ended and how it was written is said once, by the
     report."""
+    if chapter(step.title) is not None:
+        return ()  # that a chapter stays empty is shown by the report
     if not items:
         found = (
             f"None of the items found ({len(documents)}) bears"
             if documents
             else "Nothing was found that bears"
         )
-        return (f"{found} on this question: {step.question}",)
+        text = f"{found} on this question: {step.question}"
+        absent = never_said(step.question, documents)
+        return (text, f"None of them speaks of {', '.join(absent)}.") if absent else (text,)
     if len(items) == 1:
         return (f"A single item bears on this question: {step.question}",)
     return ()
+
+
+def never_said(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
+    """The names of a question that no document holds, as typed."""
+    held = {term for document in documents for term in bag(document)}
+    weak = weak_stems()
+    names = {name: set(terms(name)) - weak for name in phrases(question)} if documents else {}
+    return tuple(name for name, words in names.items() if words and not words & held)

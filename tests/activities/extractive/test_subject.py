@@ -2,8 +2,10 @@
 
 import pytest
 
+from activities.models import extractive
 from activities.models.extractive.ranking import Needle
-from tests.activities.extractive.abstracts import cited, document, judged, written
+from activities.steps import SelectInput
+from tests.activities.extractive.abstracts import cited, context, document, judged, option, written
 
 STAGING = document(
     1,
@@ -69,3 +71,48 @@ def test_a_text_without_a_title_is_not_blamed_for_a_name_it_never_says() -> None
     needle = Needle("Are awareness campaigns effective in Leeds?")
     assert needle.off_topic({"awar", "campaign"}, titled=False) == 1
     assert needle.off_topic({"awar", "campaign"}, titled=True) < 1
+
+
+def test_a_question_that_no_document_speaks_of_is_told_by_its_missing_names() -> None:
+    draft = written("Does aspirin prevent colorectal cancer?", [STAGING, MISSED])
+    assert "None of them speaks of aspirin." in draft.limitations
+
+
+def test_a_question_for_drugs_is_answered_by_sentences_that_name_one() -> None:
+    works = [
+        document(
+            7,
+            "CONCLUSIONS: Dexamethasone is an effective alternative to prednisone in children with asthma.",
+            "Is dexamethasone effective in children with asthma?",
+        ),
+        document(
+            8,
+            "CONCLUSIONS: Frequent hamburgers were associated with asthma in children.",
+            "Are hamburgers a risk factor for asthma in children?",
+        ),
+    ]
+    assert cited(written("Which drugs help children with asthma?", works)) == {"pmid:7"}
+    assert cited(written("What is linked to asthma in children?", works)) == {"pmid:7", "pmid:8"}
+
+
+def test_a_work_that_weighs_both_sides_does_not_contradict_itself() -> None:
+    both = (
+        "RESULTS: Daily aspirin over ten years reduced the risk of colorectal cancer among men by a third.\n"
+        "CONCLUSIONS: Aspirin did not reduce the risk of colorectal cancer in women of any age."
+    )
+    work = document(9, both, "Aspirin and the risk of colorectal cancer")
+    claims = [
+        c for p in written("Does aspirin reduce colorectal cancer?", [work]).paragraphs for c in p.claims
+    ]
+    assert len(claims) == 2
+    assert not any(c.contradicts for c in claims)
+
+
+def test_more_of_the_same_is_searched_for_by_its_subject_alone() -> None:
+    step = SelectInput(
+        **context("Does aspirin prevent colorectal cancer?"),
+        iteration=2,
+        gaps=("More independent evidence on aspirin and colorectal cancer",),
+        sources=(option("library", "local"),),
+    )
+    assert not any("independent" in task.query for task in extractive.select_tools(step).tasks)
