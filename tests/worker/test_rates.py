@@ -87,7 +87,8 @@ async def test_a_holder_that_is_asked_to_leave_hands_over_and_ends_by_itself(
             others = [process for process in found.processes if process != leaving]
             assert await found.holder(others) in others
             assert await flood.result() == SEARCHES
-    assert len(server.asked) == SEARCHES  # what was under way was finished, not asked again
+    # What was under way was finished and not asked again, but for one that the end of the grace may cut off.
+    assert SEARCHES <= len(server.asked) <= SEARCHES + 1
     assert busiest_second([asked.at for asked in server.asked]) <= 3
 
 
