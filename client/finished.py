@@ -17,7 +17,7 @@ from client.archive import AT_ONCE, DRAFT, Archive, Version, newest, standings
 from client.connect import Connection, NoConnection, connect
 from client.reports import NoReport, stored_report
 from client.runs import NoAnswer, NoSuchRun, SeveralRuns, describe, find_run, outcome, query
-from workflows.types import AgentEvent, EventsAfter, EvidenceIndex, PlanView, ReportView
+from workflows.types import AgentEvent, EventsAfter, EvidenceIndex, PlanView
 
 PATIENCE_SECONDS = 20.0
 """How long a worker that is just starting may take to answer."""
@@ -91,7 +91,7 @@ async def find_finished(
 
 async def _from_store(archive: Archive, name: str, error: Exception) -> Report:
     """The stored report of a run by its name, the beginning of its name, or `last`; else raises `error`."""
-    names = await archive.names()
+    names = await archive.names() if name else []
     found = (
         names[:1]
         if name == "last"
@@ -116,6 +116,11 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
     except WorkflowFailureError as error:
         raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
     report = await stored_report(settings, ended.report_blob) if ended else None
+    if report is None:
+        raise NoReport(
+            f"the whole report of {run_id} is not in the evidence store {settings.evidence_url}; point "
+            "DETERMINATOR_STORE_URL at the store the workers use"
+        )
     gaps: list[str] = []
 
     async def ask(name: str, kind: type[T]) -> T | None:
@@ -125,14 +130,6 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
             gaps.append(f"The run could not be asked for its {name.replace('_', ' ')}: {error}.")
             return None
 
-    if report is None:
-        view = await ask("report", ReportView)
-        if view is None or view.report is None:
-            raise NoReport(f"the report of {run_id} cannot be had: its store is not this machine's")
-        raise NoReport(
-            f"the whole report of {run_id} is not in the evidence store {settings.evidence_url}; point "
-            "DETERMINATOR_STORE_URL at the store the workers use"
-        )
     index = await ask("evidence_index", EvidenceIndex)
     plan = await ask("plan", PlanView) if whole and index else None
     events: tuple[AgentEvent, ...] = ()

@@ -262,3 +262,8 @@ def test_two_runs_of_one_beginning_are_not_mixed_up(home: Path) -> None:
     assert "several runs" in ran.err
     assert command("export", RUN).code == 0
     assert command("export", "ask-nothing").code == 3
+
+
+def test_no_name_is_no_run(home: Path) -> None:
+    shelve(home)
+    assert command("export", "").code == 3

@@ -185,6 +185,8 @@ def check_leaving(run_id: str) -> None:
     events = [json.loads(line) for line in Path("bundle/events.jsonl").read_text().splitlines()]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert events[-1]["type"] == "finished"
+    later = good("events", run_id, "--after", "3", "--json").out.splitlines()
+    assert [json.loads(line) for line in later] == events[3:]
     told = Path("bundle/methodology.md").read_text()
     assert "plan: approved by Grace" in told
     assert "How does metformin inhibit the growth" in told
