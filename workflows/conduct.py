@@ -6,19 +6,31 @@ Publishing is never clipped by a deadline: a report always comes out.
 from collections.abc import Sequence
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.prepare import PrepareActivities
-    from activities.publish import PublishActivities
+    from activities.publish import CHECK_PUBMED, PublishActivities, pubmed_check
     from activities.report_types import Published
     from activities.roles.allowances import ALLOWANCES
-    from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput, PublishInput, Role
+    from activities.steps import (
+        ParsedQuery,
+        ParseQueryInput,
+        Prepared,
+        PrepareInput,
+        PublishInput,
+        PubMedSaid,
+        Role,
+    )
     from activities.think import ThinkActivities
     from activities.types import Allowance, Price
 
 from workflows import policy
-from workflows.failures import OutOfBudget
+from workflows.failures import OutOfBudget, search_failure
 from workflows.searching import Searching
+
+PUBMED_SECONDS = 120.0
+"""What a report waits for PubMed at most, retries and all."""
 
 
 class Conductor(Searching):
@@ -97,6 +109,7 @@ class Conductor(Searching):
 
     async def publish(self, document: PublishInput) -> "Published":
         """Have the quotes checked and the report rendered and stored."""
+        document = document.model_copy(update={"pubmed": await self.ask_pubmed(document)})
         published = await workflow.execute_activity_method(
             PublishActivities.publish_report,
             document,
@@ -104,3 +117,24 @@ class Conductor(Searching):
         )
         self.published = published
         return published
+
+    async def ask_pubmed(self, document: PublishInput) -> PubMedSaid | None:
+        """What PubMed says now of the works a report cites, asked where NCBI's rate is held; None when there
+        is nothing to ask or the run was cancelled. An outage leaves what was known, and the report says so."""
+        # A run that was prepared before this step existed has no queue for it: its history stays as it was.
+        queue = self.state.prepared.pubmed_queue if self.state.prepared else None
+        check = pubmed_check(document)
+        if queue is None or check is None or self.state.control.cancelled:
+            return None
+        try:
+            said: PubMedSaid = await workflow.execute_activity(
+                CHECK_PUBMED,
+                check,
+                result_type=PubMedSaid,
+                **policy.searching(PUBMED_SECONDS, f"pubmed: standing of {len(check.pmids)} works", queue),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return PubMedSaid(asked=check.pmids, failure=search_failure(error)[1])
+        return said

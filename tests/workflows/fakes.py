@@ -183,6 +183,8 @@ class Script:
     """What every search says there is more under."""
     search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
     publish: Callable[[PublishInput], None] | None = None
+    pubmed_queue: str | None = None
+    """Where PubMed may be asked about what is cited."""
 
 
 class Fakes:
@@ -253,6 +255,7 @@ class Fakes:
             models=step.models or script.models,
             prices=script.prices,
             profiles={script.profile.name: script.profile.description},
+            pubmed_queue=script.pubmed_queue,
         )
 
     @activity.defn

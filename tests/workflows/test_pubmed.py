@@ -1,0 +1,86 @@
+"""PubMed is asked once about all that a report cites, where its rate is held, before it is published."""
+
+from collections.abc import Sequence
+
+import pytest
+from temporalio import activity
+from temporalio.worker import Worker
+
+from activities.errors import Refused, Unavailable, to_application_error
+from activities.publish import CHECK_PUBMED
+from activities.steps import PubMedCheck, PubMedSaid, SearchTask
+from activities.types import Evidence, Identifiers, StandingNotice
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.fakes import document
+
+NCBI = "stage-ncbi"
+RETRACTION = StandingNotice(kind="retraction", reported_by="pubmed")
+
+
+class Authority:
+    """What polls NCBI's queue."""
+
+    def __init__(self, fails: Exception | None = None) -> None:
+        self.fails = fails
+        self.asked: list[PubMedCheck] = []
+
+    @activity.defn(name=CHECK_PUBMED)
+    async def check(self, step: PubMedCheck) -> PubMedSaid:
+        self.asked.append(step)
+        if self.fails:
+            raise self.fails
+        return PubMedSaid(asked=step.pmids, notices={step.pmids[0]: (RETRACTION,)})
+
+
+def numbered(task: SearchTask) -> Sequence[Evidence]:
+    """Two documents with PMIDs of their own for each search."""
+    number = sum(map(ord, task.source + task.query.text))
+    return [
+        document(task.source, task.query.text, n).model_copy(
+            update={"evidence_id": f"pmid:{number}{n}", "identifiers": Identifiers(pmid=f"{number}{n}")}
+        )
+        for n in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_pubmed_is_asked_once_about_everything_cited(stage: Stage, mode: str) -> None:
+    stage.script.pubmed_queue, stage.script.search, authority = NCBI, numbered, Authority()
+    async with Worker(stage.client, task_queue=NCBI, activities=[authority.check]):
+        outcome, _, _ = await stage.play(a_request(mode, limits={"max_tokens": None}))
+    assert outcome.verified_claims > 0
+    (check,), (published,) = authority.asked, stage.fakes.published
+    cited = {r.identifiers.pmid for r in published.evidence}
+    assert set(check.pmids) == cited
+    assert published.pubmed == PubMedSaid(asked=check.pmids, notices={check.pmids[0]: (RETRACTION,)})
+
+
+@pytest.mark.parametrize(("error", "attempts"), [(Unavailable("NCBI is down"), 4), (Refused("no"), 1)])
+async def test_a_report_comes_out_while_pubmed_is_down(
+    stage: Stage, error: Unavailable | Refused, attempts: int
+) -> None:
+    stage.script.pubmed_queue, stage.script.search = NCBI, numbered
+    authority = Authority(to_application_error(error))
+    async with Worker(stage.client, task_queue=NCBI, activities=[authority.check]):
+        outcome, _, _ = await stage.play(a_request())
+    assert outcome.verified_claims > 0
+    assert len(authority.asked) == attempts
+    (published,) = stage.fakes.published
+    assert published.pubmed == PubMedSaid(asked=authority.asked[0].pmids, failure=str(error))
+
+
+async def test_a_report_does_not_wait_for_a_queue_that_nobody_polls(stage: Stage) -> None:
+    stage.script.pubmed_queue, stage.script.search = NCBI, numbered
+    outcome, _, _ = await stage.play(a_request())
+    assert outcome.verified_claims > 0
+    (published,) = stage.fakes.published
+    assert published.pubmed is not None
+    assert published.pubmed.failure
+
+
+async def test_nobody_is_asked_when_pubmed_is_not_enabled_or_nothing_has_a_pmid(stage: Stage) -> None:
+    stage.script.search = numbered
+    await stage.play(a_request())
+    stage.script.pubmed_queue, stage.script.search = NCBI, None
+    await stage.play(a_request())
+    assert [p.pubmed for p in stage.fakes.published] == [None, None]
