@@ -120,7 +120,7 @@ class Conductor(Searching):
 
     async def ask_pubmed(self, document: PublishInput) -> PubMedSaid | None:
         """What PubMed says now of the works a report cites, asked where NCBI's rate is held; None when there
-        is nothing to ask or the run was cancelled. An outage leaves what was known, and the report says so."""
+        is nothing to ask or the run was cancelled. An outage changes nothing, and the report says so."""
         # A run that was prepared before this step existed has no queue for it: its history stays as it was.
         queue = self.state.prepared.pubmed_queue if self.state.prepared else None
         check = pubmed_check(document)

@@ -69,6 +69,7 @@ async def test_a_report_comes_out_while_pubmed_is_down(
     assert published.pubmed == PubMedSaid(asked=authority.asked[0].pmids, failure=str(error))
 
 
+@pytest.mark.chaos  # two minutes: time is not skipped while an activity is under way
 async def test_a_report_does_not_wait_for_a_queue_that_nobody_polls(stage: Stage) -> None:
     stage.script.pubmed_queue, stage.script.search = NCBI, numbered
     outcome, _, _ = await stage.play(a_request())
