@@ -16,8 +16,8 @@ from activities.types import Evidence, EvidenceRef
 from client.archive import AT_ONCE, DRAFT, Archive, Version, newest, standings
 from client.connect import Connection, NoConnection, connect
 from client.reports import NoReport, stored_report
-from client.runs import NoAnswer, NoSuchRun, SeveralRuns, describe, find_run, outcome, query
-from workflows.types import AgentEvent, EventsAfter, EvidenceIndex, PlanView
+from client.runs import NoAnswer, NoSuchRun, SeveralRuns, describe, find_run, found_by, outcome, query
+from workflows.types import AgentEvent, EventsAfter, PlanView
 
 PATIENCE_SECONDS = 20.0
 """How long a worker that is just starting may take to answer."""
@@ -58,7 +58,6 @@ class _Told:
 
     report: Report
     refs: tuple[EvidenceRef, ...] | None
-    total: int | None
     events: tuple[AgentEvent, ...]
     plan: PlanView | None
     gaps: tuple[str, ...]
@@ -83,7 +82,7 @@ async def find_finished(
         gone = isinstance(error, NoConnection)
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
         say(f"{why}; what follows is what the evidence store has")
-        told = _Told(report, None, None, (), None, (f"Its events and its plan are missing: {why}.",))
+        told = _Told(report, None, (), None, (f"Its events and its plan are missing: {why}.",))
         return await _complete(archive, report.run_id, told)
     told = await _ask(settings, connection, run_id, whole=whole)
     return await _complete(Archive(settings.evidence_url), run_id, told)
@@ -123,23 +122,21 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
         )
     gaps: list[str] = []
 
-    async def ask(name: str, kind: type[T]) -> T | None:
+    client = connection.client
+
+    async def ask(what: str, body: Callable[[], Awaitable[T]]) -> T | None:
         try:
-            return await patiently(lambda: query(connection.client, run_id, name, kind), connection)
+            return await patiently(body, connection)
         except NoAnswer as error:
-            gaps.append(f"The run could not be asked for its {name.replace('_', ' ')}: {error}.")
+            gaps.append(f"The run could not be asked for its {what}: {error}.")
             return None
 
-    index = await ask("evidence_index", EvidenceIndex)
-    plan = await ask("plan", PlanView) if whole and index else None
-    events: tuple[AgentEvent, ...] = ()
-    if whole and index:
-        try:
-            events = tuple(await all_events(connection, run_id))
-        except NoAnswer as error:
-            gaps.append(f"The run could not be asked for its events: {error}.")
-    refs = index.items if index else None
-    return _Told(report, refs, index.total if index else None, events, plan, tuple(gaps))
+    refs = await ask("evidence", lambda: found_by(client, run_id))
+    if refs is None or not whole:
+        return _Told(report, refs, (), None, tuple(gaps))
+    plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
+    events = await ask("events", lambda: all_events(connection, run_id))
+    return _Told(report, refs, tuple(events or ()), plan, tuple(gaps))
 
 
 async def patiently(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
@@ -180,15 +177,13 @@ async def _complete(archive: Archive, run_id: str, told: _Told) -> Finished:
         gaps.append(f"The stored text of what is cited as {', '.join(sorted(still))} is not in the store.")
     if told.refs is None:
         gaps.append("What was found but is not cited is missing.")
-    elif told.total is not None and told.total > len(told.refs):
-        gaps.append(f"Of {told.total} items found, {told.total - len(told.refs)} are missing unless cited.")
     return Finished(
         run_id=run_id,
         first=told.report,
         report=report,
         versions=versions,
         items=(*searched, *items),
-        found=told.total,
+        found=None if told.refs is None else len(told.refs),
         events=told.events,
         plan=told.plan,
         gaps=tuple(gaps),

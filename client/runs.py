@@ -21,8 +21,9 @@ from temporalio.client import (
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.types import EvidenceRef
 from client.attributes import register_attributes, run_attributes
-from workflows.types import Outcome, Progress, ResearchRequest
+from workflows.types import EvidenceIndex, ItemsAfter, Outcome, Progress, ResearchRequest
 
 WORKFLOW_OF_MODE = {"auto": "AutoResearch", "iterative": "IterativeResearch", "deep": "DeepResearch"}
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
@@ -182,6 +183,16 @@ async def query(
 async def progress(client: Client, run_id: str) -> Progress:
     """Where a run stands. Raises NoAnswer, NoSuchRun."""
     return await query(client, run_id, "progress", Progress)
+
+
+async def found_by(client: Client, run_id: str) -> tuple[EvidenceRef, ...]:
+    """What a run has found, page by page. Raises NoAnswer, NoSuchRun."""
+    found: list[EvidenceRef] = []
+    while True:
+        page = await query(client, run_id, "evidence_index", EvidenceIndex, ItemsAfter(after=len(found)))
+        found += page.items
+        if not page.items or len(found) >= page.total:
+            return tuple(found)
 
 
 async def outcome(client: Client, run_id: str) -> Outcome | None:

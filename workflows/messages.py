@@ -30,6 +30,7 @@ with workflow.unsafe.imports_passed_through():
         EventsAfter,
         EvidenceIndex,
         ExtendBudget,
+        ItemsAfter,
         PlanView,
         Progress,
         ReportView,
@@ -291,12 +292,20 @@ class Messages(ResearchControl):
     def plan(self) -> PlanView:
         answer = self.state.control.answers.get("plan")
         approved = answer is not None and answer.action in GO_ON
-        return PlanView(plan=self.state.plan, plan_hash=self.state.plan_hash, approved=approved)
+        return PlanView(
+            plan=self.state.plan,
+            plan_hash=self.state.plan_hash,
+            approved=approved,
+            asked="plan" in self.request.approve,
+        )
 
     @workflow.query
-    def evidence_index(self) -> EvidenceIndex:
+    def evidence_index(self, after: ItemsAfter | None = None) -> EvidenceIndex:
+        """As many as fit; ask again after the number that came."""
         items = self.state.evidence
-        return EvidenceIndex(items=within(items, ROOM), total=len(items))
+        return EvidenceIndex(
+            items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
+        )
 
     @workflow.query
     def events(self, after: EventsAfter | None = None) -> list[AgentEvent]:

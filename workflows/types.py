@@ -279,8 +279,14 @@ class ChooseCandidates(Frozen):
     by: str = ""
 
 
+class ItemsAfter(Frozen):
+    """Query `evidence_index`: how many items to leave out from the beginning."""
+
+    after: int = 0
+
+
 class EvidenceIndex(Frozen):
-    """Query `evidence_index`."""
+    """Query `evidence_index`: as many items as fit into an answer, and how many there are in all."""
 
     items: tuple[EvidenceRef, ...] = ()
     total: int = 0
@@ -292,6 +298,8 @@ class PlanView(Frozen):
     plan: ReportPlan | None = None
     plan_hash: str = ""
     approved: bool = False
+    asked: bool = True
+    """Whether anybody was to approve it."""
 
 
 class ReportView(Frozen):

@@ -54,7 +54,8 @@ def show(run: str, as_json: bool, address: str | None) -> None:
             say(f"{run_id} has no plan (yet)")
             return
         click.echo(plain(view.plan.report_title))
-        click.echo(f"plan {view.plan_hash}, {'approved' if view.approved else 'not approved'}")
+        standing = "approved" if view.approved else "not approved" if view.asked else "runs without approval"
+        click.echo(f"plan {view.plan_hash}, {standing}")
         for section in view.plan.report_outline:
             click.echo(plain(f"{section.id}  {section.title}"))
             click.echo(f"    {plain(section.key_question)}")

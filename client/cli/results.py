@@ -14,7 +14,7 @@ from client.cli.failures import BadInput
 if TYPE_CHECKING:
     from activities.report_types import Report
     from activities.settings import Settings
-    from activities.types import Evidence, EvidenceRef
+    from activities.types import EvidenceRef
     from client.connect import Connection
 
 FORMATS = ("md", "html", "json", "bibtex", "ris", "csl", "docx", "pdf")
@@ -98,41 +98,20 @@ def evidence(run: str, form: str, address: str | None) -> None:
         from activities.evidence import EvidenceStore
         from activities.exports import evidence_line
         from client.cli.runs import patient_progress
-        from client.runs import query
-        from workflows.types import EvidenceIndex
+        from client.runs import found_by
 
         await patient_progress(connection, run_id)
-        index = await query(connection.client, run_id, "evidence_index", EvidenceIndex)
+        found = await found_by(connection.client, run_id)
         if form == "table":
-            show_evidence(index.items)
+            show_evidence(found)
             return
         store = EvidenceStore.at(settings.evidence_url)
-        for start in range(0, len(index.items), AT_ONCE):
-            part = index.items[start : start + AT_ONCE]
+        for start in range(0, len(found), AT_ONCE):
+            part = found[start : start + AT_ONCE]
             for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
                 click.echo(json.dumps(evidence_line(ref, item), ensure_ascii=False))
-        if index.total > len(index.items):
-            known = {ref.evidence_id for ref in index.items}
-            for ref, item in await cited_beyond(settings, connection, run_id, known):
-                click.echo(json.dumps(evidence_line(ref, item), ensure_ascii=False))
-            say(f"of {index.total} items the run lists {len(index.items)}; of the others, only what is cited")
 
     with_run(address, run, body)
-
-
-async def cited_beyond(
-    settings: "Settings", connection: "Connection", run_id: str, known: set[str]
-) -> "list[tuple[EvidenceRef, Evidence]]":
-    """Cited items that did not fit into the run's own list."""
-    from client.archive import Archive
-    from client.reports import NoReport, load_report
-
-    try:
-        found, _ = await load_report(settings, connection, run_id)
-    except NoReport:
-        return []
-    missing = [reference for reference in found.references if reference.evidence_id not in known]
-    return await Archive(settings.evidence_url).cited(found, missing)
 
 
 def show_evidence(items: "tuple[EvidenceRef, ...]") -> None:

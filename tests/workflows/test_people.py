@@ -384,6 +384,8 @@ async def test_queries_answer_while_a_run_works_and_when_it_is_over(stage: Stage
     assert (done.phase, done.stop_reason) == ("done", "sufficient_evidence")
     index = await run.handle.query("evidence_index", result_type=EvidenceIndex)
     assert index.total == len(index.items) == 2
+    rest = await run.handle.query("evidence_index", {"after": 1}, result_type=EvidenceIndex)
+    assert (rest.total, rest.items) == (2, index.items[1:])
     view = await run.handle.query("report", result_type=ReportView)
     assert not view.draft
     assert view.blob
