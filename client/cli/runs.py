@@ -35,9 +35,12 @@ def status(run: str, as_json: bool, address: str | None) -> None:
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.runs import describe
+        from client.sections import with_sections
 
         row = await describe(connection.client, run_id)
         seen = await patient_progress(connection, run_id)
+        if seen is not None:
+            seen = await with_sections(connection.client, seen)
         if as_json:
             print_json(
                 {
