@@ -45,7 +45,7 @@ def limitations(
         said.append(f"The question is not answered: {why_unanswered(step, dropped)}.")
     if step.stop_reason != "sufficient_evidence":
         said.append(f"The research stopped early: {STOPPED[step.stop_reason]}.")
-    said += [_section(planned) for planned in step.sections if planned.status != "complete"]
+    said += _sections(step.sections)
     said += search_failures(step.searches)
     said += _retracted(retracted)
     said += notes
@@ -116,10 +116,32 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[str]:
         f"{_FAILED[status]} ({status}): what {'it' if count == 1 else 'they'} would have found is not known."
         for (source, status), count in failed.items()
     ]
-    set_aside = sum(s.set_aside for s in searches)
+    # every search of the library counts the same files again
+    own = max((s.set_aside for s in searches if s.source == "library"), default=0)
+    set_aside = own + sum(s.set_aside for s in searches if s.source != "library")
     if set_aside:
         said.append(f"{_count(set_aside, 'record')} could not be read and {_were(set_aside)} set aside.")
     return said
+
+
+def _sections(sections: Sequence[PlannedSection]) -> list[str]:
+    """One sentence for all the sections that ended alike; none for the only one of a run that stopped early,
+    which is said already."""
+    alike: dict[tuple[str, str], list[PlannedSection]] = {}
+    for planned in sections:
+        if planned.status != "complete":
+            alike.setdefault((planned.status, planned.note), []).append(planned)
+    if len(sections) == 1 and sections[0].status == "partial" and not sections[0].note:
+        return []
+    return [_section(same[0]) if len(same) == 1 else _several(same) for same in alike.values()]
+
+
+def _several(sections: Sequence[PlannedSection]) -> str:
+    names = [f'"{clean(planned.section.title)}"' for planned in sections]
+    what = _SECTION[sections[0].status]
+    what = what.replace("is ", "are ", 1).replace("was ", "were ", 1)
+    note = f": {clean(sections[0].note).rstrip('.')}" if sections[0].note else ""
+    return f"The sections {', '.join(names[:-1])} and {names[-1]} {what}{note}."
 
 
 def _section(planned: PlannedSection) -> str:

@@ -333,3 +333,23 @@ def test_a_drug_question_without_a_candidate_says_so() -> None:
     assert any("No candidate drug is named" in text for text in built(step).limitations)
     other = step.model_copy(update={"profile": "biomedical"})
     assert not any("No candidate drug" in text for text in built(other).limitations)
+
+
+def test_a_file_that_cannot_be_read_is_counted_once_however_often_the_library_is_searched() -> None:
+    search = SearchRecord(source="library", query="a", status="ok", hits=4, kept=4, set_aside=6)
+    other = SearchRecord(source="pubmed", query="a", status="ok", hits=4, kept=4, set_aside=1)
+    report = built(publish_input(searches=(search, search, search, other)))
+    assert any(text.startswith("7 records could not be read") for text in report.limitations)
+
+
+def test_sections_that_ended_alike_are_one_limitation() -> None:
+    report = built(
+        publish_input(
+            planned("s1", title="One", status="partial", note="no new evidence"),
+            planned("s2", title="Two", status="partial", note="no new evidence"),
+            planned("s3", title="Three", status="failed", note="its worker died"),
+            stop_reason="no_new_evidence",
+        )
+    )
+    assert 'The sections "One" and "Two" are incomplete: no new evidence.' in report.limitations
+    assert 'The section "Three" could not be researched: its worker died.' in report.limitations

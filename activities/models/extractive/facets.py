@@ -26,7 +26,7 @@ class Facet:
 FACETS: tuple[Facet, ...] = (
     Facet(
         "candidates",
-        r"candidate|\bcompounds?\b|which (?:\w+ )?drugs",
+        r"candidate|\bcompounds\b|which (?:\w+ )?drugs",
         "Which drugs are candidates for {topic}, and what speaks for each?",
         r"",
     ),
@@ -35,7 +35,7 @@ FACETS: tuple[Facet, ...] = (
         r"mechanis|pathway|biolog|\btargets?\b",
         "What is known of the mechanisms and pathways behind {topic}?",
         r"\b(mechanis\w+|pathway\w*|signal(?:l)?ing|inhibit\w+|activat\w+|receptor\w*|express\w+|mediat\w+|kinase\w*"
-        r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|genes?|genetic\w*|protein\w*|cells?|pathogenesis|enzym\w+"
+        r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|genes?|genetic\w*|protein\w*|cells?|pathogenesis|(?<!liver )(?<!hepatic )enzym\w+"
         r"|induc\w+|antagonis\w+|agonis\w+|up-?regulat\w+|down-?regulat\w+)\b",
     ),
     Facet(
@@ -83,6 +83,12 @@ FACETS: tuple[Facet, ...] = (
 DRUGS = FACETS[0]
 """The aspect of a question for drugs."""
 
+_NOT_PEOPLE = re.compile(
+    r"\b(?:mice|mouse|rats?|murine|rodents?|rabbits?|dogs?|pigs?|porcine|sheep|ewes?|monkeys?|zebrafish|animals?"
+    r"|in vitro|cultured|cell lines?|ic50)\b",
+    re.IGNORECASE,
+)
+"""What was seen in animals and dishes is no evidence from people."""
 _ASKED = ("mechanism", "safety", "open")
 """Aspects that a question alone tells; `effective` in a question asks for no chapter on trials."""
 
@@ -114,6 +120,8 @@ def bears_on(facet: Facet, sentence: Sentence) -> bool:
     """True when a sentence speaks of the aspect."""
     if facet.name == "candidates":
         return bool(drugs_named(sentence.text))
+    if facet.name == "clinical" and _NOT_PEOPLE.search(sentence.text):
+        return False
     if facet.name == "background" and sentence.part not in ("background", "plain"):
         return False
     return sentence.part in facet.parts or bool(

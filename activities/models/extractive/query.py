@@ -137,6 +137,7 @@ def split_clauses(question: str) -> tuple[str, ...]:
         named = f"{clause.rstrip('?')} ({topic})" if number and topic and back else clause
         whole.extend(_alternatives(named))
     tidy = [c if c.endswith("?") or not _ASKS.match(c) else f"{c}?" for c in whole]
+    tidy = [c[:1].upper() + c[1:] if _ASKS.match(c) else c for c in tidy]
     return tuple(dict.fromkeys(tidy))[:MOST_QUESTIONS]
 
 

@@ -30,14 +30,15 @@ _HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
 """A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
 _MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
 _WORD_END = re.compile(
-    r"(\b(?!(?:approx|resp|incl|subsp|equiv|respect|corresp)\.)[a-z]{5,}\.)\s+(?=[A-Z][a-z]+\s[a-z])"
+    r"(\b(?!(?:approx|resp|incl|subsp|equiv|corresp|conc|temp|spec|diam|pers|comm)\.)[a-z]{4,}\.)\s+(?=[A-Z][a-z]+\s[a-z])"
 )
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _JUNK = re.compile(
     r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
     r"|copyright|\u00a9|\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+|e-?mail|@\w+\."
-    r"|^\s*\[?\d+[.\]]\s)",
+    r"|^\s*\[?\d+[.\]]\s"
+    r"|\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b)",
     re.IGNORECASE,
 )
 _LEADS = re.compile(

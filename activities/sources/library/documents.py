@@ -229,7 +229,7 @@ def _whole(text: Text, file: FileStamp) -> Evidence:
         text=text.text,
         authors=text.authors,
         year=year,
-        venue=text.meta.get("venue"),
+        venue=text.meta.get("venue") or file.name,  # where a reader finds it
         identifiers=ids,
         url=text.meta.get("url") or None,
         evidence_type=kind,

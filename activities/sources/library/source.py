@@ -1,7 +1,7 @@
 """The user's own documents as a source: no network, no key."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from activities.settings import Settings
@@ -13,6 +13,8 @@ from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 """The bundled sample library; its licence and source are in the README.md above it."""
 
+_NAMED = 3
+"""Files that a search names of those that could not be read."""
 _COVERS_SAMPLE = (
     "600 real abstracts of biomedical papers bundled for trying things out (PubMedQA, MIT licence,"
     " github.com/pubmedqa/pubmedqa)."
@@ -55,7 +57,7 @@ class LibrarySource:
         origin = (Provenance(source="library", query=query.text),)
         details = []
         if index.set_aside:
-            details.append(f"{len(index.set_aside)} files or records of the library could not be read")
+            details.append(_unread([item.name for item in index.set_aside]))
         if index.learning:
             details.append("ranked by words; ranking by meaning is being prepared")
         if not index.documents:
@@ -67,6 +69,14 @@ class LibrarySource:
             sent=query.text,
             detail="; ".join(details),
         )
+
+
+def _unread(names: Sequence[str]) -> str:
+    """Which files or records could not be read, by name; why stands in the worker's log."""
+    several = "" if len(names) == 1 else "s"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    text = f"{len(names)} file{several} or record{several} of the library could not be read"
+    return f"{text}: {', '.join(names[:_NAMED])}{more}"
 
 
 def _passes(document: Evidence, filters: Filters) -> bool:

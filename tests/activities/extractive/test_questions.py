@@ -80,7 +80,7 @@ def test_things_compared_become_one_question_each() -> None:
 
 def test_a_clause_that_points_back_names_what_it_points_to() -> None:
     second = parsed("How do antiviral drugs work, and why do they fail?").research_questions[1]
-    assert second.startswith("why do they fail")
+    assert second.startswith("Why do they fail")
     assert "antiviral" in second
 
 

@@ -107,7 +107,7 @@ async def test_what_could_not_be_read_is_told(tmp_path: Path, folder: Path) -> N
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
     found = await source(tmp_path, folder).exchange(Query(text="colchicine"))
     assert found.set_aside == 1
-    assert "1 files or records" in found.detail
+    assert "1 file or record of the library could not be read: broken.pdf" in found.detail
     assert len(found.records) == 2
 
 
@@ -221,3 +221,15 @@ async def test_a_search_does_not_wait_for_a_large_library_to_be_embedded(
     while (found := await library.exchange(Query(text="cardiac", limit=1))).detail:  # noqa: ASYNC110 - a thread ends silently
         await asyncio.sleep(0.01)
     assert found.records[0].facts["file"] == "heart.txt"
+
+
+async def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "note.txt").write_text("Compound 17 was safe in 18 volunteers.")
+    for name in ("a.pdf", "b.pdf", "c.pdf", "d.pdf"):
+        (folder / name).write_bytes(b"no PDF at all")
+    answer = await source(tmp_path, folder).exchange(Query(text="compound 17"))
+    assert answer.detail.startswith("4 files or records of the library could not be read: ")
+    assert answer.detail.endswith(": a.pdf, b.pdf, c.pdf and 1 more")
+    assert answer.records[0].venue == "note.txt"
