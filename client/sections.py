@@ -27,7 +27,8 @@ async def with_sections(client: Client, seen: Progress) -> Progress:
 
 
 def combined(seen: Progress, told: Mapping[str, Progress]) -> Progress:
-    """A run's progress and, by section id, what sections say of themselves."""
+    """A run's progress and, by section id, what sections say of themselves. Items are not added up: sections
+    find the same works, and the run counts them once."""
     if not told:
         return seen
     # a run takes a section's account into its own when the section is done
@@ -36,7 +37,6 @@ def combined(seen: Progress, told: Mapping[str, Progress]) -> Progress:
     return seen.model_copy(
         update={
             "sections": tuple(_own(section, told.get(section.id)) for section in seen.sections),
-            "evidence": seen.evidence + sum(own.evidence for own in told.values()),
             "searches": (*seen.searches, *searches)[-SEARCHES_SHOWN:],
             "searches_total": seen.searches_total + sum(own.searches_total for own in told.values()),
             "budget": seen.budget.model_copy(update={"used": spent}),

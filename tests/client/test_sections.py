@@ -45,7 +45,7 @@ def test_a_section_at_work_is_shown_as_it_says_itself() -> None:
         ("s2", "judging", 3, 7),
         ("s3", "starting", 0, 0),
     ]
-    assert (seen.evidence, seen.searches_total, seen.budget.used.tokens) == (11, 6, 130)
+    assert (seen.evidence, seen.searches_total, seen.budget.used.tokens) == (4, 6, 130)
     assert [record.query for record in seen.searches] == ["of the first", "of the second"]
 
 
