@@ -70,17 +70,39 @@ async def temporal_client(dev_server: str) -> Client:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh `DETERMINATOR_HOME` with no key, no model and no `TEMPORAL_*` in sight; what was
     started in it is stopped at the end."""
+    from client.local import take_down
+
+    folder = tmp_path / "home"
+    move_in(folder, tmp_path, monkeypatch)
+    yield folder
+    take_down(folder)
+
+
+def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand in a folder with nothing in the environment but the home."""
     for name in list(os.environ):
         if name not in KEEP and not name.startswith(("PYTEST_", "COV_")):
             monkeypatch.delenv(name)
-    folder = tmp_path / "home"
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("DETERMINATOR_HOME", str(folder))
-    monkeypatch.chdir(tmp_path)
-    yield folder
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("DETERMINATOR_HOME", str(home))
+    monkeypatch.chdir(folder)
+
+
+@pytest.fixture(scope="module")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home that the tests of one file share, so that each of them need not start a server of its own."""
     from client.local import take_down
 
+    folder = tmp_path_factory.mktemp("shared") / "home"
+    yield folder
     take_down(folder)
+
+
+@pytest.fixture
+def house(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The shared home as the only thing the environment tells."""
+    move_in(shared_home, tmp_path, monkeypatch)
+    return shared_home
 
 
 @pytest.fixture
