@@ -35,7 +35,8 @@ FACETS: tuple[Facet, ...] = (
         r"mechanis|pathway|biolog|\btargets?\b",
         "What is known of the mechanisms and pathways behind {topic}?",
         r"\b(mechanis\w+|pathway\w*|signal(?:l)?ing|inhibit\w+|activat\w+|receptor\w*|express\w+|mediat\w+|kinase\w*"
-        r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|genes?|genetic\w*|protein\w*|cells?|pathogenesis|(?<!liver )(?<!hepatic )enzym\w+"
+        r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|genes?|genetic\w*|protein\w*|cells?|pathogenesis"
+        r"|(?<!liver )(?<!hepatic )enzym\w+"
         r"|induc\w+|antagonis\w+|agonis\w+|up-?regulat\w+|down-?regulat\w+)\b",
     ),
     Facet(
