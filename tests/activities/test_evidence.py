@@ -44,9 +44,7 @@ async def test_a_blob_that_was_changed_is_not_believed(tmp_path: Path) -> None:
 
 async def test_a_missing_blob_is_an_error_of_the_store(tmp_path: Path) -> None:
     store = EvidenceStore.at(str(tmp_path))
-    with pytest.raises(
-        StoreError, match=f"not in the evidence store at {tmp_path};.*DETERMINATOR_STORE_URL"
-    ):
+    with pytest.raises(StoreError, match=f"not in the evidence store at {tmp_path};.*DETERMINATOR_STORE_URL"):
         await store.get(f"blobs/aa/{'a' * 64}.json")
     assert await store.get_named("reports/none.json") is None
 
