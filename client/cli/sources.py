@@ -80,7 +80,7 @@ def search(
 ) -> None:
     """Search one source, outside of any run, and print what it answers.
 
-    A source whose rate holds for a whole fleet (PubMed, PMC, arXiv ...) is asked by the workers where some run.
+    A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers where some run.
     """
     from client.cli.ask import check_library, check_sources
 

@@ -57,6 +57,16 @@ def test_words_that_stand_together_count_more_than_words_apart() -> None:
     assert scores[1] > scores[0]
 
 
+def test_words_of_one_root_count_though_their_stems_differ() -> None:
+    assert words("cirrhotic") != words("cirrhosis")
+    scores = Lexical([Fields("liver transplants"), Fields("liver cirrhosis")]).scores("cirrhotic liver")
+    assert scores[1] > scores[0] > 0
+
+
+def test_shared_pieces_alone_are_no_match() -> None:
+    assert not Lexical([Fields("liver cirrhosis"), Fields("fever")]).scores("cirrhotic").any()
+
+
 def test_nothing_matches_nothing() -> None:
     assert Lexical([]).scores("x").shape == (0,)
     assert not Lexical([Fields("a b c")]).scores("zebra").any()
