@@ -10,7 +10,7 @@ from activities.errors import ModelBusy, ModelDown, ModelRefused
 from activities.evidence import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
-from activities.steps import Role
+from activities.steps import ReflectInput, Role
 from activities.thinker import EXTRACTIVE, RoleThinker
 from activities.types import ModelChoice
 from tests.activities.roles.conftest import DOCUMENTS, Case
@@ -49,13 +49,29 @@ async def test_every_role_works_without_a_language_model(case: Case, role: Role)
 
 @pytest.mark.parametrize(
     "role",
-    ["observer", "gap_evaluator", "judge", "reflector", "hypothesis_generator", "writer", "long_writer"],
+    ["observer", "gap_evaluator", "judge", "hypothesis_generator", "writer", "long_writer"],
 )
 async def test_no_model_is_paid_to_read_nothing(case: Case, role: Role) -> None:
     charged = await case.thinker.think(role, case.step(role, ()))
     assert case.server.bodies == []
     assert charged.usage.calls == 0
     assert charged.model == "code"
+
+
+async def test_searches_that_all_failed_are_no_reason_to_search_differently(case: Case) -> None:
+    step = case.step("reflector", ())
+    assert isinstance(step, ReflectInput)
+    failed = tuple(search.model_copy(update={"status": "unavailable"}) for search in step.searches)
+    charged = await case.thinker.think("reflector", step.model_copy(update={"searches": failed}))
+    assert case.server.bodies == []
+    assert (charged.model, charged.output.served, charged.output.better_searches) == ("code", False, ())
+
+
+async def test_searches_that_brought_nothing_new_are_thought_over(case: Case) -> None:
+    case.server.script(sensible)
+    charged = await case.thinker.think("reflector", case.step("reflector", ()))
+    assert charged.model == "m"
+    assert "They brought no new item." in str(case.server.bodies[0]["messages"])
 
 
 async def test_without_evidence_the_research_questions_are_the_gaps(case: Case) -> None:
