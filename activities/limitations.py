@@ -72,7 +72,10 @@ def limitations(
     said += folded([clean(text) for text in step.limitations])
     for planned in step.sections:
         said += [clean(text) for text in planned.draft.limitations]
-    return tuple(dict.fromkeys(text for text in said if text))
+    once: dict[str, str] = {}
+    for text in filter(None, said):
+        once.setdefault(text.casefold().rstrip(" ."), text)
+    return tuple(once.values())
 
 
 def folded(said: Sequence[str]) -> list[str]:

@@ -28,9 +28,12 @@ from activities.types import Candidate, Claim, Evidence, Support
 _NUMERIC_MARK = re.compile(r"\s*\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
 _NAMED_MARK = re.compile(
     r"\s*(?:\[(?:pmid|pmcid|doi|nct|arxiv|openalex|s2|fda|url|doc|evidence|ref|source)\b[^\]]*\]"
-    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]*\)|\[\w+c\d+\])",
+    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]*\)|\[\w+c\d+\]|[\[(]E\d{1,3}\b[^\])]{0,40}[\])])",
     re.IGNORECASE,
 )
+_PART = re.compile(r"^[A-Z][A-Z /&]{3,40}:\s+(?=\w)")
+"""The label of a structured abstract that a writer took over with its sentence."""
+_WORD = re.compile(r"[^\W\d_]{4,}")
 _INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|range)\W*$", re.IGNORECASE)
 _NO_CANDIDATE = "No candidate drug is named: no quote that was found speaks for one."
 _SAME_CLAIM = 90.0
@@ -60,7 +63,7 @@ def plain_claim(text: str) -> str:
         return match.group() if _INTERVAL.search(text[: match.start()]) else ""
 
     text = clean(text)
-    text = _NAMED_MARK.sub("", text)
+    text = _PART.sub("", _NAMED_MARK.sub("", text))
     return _NUMERIC_MARK.sub(mark, text).strip()
 
 
@@ -133,8 +136,7 @@ def build_report(step: PublishInput, documents: Mapping[str, Evidence], notes: S
             candidates_dropped=candidates_dropped,
             notes=notes,
         ),
-        # nobody can be sure of an answer that is not there
-        confidence=step.confidence if kept else 0.0,
+        confidence=_confidence(step.confidence, len(kept), [d for d in checked if not d.kept]),
         stop_reason=step.stop_reason,
         generated_at=step.generated_at,
     )
@@ -183,11 +185,12 @@ def _sections(
 def _with_contradictions(sections: Sequence[_Paragraphs]) -> list[_Paragraphs]:
     """Contradictions as claim ids, told on both sides; those to claims that did not stand are gone."""
     claims = [claim for section in sections for claim in section.claims]
+    by_id = {claim.id: claim for claim in claims}
     pairs: dict[str, set[str]] = {claim.id: set() for claim in claims}
     for claim in claims:
         for named in claim.contradicts:
             other = _named_claim(named, claim, claims)
-            if other:
+            if other and _may_disagree(claim, by_id[other]):
                 pairs[claim.id].add(other)
                 pairs[other].add(claim.id)
     place = {claim.id: number for number, claim in enumerate(claims)}
@@ -204,6 +207,14 @@ def _with_contradictions(sections: Sequence[_Paragraphs]) -> list[_Paragraphs]:
         )
         for section in sections
     ]
+
+
+def _may_disagree(one: Claim, other: Claim) -> bool:
+    """Whether two claims rest on different works and have a word in common: what a writer calls a dispute may
+    be none."""
+    words = [{word.casefold()[:6] for word in _WORD.findall(claim.text)} for claim in (one, other)]
+    works = [{support.evidence_id for support in claim.support} for claim in (one, other)]
+    return bool(words[0] & words[1]) and works[0] != works[1]
 
 
 def _named_claim(named: str, claim: Claim, claims: Sequence[Claim]) -> str | None:
@@ -327,6 +338,13 @@ def _told_here(claim: str, other: str, section: _Paragraphs) -> bool:
     """A pair within one section is told once; a pair across sections in both."""
     ids = [c.id for c in section.claims if c.id in (claim, other)]
     return ids[0] == claim
+
+
+def _confidence(judged: float, kept: int, refused: Sequence[Checked]) -> float:
+    """The judge's confidence, 0 where there is no answer; it falls with the share of claims that stand once
+    that is under half, since the evidence does not say what was made of it."""
+    share = kept / (kept + len(refused)) if kept else 0.0
+    return judged * min(1.0, 2 * share)
 
 
 def _methodology(step: PublishInput, included: int) -> Methodology:

@@ -353,3 +353,42 @@ def test_sections_that_ended_alike_are_one_limitation() -> None:
     )
     assert 'The sections "One" and "Two" are incomplete: no new evidence.' in report.limitations
     assert 'The section "Three" could not be researched: its worker died.' in report.limitations
+
+
+@pytest.mark.parametrize("mark", ["[E3]", "[E3, 2023]", "(E12)", "[E1, E2]"])
+def test_the_labels_of_the_prompt_are_no_part_of_a_claim(mark: str) -> None:
+    assert plain_claim(f"Metformin reduced mortality {mark}.") == "Metformin reduced mortality."
+
+
+def test_the_label_of_an_abstracts_part_is_no_part_of_a_claim() -> None:
+    assert plain_claim("CONCLUSIONS: Metformin reduced mortality.") == "Metformin reduced mortality."
+    assert plain_claim("COVID-19: metformin helps.") == "COVID-19: metformin helps."
+
+
+def test_a_dispute_needs_two_works_that_speak_of_the_same_thing() -> None:
+    sky = TRIAL.model_copy(
+        update={"evidence_id": "doc:w", "text": "The sky over the clinic was blue all year."}
+    )
+    reduced = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
+    other = quoting("The sky was blue all year.", ("doc:w", sky.text), contradicts=("s1c1",))
+    again = quoting(
+        "Hospital mortality was no different.",
+        ("pmid:1", "There was no difference in hospital admissions between the groups"),
+        contradicts=("s1c1",),
+    )
+    report = build_report(publish_input(planned("s1", reduced, other, again)), {**DOCUMENTS, "doc:w": sky})
+    assert [claim.contradicts for claim in report.sections[0].claims] == [(), (), ()]
+
+
+def test_confidence_falls_when_most_of_what_was_written_does_not_stand() -> None:
+    true = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
+    lies = [quoting(f"Lie {'abcdefghi'[n]}.", ("pmid:1", "these words are nowhere in it")) for n in range(9)]
+    step = publish_input(planned("s1", true, *lies)).model_copy(update={"confidence": 0.9})
+    assert built(step).confidence == pytest.approx(0.18)
+
+
+def test_a_limitation_is_told_once_with_or_without_its_full_stop() -> None:
+    section = planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)))
+    drafts = section.draft.model_copy(update={"limitations": ("Only abstracts.", "Only abstracts")})
+    report = built(publish_input(section.model_copy(update={"draft": drafts})))
+    assert sum("Only abstracts" in text for text in report.limitations) == 1

@@ -6,9 +6,9 @@ from typing import Literal
 Part = Literal["conclusion", "results", "plain", "background", "methods", "limitations", "aim"]
 
 LABEL = re.compile(
-    r"(?:^|\n|(?<=[.!?)]\s))[ \t]*(?:#+[ \t]*|\*\*)?"
+    r"(?:^|\n|(?<=[.!?)]\s)|(?<=[a-z][.!?])(?=[A-Z]{3,}[A-Z ]*:))[ \t]*(?:#+[ \t]*|\*\*)?"
     r"(?P<label>[A-Z][A-Z][A-Z /&,()'-]{2,60}"
-    r"|(?:Background|Introduction|Context|Rationale|Objectives?|Aims?|Purpose|Hypothesis|(?:Study )?[Dd]esign"
+    r"|(?:Background|AIMS?|Introduction|Context|Rationale|Objectives?|Aims?|Purpose|Hypothesis|(?:Study )?[Dd]esign"
     r"|Methods?|Materials? and methods|Patients and methods|Methods and results|Setting|Participants|Patients"
     r"|Interventions?|Main outcome measures?|Measurements|(?:Main )?[Rr]esults?|(?:Main |Key )?[Ff]indings"
     r"|Conclusions?|Discussion|Interpretation|Limitations|Abstract|Summary|Case presentation|Case report"
