@@ -41,7 +41,7 @@ FACETS: tuple[Facet, ...] = (
     ),
     Facet(
         "safety",
-        r"safety|harm|adverse|side effect|toxic|regulatory|tolerab",
+        r"\bsafe\b|safety|harm|adverse|side effect|toxic|regulatory|tolerab",
         "What harms, adverse effects and risks are reported for {topic}?",
         r"\b(safe\w*|harm\w*|adverse|complicat\w+|toxic\w*|side[- ]effects?|risks?|mortality|morbidity"
         r"|bleeding|tolerat\w+|contraindicat\w+|warning\w*|hazard\w*|infection\w*|failure\w*)\b",
