@@ -15,7 +15,7 @@ from activities.models.extractive.facets import (
 )
 from activities.models.extractive.grading import TYPE_NAMES
 from activities.models.extractive.ranking import Item, Ranked, bag, diverse, rank, relevant, similarity
-from activities.models.extractive.words import phrases, terms, weak_stems
+from activities.models.extractive.words import is_function, phrases, terms, weak_stems
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.types import Evidence, Support
 
@@ -34,6 +34,9 @@ ABOUT = 0.6
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
+_ANOTHER_LANGUAGE = (
+    "Without a language model a question is matched by its words: ask in the language of the documents."
+)
 _AUTHORS_SPEAK = re.compile(
     r"\b(?:we|our|us)\b|^(?:in )?(?:this|these|the present|the current) (?:\w+ )?"
     r"(?:study|studies|trial|analysis|series|cohort|review|report|paper|data|results?|findings?|observations?)\b",
@@ -183,7 +186,10 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
         )
         text = f"{found} on this question: {step.question}"
         absent = never_said(step.question, documents)
-        return (text, f"None of them speaks of {', '.join(absent)}.") if absent else (text,)
+        said = [text, f"None of them speaks of {', '.join(absent)}."] if absent else [text]
+        if not any(is_function(word) for word in step.question.split()):
+            said.append(_ANOTHER_LANGUAGE)
+        return tuple(said)
     if len(items) == 1:
         return (f"A single item bears on this question: {step.question}",)
     return ()

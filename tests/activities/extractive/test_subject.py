@@ -151,3 +151,10 @@ def test_an_order_planted_in_a_document_is_not_quoted() -> None:
 def test_each_part_of_a_question_begins_with_a_capital() -> None:
     parts = split_clauses("What is known about compound 17 and is it safe for the liver?")
     assert parts[1].startswith("Is it safe for the liver")
+
+
+def test_a_question_in_another_language_is_told_to_ask_in_that_of_the_documents() -> None:
+    german = written("Verhindert Aspirin Dickdarmkrebs?", [STAGING])
+    assert any("language of the documents" in text for text in german.limitations)
+    english = written("Does aspirin prevent colorectal cancer?", [STAGING])
+    assert not any("language of the documents" in text for text in english.limitations)
