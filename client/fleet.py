@@ -1,4 +1,4 @@
-"""Searching a source of a strictly limited API from a command, where a fleet may be asking the same API.
+"""Asking a strictly limited API from a command, where a fleet may be asking it too.
 
 Each exchange is an activity of its own, without a workflow, on the API's task queue: the process that holds
 the API's gate makes it, so the rate holds however many people search by hand. The documents come back through
@@ -6,7 +6,8 @@ the evidence store, as in a run.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from temporalio.client import ActivityFailureError, Client
 from temporalio.exceptions import ApplicationError
@@ -15,15 +16,18 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, StoreError, Unavailable
 from activities.evidence import EvidenceStore
+from activities.publish import CHECK_PUBMED
 from activities.search import activity_name
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.steps import Hits, SearchTask
-from activities.types import Query, SourceInfo
+from activities.steps import Hits, PubMedCheck, PubMedSaid, SearchTask
+from activities.types import Frozen, Query, SourceInfo
 from client.connect import configured, open_client
 from client.local import look
 from workflows import policy
 from workflows.failures import first_detail
+
+T = TypeVar("T")
 
 SECONDS = 120.0
 """How long a person waits for one exchange, retries and all."""
@@ -61,29 +65,8 @@ class FleetSource:
         task = SearchTask(
             run_id=f"search-{name}", source=name, query=query, cursor=dict(cursor) if cursor else None
         )
-        options = policy.searching(SECONDS, policy.shorten(f"{name}: {query.text}"), None)
-        try:
-            hits: Hits = await self._client.execute_activity(
-                activity_name(name),
-                task,
-                id=f"search-{name}-{uuid.uuid4()}",
-                task_queue=self.info.queue or "",
-                result_type=Hits,
-                start_to_close_timeout=options["start_to_close_timeout"],
-                schedule_to_close_timeout=options["schedule_to_close_timeout"],
-                heartbeat_timeout=options["heartbeat_timeout"],
-                retry_policy=options["retry_policy"],
-                summary=options["summary"],
-            )
-        except ActivityFailureError as error:
-            raise self._failure(error) from error
-        except RPCError as error:
-            if error.status != RPCStatusCode.UNIMPLEMENTED:
-                raise
-            raise Refused(
-                f"{self.info.title} is asked at the rate of the whole fleet, and this Temporal server cannot "
-                "run an activity without a workflow; upgrade it, or search in a run (determinator ask)"
-            ) from error
+        summary = policy.shorten(f"{name}: {query.text}")
+        hits = await _ask(self._client, activity_name(name), task, Hits, self.info, summary)
         try:
             records = tuple([await self._store.get(ref) for ref in hits.kept])
         except (StoreError, FileNotFoundError) as error:
@@ -100,13 +83,53 @@ class FleetSource:
             detail=hits.detail,
         )
 
-    def _failure(self, error: ActivityFailureError) -> SourceError:
-        cause = error.cause
-        if isinstance(cause, NotTaken):
-            return Unavailable(
-                f"no worker searched {self.info.title} within {SECONDS:.0f} s; see that one runs and has the "
-                "source enabled"
-            )
-        if not isinstance(cause, ApplicationError):
-            return Unavailable(f"{self.info.title} was not searched: {cause}")
-        return _FAILURES.get(first_detail(cause).get("status"), Unavailable)(cause.message)
+
+async def pubmed_said(client: Client, ncbi: SourceInfo, run_id: str, pmids: Sequence[str]) -> PubMedSaid:
+    """What PubMed says now of works, all asked about at once; its failure is part of the answer."""
+    check = PubMedCheck(run_id=run_id, pmids=tuple(pmids))
+    try:
+        return await _ask(client, CHECK_PUBMED, check, PubMedSaid, ncbi, f"standing of {len(pmids)} works")
+    except SourceError as error:
+        return PubMedSaid(asked=check.pmids, failure=str(error))
+
+
+async def _ask(
+    client: Client, name: str, argument: Frozen, kind: type[T], info: SourceInfo, summary: str
+) -> T:
+    """One activity on the queue of an API. Raises SourceError, and RPCError when the server is away."""
+    options = policy.searching(SECONDS, summary, None)
+    try:
+        answer: T = await client.execute_activity(
+            name,
+            argument,
+            id=f"{name.replace('_', '-')}-{uuid.uuid4()}",
+            task_queue=info.queue or "",
+            result_type=kind,
+            start_to_close_timeout=options["start_to_close_timeout"],
+            schedule_to_close_timeout=options["schedule_to_close_timeout"],
+            heartbeat_timeout=options["heartbeat_timeout"],
+            retry_policy=options["retry_policy"],
+            summary=options["summary"],
+        )
+    except ActivityFailureError as error:
+        raise _failure(error, info) from error
+    except RPCError as error:
+        if error.status != RPCStatusCode.UNIMPLEMENTED:
+            raise
+        raise Refused(
+            f"{info.title} is asked at the rate of the whole fleet, and this Temporal server cannot run an "
+            "activity without a workflow; upgrade it, or search in a run (determinator ask)"
+        ) from error
+    return answer
+
+
+def _failure(error: ActivityFailureError, info: SourceInfo) -> SourceError:
+    cause = error.cause
+    if isinstance(cause, NotTaken):
+        return Unavailable(
+            f"no worker searched {info.title} within {SECONDS:.0f} s; see that one runs and has the source "
+            "enabled"
+        )
+    if not isinstance(cause, ApplicationError):
+        return Unavailable(f"{info.title} was not searched: {cause}")
+    return _FAILURES.get(first_detail(cause).get("status"), Unavailable)(cause.message)

@@ -46,7 +46,7 @@ def refresh(run: str, as_json: bool, address: str | None) -> int:
         from client.restate import changes
 
         found = await find_finished(settings, address, run, say, whole=False)
-        verdicts = await ask_again(settings, found)
+        verdicts = await ask_again(settings, found, address)
         changed = changes(found.report, verdicts)
         version: Version | None = None
         path: Path | None = None
@@ -67,13 +67,32 @@ def refresh(run: str, as_json: bool, address: str | None) -> int:
     return run_async(body)
 
 
-async def ask_again(settings: "Settings", run: "Finished") -> "dict[str, StandingVerdict]":
-    """Verdicts on the references that somebody could be asked about, by evidence id."""
+async def ask_again(
+    settings: "Settings", run: "Finished", address: str | None
+) -> "dict[str, StandingVerdict]":
+    """Verdicts on the references that somebody could be asked about, by evidence id. Where a fleet runs, it
+    asks PubMed, whose rate holds for all of it."""
+    from activities.publish import pubmed_name
+    from activities.pubmed_standing import ReleaseStanding
     from activities.sources.http import open_http
+    from activities.sources.pubmed import build
     from activities.standing import StandingLookup
+    from client.connect import NoConnection
+    from client.fleet import fleet, pubmed_said
 
+    refs = references(run)
+    pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref))))
+    try:
+        workers = await fleet(settings, address) if pmids else None
+    except NoConnection:
+        workers = None
     async with open_http(settings) as http:
-        verdicts = await StandingLookup(http, settings).check_many(references(run))
+        lookup = StandingLookup(http, settings)
+        if workers is None:
+            verdicts = await lookup.check_many(refs)
+        else:
+            said = await pubmed_said(workers, build(settings, http).info, run.run_id, pmids)
+            verdicts = dict(await ReleaseStanding(lookup).check_many(refs, pubmed=said))
     return {name: verdict for name, verdict in verdicts.items() if verdict.asked}
 
 

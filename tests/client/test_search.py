@@ -13,7 +13,7 @@ from activities.settings import Settings
 from activities.sources.http import open_http
 from activities.sources.pubmed import build
 from activities.types import Query
-from client.fleet import FleetSource
+from client.fleet import FleetSource, fleet, pubmed_said
 from client.local import bring_up
 from tests.client.cli import determinator, processes_of
 from tests.replay import ReplayServer, Reply, recorded
@@ -42,6 +42,14 @@ async def test_the_fleet_searches_where_one_runs(
     assert record["evidence_id"] == "pmid:22663011"
     assert "METHODS" in record["text"]
     assert [asked.path for asked in ncbi.asked] == ["/esearch.fcgi", "/efetch.fcgi"]
+
+    # The standing of cited works is asked there too.
+    workers = await fleet(Settings())
+    assert workers is not None
+    async with open_http(Settings()) as http:
+        info = build(Settings(), http).info
+    said = await pubmed_said(workers, info, "ask-1", ["22663011"])
+    assert (said.asked, said.failure, list(said.notices)) == (("22663011",), "", ["22663011"])
 
     ncbi.on("/esearch.fcgi", Reply(400, "bad"))
     refused = determinator("search", "pubmed", "another", env={"DETERMINATOR_PUBMED_URL": NOWHERE})
