@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.cli import determinator, processes_of, wait_until
-from tests.e2e.stage import evidence_of, faults, report_of
+from tests.e2e.stage import anew, evidence_of, faults, report_of
 
 pytestmark = pytest.mark.xdist_group("e2e-gates")
 
@@ -30,7 +30,7 @@ def test_the_plan_that_runs_is_the_plan_that_was_edited_and_approved(
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
     monkeypatch.setenv("LOGNAME", "ada")
-    run_id = determinator("ask", QUESTION, "--mode", "deep", "--approve", "plan", "--detach").run_id
+    run_id = determinator("ask", QUESTION, "--mode", "deep", "--approve", "plan", "--detach", *anew()).run_id
     wait_until(lambda: waits(run_id), 90)
     first = determinator("plan", "show", run_id, "--json").json()
     assert len(first["plan"]["report_outline"]) >= 2

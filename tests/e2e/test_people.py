@@ -16,7 +16,7 @@ from activities.settings import Settings
 from client.archive import Archive
 from tests.client.cli import Ran, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
-from tests.e2e.stage import faults
+from tests.e2e.stage import anew, faults
 from tests.replay import Asked, ReplayServer, Reply
 
 pytestmark = pytest.mark.xdist_group("e2e-people")
@@ -94,7 +94,7 @@ def library(house: Path) -> Path:
 
 def ask(*flags: str, mode: str = "deep", question: str = QUESTION) -> str:
     sources = ("--source", "library", "--source", "europepmc", "--profile", "drug_repurposing")
-    return good("ask", question, "--mode", mode, *sources, *flags, "--detach").run_id
+    return good("ask", question, "--mode", mode, *sources, *anew(), *flags, "--detach").run_id
 
 
 def good(*arguments: str, **env: str) -> Ran:

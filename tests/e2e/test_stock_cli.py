@@ -9,7 +9,7 @@ import pytest
 
 from client.local import look
 from tests.client.cli import determinator, wait_until
-from tests.e2e.stage import report_of, supports
+from tests.e2e.stage import anew, report_of, supports
 
 pytestmark = pytest.mark.xdist_group("e2e-gates")
 
@@ -42,7 +42,8 @@ def test_a_run_is_read_steered_and_approved_with_the_stock_command(
     house: Path, temporal_binary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    run_id = determinator("ask", QUESTION, "--mode", "iterative", "--approve", "report", "--detach").run_id
+    flags = ("--mode", "iterative", "--approve", "report", "--detach", *anew())
+    run_id = determinator("ask", QUESTION, *flags).run_id
     stock = Stock(temporal_binary, house)
     wait_until(lambda: stock.ask(run_id, "progress")["waiting_for"] == "report", 90)
 
