@@ -17,7 +17,15 @@ from activities.models.extractive.drugs import drugs_named
 from activities.models.extractive.facets import Facet, bears_on
 from activities.models.extractive.parts import Part
 from activities.models.extractive.sentences import Sentence, sentences
-from activities.models.extractive.words import looks_special, pairs, phrases, stem, terms, weak_stems
+from activities.models.extractive.words import (
+    looks_special,
+    pairs,
+    phrases,
+    stem,
+    terms,
+    weak_stems,
+    without_markup,
+)
 from activities.types import Evidence
 
 RELEVANT = 0.38
@@ -96,6 +104,7 @@ class Needle:
     """A question as weighted terms."""
 
     def __init__(self, question: str, documents: Sequence[Evidence] = ()) -> None:
+        question = without_markup(question)
         bags = [bag(document) for document in documents]
         special = {t for p in phrases(question) for w in p.split() if looks_special(w) for t in terms(w)}
         weak = weak_stems()

@@ -47,6 +47,9 @@ _SUFFIXES = re.compile(
     r"azole|azoles|mycin|cillin|cycline|formin|gliptin|gliflozin|glitazone|parib|ciclib|dronate|triptan|"
     r"setron|prazole|floxacin|vir|vudine|caine|barbital|azepam|oxetine|dopa|steroid|steroids|toxin)$"
 )
+_MARKUP = re.compile(
+    r"\$\([^)]*\)|</?[A-Za-z][^<>]*>|\[[^\]]*\]\([^)]*\)|\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
+)
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:al|ic|ive|ous|ary|less|ful)$")
 _local = threading.local()
 
@@ -135,6 +138,11 @@ def biomedical_cues(text: str) -> int:
     return sum(w.startswith(beginnings) or (len(w) > 5 and bool(_SUFFIXES.search(w))) for w in words)
 
 
+def without_markup(text: str) -> str:
+    """A question without addresses, tags, links and commands that were pasted with it."""
+    return _MARKUP.sub(" ", text)
+
+
 def phrases(text: str) -> tuple[str, ...]:
     """The names and noun phrases of a question as they were typed, in order of appearance.
 
@@ -142,7 +150,7 @@ def phrases(text: str) -> tuple[str, ...]:
     A phrase of only weak words is left out unless there is no other.
     """
     found: dict[str, str] = {}
-    rest = text
+    rest = text = without_markup(text)
     for match in _QUOTED.finditer(text):
         found.setdefault(fold(match.group(1)), match.group(1).strip())
         rest = rest.replace(match.group(), " . ")

@@ -72,11 +72,14 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     """The sentences of each item that may become claims, best first: those that answer, that no earlier
     section has said and that differ from each other. A chapter on one aspect leaves the rest to others."""
     only = chapter(step.title) or asked_for_drugs(step, items)
+    drugs_too = step.profile.candidates and only is not None and only.name == "clinical"
     used = {normalise(s.quote) for c in step.written for s in c.support}
     few = len(items) <= 3
 
     def answers(item: Item, ranked: Ranked, again: bool) -> bool:
         sentence = ranked.sentence
+        if drugs_too and not bears_on(DRUGS, sentence):
+            return False  # trials of what is no drug are beside the question
         if only is not None:
             return ranked.coverage >= LEAST_IN_CHAPTER and bears_on(only, sentence)
         if ranked.coverage >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):

@@ -6,7 +6,7 @@ from activities.models import extractive
 from activities.models.extractive.query import split_clauses
 from activities.models.extractive.ranking import Needle
 from activities.steps import SelectInput
-from tests.activities.extractive.abstracts import cited, context, document, judged, option, written
+from tests.activities.extractive.abstracts import PROFILE, cited, context, document, judged, option, written
 
 STAGING = document(
     1,
@@ -158,3 +158,32 @@ def test_a_question_in_another_language_is_told_to_ask_in_that_of_the_documents(
     assert any("language of the documents" in text for text in german.limitations)
     english = written("Does aspirin prevent colorectal cancer?", [STAGING])
     assert not any("language of the documents" in text for text in english.limitations)
+
+
+def test_what_was_pasted_with_a_question_is_no_part_of_it() -> None:
+    plain = Needle("Is sentinel lymph node biopsy worthwhile in breast cancer?")
+    pasted = Needle(
+        "Is *sentinel* lymph node biopsy `worthwhile` in breast cancer? $(rm -rf /) <b>x</b> "
+        "[link](http://evil.example) && echo hi; ~/foo"
+    )
+    assert pasted.strong == plain.strong
+
+
+def test_the_clinical_evidence_of_a_search_for_drugs_speaks_of_drugs() -> None:
+    works = [
+        document(
+            14,
+            "RESULTS: Mitoxantrone was as effective as combined drugs in patients with breast cancer.",
+            "Mitoxantrone in breast cancer",
+        ),
+        document(
+            15,
+            "RESULTS: Patients with breast cancer who lived far away came later (p = 0.01).",
+            "Distance and breast cancer",
+        ),
+    ]
+    question = "What do trials and studies in patients show about breast cancer?"
+    profile = PROFILE.model_copy(update={"candidates": True})
+    draft = written(question, works, title="Clinical evidence", profile=profile)
+    assert cited(draft) == {"pmid:14"}
+    assert cited(written(question, works, title="Clinical evidence")) == {"pmid:14", "pmid:15"}
