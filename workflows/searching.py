@@ -5,6 +5,7 @@ A failed search is a row with its status, never an exception and never "no resul
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -17,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows import policy
 from workflows.dedup import merge
 from workflows.failures import search_failure
+from workflows.surviving import surviving
 from workflows.thinking import Thinking
 
 EVIDENCE_KEPT = 240
@@ -78,7 +80,7 @@ class Searching(Thinking):
         cursor: dict[str, str] | None = None
         for _ in range(EXCHANGES):
             try:
-                hits = await self._exchange(task, cursor)
+                hits = await surviving(partial(self._exchange, task, cursor))
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise

@@ -26,6 +26,7 @@ from workflows import policy
 from workflows.budget import worst_cost
 from workflows.failures import OutOfBudget, StepFailed, model_failure
 from workflows.messages import Messages
+from workflows.surviving import surviving
 
 I = TypeVar("I", bound=StepContext)  # noqa: E741 - input
 O = TypeVar("O")  # noqa: E741 - output
@@ -175,18 +176,23 @@ class Thinking(Messages):
         allowance: Allowance,
         writing: bool,
     ) -> Charged[O]:
-        ledger, now = self.budget_ledger, self.now()
-        left = ledger.remaining_seconds(now) if writing else ledger.research_seconds(now)
-        paid = choice.backend != "extractive"
-        return await workflow.execute_activity_method(
-            method,
-            self._completed(step, choice, allowance),
-            **policy.thinking(
-                left if paid else None,
-                f"{role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
-                model_down=paid and self.state.model_down,
-            ),
-        )
+        paid, ledger = choice.backend != "extractive", self.budget_ledger
+        completed = self._completed(step, choice, allowance)
+
+        async def take() -> Charged[O]:
+            now = self.now()
+            left = ledger.remaining_seconds(now) if writing else ledger.research_seconds(now)
+            return await workflow.execute_activity_method(
+                method,
+                completed,
+                **policy.thinking(
+                    left if paid else None,
+                    f"{role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
+                    model_down=paid and self.state.model_down,
+                ),
+            )
+
+        return await surviving(take)
 
     def _completed(self, step: I, choice: ModelChoice, allowance: Allowance) -> I:
         """A step's input with what is decided when it is taken."""

@@ -1,0 +1,66 @@
+"""A worker that dies is no failure of the source or the model it was asking."""
+
+import pytest
+from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutError, TimeoutType
+
+from workflows.surviving import LIVES, surviving
+
+
+def failed(cause: Exception, state: RetryState = RetryState.MAXIMUM_ATTEMPTS_REACHED) -> ActivityError:
+    error = ActivityError(
+        "it failed",
+        scheduled_event_id=1,
+        started_event_id=2,
+        identity="worker",
+        activity_type="search_alpha",
+        activity_id="1",
+        retry_state=state,
+    )
+    error.__cause__ = cause
+    return error
+
+
+def timed_out(kind: TimeoutType) -> TimeoutError:
+    return TimeoutError("nothing was heard", type=kind, last_heartbeat_details=())
+
+
+class Step:
+    def __init__(self, *failures: ActivityError) -> None:
+        self.failures = list(failures)
+        self.taken = 0
+
+    async def __call__(self) -> str:
+        self.taken += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return "answered"
+
+
+async def test_a_step_is_taken_again_when_its_worker_died_on_the_last_attempt() -> None:
+    step = Step(*[failed(timed_out(TimeoutType.HEARTBEAT))] * 3)
+    assert await surviving(step) == "answered"
+    assert step.taken == 4
+
+
+async def test_a_step_that_kills_whoever_takes_it_comes_to_an_end() -> None:
+    step = Step(*[failed(timed_out(TimeoutType.HEARTBEAT))] * 100)
+    with pytest.raises(ActivityError):
+        await surviving(step)
+    assert step.taken == LIVES
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        failed(ApplicationError("the source is down")),
+        failed(timed_out(TimeoutType.START_TO_CLOSE)),
+        failed(timed_out(TimeoutType.SCHEDULE_TO_CLOSE)),
+        failed(timed_out(TimeoutType.HEARTBEAT), RetryState.TIMEOUT),
+        failed(timed_out(TimeoutType.HEARTBEAT), RetryState.CANCEL_REQUESTED),
+    ],
+)
+async def test_what_failed_by_itself_or_has_no_time_left_is_not_taken_again(error: ActivityError) -> None:
+    step = Step(error)
+    with pytest.raises(ActivityError):
+        await surviving(step)
+    assert step.taken == 1
