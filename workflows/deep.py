@@ -201,9 +201,11 @@ class DeepResearch(ParentSide, Conclusion):
         state.found[section.id] = list(
             dict.fromkeys(merged.kept_as[ref.evidence_id] for ref in findings.evidence)
         )
+        works = (merged.kept_as.get(name, name) for name in findings.works)
+        state.works = list(dict.fromkeys([*state.works, *works]))
         state.identified += findings.identified
-        state.duplicates += findings.duplicates + merged.duplicates
-        state.screened += findings.screened
+        state.duplicates = max(state.identified - len(state.works), 0)
+        state.screened = min(state.screened + findings.screened, len(state.works))
         state.searches += findings.searches
         self.budget_ledger.iterations = max(self.budget_ledger.iterations, findings.iterations)
         state.models += [m for m in findings.models if m not in state.models]
@@ -212,7 +214,7 @@ class DeepResearch(ParentSide, Conclusion):
             self.note(text)
         draft = renamed(findings.draft, merged.kept_as) if findings.draft else None
         state.findings[section.id] = findings.model_copy(
-            update={"evidence": (), "searches": (), "notes": (), "draft": draft}
+            update={"evidence": (), "works": (), "searches": (), "notes": (), "draft": draft}
         )
         state.sections[section.id] = state.sections[section.id].model_copy(
             update={

@@ -85,6 +85,8 @@ class RunState(BaseModel):
     searches: list[SearchRecord] = Field(default_factory=list)
     identified: int = 0
     duplicates: int = 0
+    works: list[str] = Field(default_factory=list)
+    """Evidence ids of all that the sections of a deep run found, each once."""
     observation: str = ""
     gaps: list[str] = Field(default_factory=list)
     models: list[str] = Field(default_factory=list)

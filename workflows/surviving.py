@@ -1,13 +1,15 @@
 """Steps outlive the workers that take them.
 
-An activity has few attempts, because each stands for a failure of a source or a model. A worker that dies uses
-up an attempt as well, which says nothing of either: a step that lost its last attempt to a death is taken again.
+An activity has few attempts, because each stands for a failure of a source or a model. A worker that dies
+uses up an attempt as well, which says nothing of either: a step whose last attempt was lost to a death is
+taken again.
 """
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from temporalio.exceptions import ActivityError, RetryState, TimeoutError, TimeoutType
+from temporalio.exceptions import ActivityError, RetryState, TimeoutType
+from temporalio.exceptions import TimeoutError as TimedOut
 
 T = TypeVar("T")
 
@@ -30,6 +32,6 @@ def worker_died(error: ActivityError) -> bool:
     """Whether the last attempt ended because nothing more was heard of the worker."""
     return (
         error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
-        and isinstance(error.cause, TimeoutError)
+        and isinstance(error.cause, TimedOut)
         and error.cause.type == TimeoutType.HEARTBEAT
     )

@@ -193,9 +193,10 @@ class SectionFindings(Frozen):
     stop_reason: StopReason
     evidence: tuple[EvidenceRef, ...] = ()
     """Best first; only items worth showing a writer."""
+    works: tuple[str, ...] = ()
+    """Evidence ids of everything found: several sections may find one work."""
     screened: int = 0
     identified: int = 0
-    duplicates: int = 0
     searches: tuple[SearchRecord, ...] = ()
     iterations: int = 0
     by_role: dict[str, Usage] = Field(default_factory=dict)

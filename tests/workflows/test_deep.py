@@ -332,6 +332,8 @@ async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage
     assert len(index) == 1
     assert sorted(index[0]["sections"]) == ["s1", "s2", "s3"]
     assert len(report.references) == 1
+    counts = report.methodology.counts
+    assert (counts.identified, counts.duplicates, counts.screened, counts.included) == (3, 2, 1, 1)
 
 
 async def test_each_section_is_written_knowing_what_the_others_said(stage: Stage) -> None:

@@ -1,7 +1,8 @@
 """A worker that dies is no failure of the source or the model it was asking."""
 
 import pytest
-from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutError, TimeoutType
+from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
+from temporalio.exceptions import TimeoutError as TimedOut
 
 from workflows.surviving import LIVES, surviving
 
@@ -20,8 +21,8 @@ def failed(cause: Exception, state: RetryState = RetryState.MAXIMUM_ATTEMPTS_REA
     return error
 
 
-def timed_out(kind: TimeoutType) -> TimeoutError:
-    return TimeoutError("nothing was heard", type=kind, last_heartbeat_details=())
+def timed_out(kind: TimeoutType) -> TimedOut:
+    return TimedOut("nothing was heard", type=kind, last_heartbeat_details=())
 
 
 class Step:
