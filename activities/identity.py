@@ -32,9 +32,9 @@ def normal_doi(value: str | None) -> str | None:
     if match is None:
         return None
     doi = match.group().lower()
-    while doi[-1] in ".,;" or (doi[-1] == ")" and doi.count(")") > doi.count("(")):
+    while doi[-1] in ".,;/" or (doi[-1] == ")" and doi.count(")") > doi.count("(")):
         doi = doi[:-1]
-    return None if doi.endswith("/") else doi
+    return doi if "/" in doi else None
 
 
 def normal_pmid(value: str | int | None) -> str | None:
