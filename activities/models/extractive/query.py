@@ -50,6 +50,8 @@ _OPENING = re.compile(
 
 _AGAINST = re.compile(r"\b(?:versus|vs|compar\w+)\b", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|that)\b", re.IGNORECASE)
+_OPEN_END = re.compile(r"\b(?:helps?|works?|matters?|differs?|changes?|suffices?)\W*$", re.IGNORECASE)
+"""Verbs that leave open what they are about: `does early surgery help?`"""
 
 SHORT_COMPARISON = 12
 """Words up to which a comparison is taken apart; a longer one has too much between its terms."""
@@ -133,7 +135,7 @@ def split_clauses(question: str) -> tuple[str, ...]:
     whole: list[str] = []
     topic = ", ".join(phrases(clauses[0])[:3])
     for number, clause in enumerate(clauses):
-        back = _POINTS_BACK.search(clause) or not phrases(clause)
+        back = _POINTS_BACK.search(clause) or _OPEN_END.search(clause) or not phrases(clause)
         named = f"{clause.rstrip('?')} ({topic})" if number and topic and back else clause
         whole.extend(_alternatives(named))
     tidy = [c if c.endswith("?") or not _ASKS.match(c) else f"{c}?" for c in whole]

@@ -84,6 +84,11 @@ def test_a_clause_that_points_back_names_what_it_points_to() -> None:
     assert "antiviral" in second
 
 
+def test_a_clause_that_leaves_open_what_it_is_about_takes_it_from_the_first() -> None:
+    asked = parsed("Which factors predict mortality after hip fracture, and does early surgery help?")
+    assert asked.research_questions[1] == "Does early surgery help (mortality, hip fracture)?"
+
+
 def test_two_nouns_joined_by_and_stay_one_question() -> None:
     question = "Do vitamin D and calcium prevent fractures?"
     assert parsed(question).research_questions == (question,)
