@@ -134,7 +134,8 @@ def test_how_a_work_was_done_is_no_result() -> None:
 def test_a_label_that_is_glued_to_the_sentence_before_begins_a_part(label: str) -> None:
     text = (
         f"BACKGROUND: Changes of life are the likely reason for the rise of allergy.{label}: This study "
-        "tests whether fast food is related to asthma. METHODS: Parents of 1321 children answered a questionnaire."
+        "tests whether fast food is related to asthma. METHODS: Parents of 1321 children answered a "
+        "questionnaire."
     )
     found = [(s.part, s.quote[:20]) for s in sentences(document(1, text))]
     assert ("background", "Changes of life are ") in found
