@@ -136,7 +136,20 @@ def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> ob
 
 
 def _said(role: Role) -> str:
-    return role.replace("_", " ")
+    """What a role does, as the report's reader is told of it."""
+    return {
+        "query_parser": "Reading the question",
+        "planner": "Planning",
+        "observer": "Looking at the evidence",
+        "gap_evaluator": "Asking what is missing",
+        "tool_selector": "Choosing searches",
+        "judge": "Judging the evidence",
+        "reflector": "Thinking searches over",
+        "hypothesis_generator": "Naming candidates",
+        "writer": "Writing",
+        "long_writer": "Writing",
+        "proofreader": "Proofreading",
+    }[role]
 
 
 def on_last_attempt() -> bool:
