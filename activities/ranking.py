@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from activities.embeddings import Embedder, embedder, passages
 from activities.fusion import fuse
 from activities.lexical import Fields, Lexical, words
-from activities.types import Evidence, EvidenceType
+from activities.strength import STRENGTH
+from activities.types import Evidence
 
 LIMIT = 30
 """Documents a judge sees at most."""
@@ -31,27 +32,6 @@ PASSAGES = 2
 _KIND_BONUS = 0.03
 _AGE_BONUS = 0.02
 _AGE_YEARS = 30
-
-_STRENGTH: dict[EvidenceType, float] = {
-    "meta_analysis": 1.0,
-    "systematic_review": 0.95,
-    "guideline": 0.9,
-    "randomized_trial": 0.85,
-    "clinical_trial": 0.7,
-    "regulatory": 0.65,
-    "drug_label": 0.65,
-    "observational": 0.55,
-    "review": 0.5,
-    "trial_registration": 0.45,
-    "article": 0.4,
-    "adverse_events": 0.35,
-    "case_report": 0.3,
-    "preclinical": 0.3,
-    "preprint": 0.25,
-    "document": 0.2,
-    "web_page": 0.1,
-}
-"""The usual pyramid (Oxford CEBM, Levels of Evidence 2011); it only settles what relevance leaves open."""
 
 Scores = NDArray[np.float64]
 
@@ -95,7 +75,7 @@ def _relevance(question: str, documents: Sequence[Evidence]) -> Scores:
         scores = fuse(lexical, _likeness(question, documents, model))
     newest = max((d.year for d in documents if d.year), default=0)
     bonus = [
-        _KIND_BONUS * _STRENGTH[d.evidence_type]
+        _KIND_BONUS * STRENGTH[d.evidence_type]
         + _AGE_BONUS * (max(0.0, 1 - (newest - d.year) / _AGE_YEARS) if d.year else 0.0)
         for d in documents
     ]

@@ -7,33 +7,12 @@ from typing import Literal
 from rapidfuzz import fuzz
 
 from activities.models.extractive.grading import direction
+from activities.strength import STRENGTH
 from activities.types import Claim, Evidence, EvidenceType
 
 MAX_POINTS = 6
 _ALIKE = 80.0
 """Percent of shared words at which two claims say the same in a summary."""
-
-STRENGTH: Mapping[EvidenceType, float] = {
-    "meta_analysis": 1.0,
-    "systematic_review": 0.95,
-    "randomized_trial": 0.9,
-    "guideline": 0.85,
-    "clinical_trial": 0.7,
-    "observational": 0.6,
-    "regulatory": 0.6,
-    "drug_label": 0.6,
-    "review": 0.5,
-    "adverse_events": 0.4,
-    "article": 0.4,
-    "case_report": 0.3,
-    "preclinical": 0.3,
-    "trial_registration": 0.3,
-    "document": 0.3,
-    "preprint": 0.2,
-    "web_page": 0.1,
-}
-"""After the levels of the Oxford Centre for Evidence-Based Medicine (2011): syntheses of trials over trials
-over observation over mechanism; what no peer reviewed comes last."""
 
 _STRONG: frozenset[EvidenceType] = frozenset(
     {"meta_analysis", "systematic_review", "randomized_trial", "guideline"}

@@ -125,7 +125,10 @@ class LivePanel:
         return panel(self._seen, extra_seconds=time.monotonic() - self._seen_at, spinner=self._spinner)
 
 
-SPOKEN = ("understood", "mode", "planned", "section_done", "decision", "ignored", "judged")
+SPOKEN = (
+    *("understood", "mode", "planned", "section_done", "decision", "ignored", "judged"),
+    *("model_failed", "step_failed", "waiting_for_model", "stopping"),
+)
 """Events worth a line of their own above the panel."""
 
 

@@ -107,7 +107,7 @@ def _must_stop(state: LoopState) -> NextStep | None:
     if state.refused is not None:
         return _write(state.refused, "the next call would not fit into the budget")
     if state.judge_failures >= JUDGE_FAILURES:
-        return _write("judge_unavailable", f"the judge failed {state.judge_failures} times in a row")
+        return _write("judge_unavailable", "no verdict could be had from the judge")
     return None
 
 
