@@ -8,10 +8,10 @@ from temporalio import activity
 
 from activities.errors import DeterminatorError, to_application_error
 from activities.models.prices import price_of
-from activities.profile_loading import load_profile, profile_names
+from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
-from activities.sources.reach import unreachable
+from activities.sources.reachability import unreachable
 from activities.sources.registry import options, why_closed
 from activities.steps import Prepared, PrepareInput
 from activities.types import ModelChoice, SourceOption

@@ -18,20 +18,20 @@ import structlog
 from temporalio import activity
 
 from activities.errors import DeterminatorError, StoreError, to_application_error
-from activities.evidence import EvidenceStore
-from activities.formats import render
+from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
-from activities.notices import worst
-from activities.report import build_report
-from activities.report_types import Published
-from activities.slim import slim
+from activities.report.abridge import slim
+from activities.report.assemble import build_report
+from activities.report.formats import render
+from activities.report.schema import Published
+from activities.retractions.rules import worst
 from activities.steps import PublishInput, PubMedCheck, PubMedSaid
 from activities.types import Evidence, EvidenceRef, Standing, StandingNotice
 
 log = structlog.get_logger()
 
 CHECK_PUBMED = "check_pubmed"
-"""The activity that asks PubMed (`activities.pubmed_standing`); it runs on NCBI's queue only."""
+"""The activity that asks PubMed (`activities.check_pubmed`); it runs on NCBI's queue only."""
 GIVE_UP_ATTEMPT = 3
 """From this attempt on an item that cannot be read no longer holds the report up."""
 
@@ -71,7 +71,7 @@ class PublishActivities:
 
     @activity.defn
     async def publish_report(self, step: PublishInput) -> Published:
-        """Check, number, render and store the report; see `activities.report`."""
+        """Check, number, render and store the report; see `activities.report.assemble`."""
         async with heartbeating():
             try:
                 return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)

@@ -11,7 +11,7 @@ import structlog
 from temporalio import activity
 
 from activities.errors import DeterminatorError, Refused, to_application_error
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.sources.base import Source
 from activities.steps import Hits, SearchTask

@@ -200,7 +200,7 @@ class JudgeInput(StepContext):
 
 
 class JudgeAssessment(Frozen):
-    """Scores only: whether they suffice is decided by code (`workflows.stopping`)."""
+    """Scores only: whether they suffice is decided by code (`workflows.rules.stopping`)."""
 
     scores: dict[str, int] = Field(default_factory=dict)
     """Criterion -> 0 to 10."""

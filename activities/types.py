@@ -56,7 +56,8 @@ class Frozen(BaseModel):
 
 
 class Identifiers(Frozen):
-    """The names one work goes by. Each is stored in its canonical spelling (see `activities.identity`)."""
+    """The names one work goes by. Each is stored in its canonical spelling (see
+    `activities.verification.identifiers`)."""
 
     pmid: str | None = None
     pmcid: str | None = None

@@ -24,13 +24,13 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.roles.allowances import ALLOWANCES
 from activities.steps import Role, StepContext
 from activities.types import Usage
-from client.binary import find_temporal, free_port
-from client.local import PACE
+from client.embedded.binary import find_temporal, free_port
+from client.embedded.server import PACE
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
 from tests.workflows.fakes import Fakes
 from worker.build import build_worker

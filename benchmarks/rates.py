@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from temporalio.client import Client
 
-from client.binary import find_temporal, free_port
-from client.connect import NoConnection, open_client
+from client.connection import NoConnection, open_client
+from client.embedded.binary import find_temporal, free_port
 from tests.replay import ReplayServer
 from tests.worker.fleet import busiest_second, fleet, slow_ncbi
 

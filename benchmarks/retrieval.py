@@ -31,11 +31,11 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from activities.embeddings import Vectors, embedder, passages
-from activities.fusion import MEANING, fuse
-from activities.lexical import Fields, Lexical
 from activities.sources.library import SAMPLE
 from activities.sources.library.index import Libraries, fields
+from activities.text.bm25 import Fields, Lexical
+from activities.text.embeddings import Vectors, embedder, passages
+from activities.text.fusion import MEANING, fuse
 from activities.types import Evidence
 
 Scores = NDArray[np.float64]

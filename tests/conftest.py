@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 from temporalio.client import Client
 
-from client.binary import find_temporal, free_port
-from client.connect import NoConnection, open_client
+from client.connection import NoConnection, open_client
+from client.embedded.binary import find_temporal, free_port
 
 SERVER_SECONDS = 40.0
 
@@ -70,7 +70,7 @@ async def temporal_client(dev_server: str) -> Client:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh `DETERMINATOR_HOME` with no key, no model and no `TEMPORAL_*` in sight; what was
     started in it is stopped at the end."""
-    from client.local import take_down
+    from client.embedded.server import take_down
 
     folder = tmp_path / "home"
     move_in(folder, tmp_path, monkeypatch)
@@ -91,7 +91,7 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home that the tests of one file share, so that each of them need not start a server of its own."""
-    from client.local import take_down
+    from client.embedded.server import take_down
 
     folder = tmp_path_factory.mktemp("shared") / "home"
     yield folder
@@ -109,6 +109,6 @@ def house(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 async def embedded_client(home: Path) -> Client:
     """A client of an embedded server in a home of its own, without a worker."""
     from activities.settings import Settings
-    from client.connect import connect
+    from client.connection import connect
 
     return (await connect(Settings(), worker=False)).client

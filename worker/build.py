@@ -79,8 +79,8 @@ def deployment() -> WorkerDeploymentConfig | None:
 
 def research_worker(client: Client, resources: Resources) -> Worker:
     """The worker of the general queue. Strictly limited sources have queues of their own, which a process
-    polls only while it holds their gate (`worker.gate`). Raises HookError."""
-    from worker.gate import gate_activities
+    polls only while it holds their gate (`worker.rate_gate_holder`). Raises HookError."""
+    from worker.rate_gate_holder import gate_activities
     from workflows.auto import AutoResearch
     from workflows.deep import DeepResearch
     from workflows.iterative import IterativeResearch

@@ -20,7 +20,7 @@ from temporalio.envconfig import ClientConnectConfig
 
 from activities.errors import DeterminatorError
 from activities.settings import Settings
-from client.connect import BadConnectionSettings, NoConnection, configured, open_client
+from client.connection import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import leave
 from worker.logs import configure_logging, logging_runtime
 
@@ -36,7 +36,7 @@ async def serve(settings: Settings, connection: ClientConnectConfig, stop: async
     Raises NoConnection, DeterminatorError (the store cannot be opened) and what ended a worker.
     """
     from worker.build import research_worker
-    from worker.gate import keep_gates
+    from worker.rate_gate_holder import keep_gates
     from worker.resources import open_resources
 
     client = await _connect(connection, stop)

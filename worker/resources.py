@@ -5,20 +5,20 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from activities.evidence import EvidenceStore
+from activities.check_pubmed import PubMedStanding, ReleaseStanding
+from activities.evidence_store import EvidenceStore
 from activities.models.base import Answer, Completion
 from activities.prepare import PrepareActivities
 from activities.publish import PublishActivities
-from activities.pubmed_standing import PubMedStanding, ReleaseStanding
+from activities.retractions.lookup import StandingLookup
+from activities.role_activities import ThinkActivities
+from activities.roles.runner import RoleThinker
 from activities.search import SearchActivities
 from activities.settings import Settings
 from activities.sources import ncbi
 from activities.sources.base import Source
-from activities.sources.http import Http, open_http
+from activities.sources.http.client import Http, open_http
 from activities.sources.registry import build_sources
-from activities.standing import StandingLookup
-from activities.think import ThinkActivities
-from activities.thinker import RoleThinker
 from activities.types import Allowance, ModelChoice
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from temporalio import workflow
 from temporalio.exceptions import is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.role_activities import ThinkActivities
     from activities.steps import (
         Hypotheses,
         HypothesisInput,
@@ -21,13 +22,12 @@ with workflow.unsafe.imports_passed_through():
         SectionDraft,
         WriteInput,
     )
-    from activities.think import ThinkActivities
     from activities.types import Candidate, EvidenceRef, ReportPlan, ReportPlanSection, StopReason
     from workflows.types import Outcome, SectionFindings
 
-from workflows.conduct import Conductor
 from workflows.control import STOP_REASON, numbered, plan_hash
-from workflows.sizes import REFS_ROOM, ROOM, bare, rows, shown, size, within
+from workflows.rules.payload_limits import REFS_ROOM, ROOM, bare, rows, shown, size, within
+from workflows.steps.publish import Conductor
 
 WRITTEN_FROM = 30
 """Items a writer is shown at most."""

@@ -16,12 +16,12 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
 with workflow.unsafe.imports_passed_through():
-    from activities.report_types import Published
+    from activities.report.schema import Published
     from activities.steps import Decision
     from activities.types import Gate, ReportPlan, ReportPlanSection
     from workflows.types import AgentEvent, Outcome, Phase, ResearchRequest
 
-from workflows.budget import Budget
+from workflows.rules.budget import Budget
 from workflows.state import EVENTS_KEPT, RunState
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")

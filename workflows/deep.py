@@ -19,7 +19,8 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.report import draft_claims
+    from activities.report.assemble import draft_claims
+    from activities.role_activities import ThinkActivities
     from activities.steps import (
         DraftClaim,
         DraftParagraph,
@@ -31,16 +32,15 @@ with workflow.unsafe.imports_passed_through():
         SectionDraft,
         WriteInput,
     )
-    from activities.think import ThinkActivities
     from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, StopReason, Support
     from workflows.types import Outcome, ResearchRequest, SectionFindings, SectionProgress
 
 from workflows.conclude import WITHOUT_PAID_CALLS, WRITTEN_FROM, Conclusion
-from workflows.dedup import merge
-from workflows.failures import OutOfBudget
-from workflows.parent import ParentSide
-from workflows.sizes import shown, within
+from workflows.rules.dedup import merge
+from workflows.rules.payload_limits import shown, within
+from workflows.sections.coordinator import ParentSide
 from workflows.state import RunState
+from workflows.steps.failures import OutOfBudget
 
 CLAIMS_SHOWN = 60
 """Claims already written that a later section is shown: the latest, as far as there is room."""

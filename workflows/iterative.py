@@ -10,6 +10,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.role_activities import ThinkActivities
     from activities.roles.allowances import ALLOWANCES
     from activities.steps import (
         AgentSelectionPlan,
@@ -23,17 +24,16 @@ with workflow.unsafe.imports_passed_through():
         Reflection,
         SelectInput,
     )
-    from activities.think import ThinkActivities
     from activities.types import EvidenceRef, ReportPlan, ReportPlanSection, SourceOption, StopReason
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.conclude import Conclusion
-from workflows.failures import OutOfBudget, StepFailed, cause_of, message_of
-from workflows.section import SectionSide
-from workflows.sizes import rows, shown
+from workflows.rules.payload_limits import rows, shown
+from workflows.rules.stopping import JUDGE_FAILURES, NextStep, decide_next
+from workflows.sections.child import SectionSide
 from workflows.state import RunState
-from workflows.stopping import JUDGE_FAILURES, NextStep, decide_next
-from workflows.thinking import PERMANENT
+from workflows.steps.failures import OutOfBudget, StepFailed, cause_of, message_of
+from workflows.steps.model import PERMANENT
 
 SHOWN_TO_THINKERS = 30
 """References handed to the observer and the gap evaluator."""

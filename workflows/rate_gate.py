@@ -21,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 HOLD_GATE = "hold_gate"
-"""The activity's name; `worker.gate` implements it."""
+"""The activity's name; `worker.rate_gate_holder` implements it."""
 
 
 class GateTerms(Frozen):

@@ -23,8 +23,8 @@ from activities.types import (
     SearchRecord,
     StopReason,
 )
-from workflows.budget import Budget
-from workflows.stopping import LoopState
+from workflows.rules.budget import Budget
+from workflows.rules.stopping import LoopState
 from workflows.types import AgentEvent, Phase, SectionFindings, SectionJob, SectionProgress
 
 EVENTS_KEPT = 400

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from activities.report_types import Report
+from activities.report.schema import Report
 from activities.steps import SectionDraft
 from activities.types import (
     Candidate,

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from activities.errors import StoreError
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 
 LimitName = Literal["max_completion_tokens", "max_tokens", "none"]
 Format = Literal["json_schema", "json_object_schema", "json_object", "none"]

@@ -20,14 +20,14 @@ import structlog
 from pydantic import BaseModel
 
 from activities.errors import ModelDown, ModelError, ModelRefused, ModelUnusable
-from activities.evidence import EvidenceStore
-from activities.models.answers import PaidAnswers, RawAnswer, key_of
+from activities.evidence_store import EvidenceStore
+from activities.models.answer_store import PaidAnswers, RawAnswer, key_of
 from activities.models.base import Completion
 from activities.models.breaker import Breaker
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.failures import error_object, scrub, translate
 from activities.models.prices import OPENAI_URL, address, context_window, cost_microusd
-from activities.models.reading import Pieces
+from activities.models.response import Pieces
 from activities.models.structured import Unreadable, read, schema_of
 from activities.models.tokens import LEAST_OUTPUT, estimate
 from activities.settings import Settings

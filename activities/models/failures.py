@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
-from activities.sources.http import retry_after
+from activities.sources.http.client import retry_after
 
 _WAIT = re.compile(
     r"(?:try again|retry)(?: again)? (?:in|after)\s+((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h)[a-z]*\s*)+)",

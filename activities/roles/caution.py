@@ -1,7 +1,7 @@
 """What a limitation may say. It stands in the report without a quote, so it may only say what the evidence
 cannot tell, not what it tells."""
 
-from activities.roles.accepting import grounded, words
+from activities.roles.validation import grounded, words
 
 _LIMITING = """
 abstract abstracts adequate animal animals bias biased cannot causal causality causation conflicting

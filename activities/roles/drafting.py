@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from activities.roles.accepting import (
+from activities.roles.caution import cautious
+from activities.roles.prompt import compose, listed
+from activities.roles.role import Accepted, Prompt
+from activities.roles.validation import (
     Loose,
     Quoted,
     Score,
@@ -15,9 +18,6 @@ from activities.roles.accepting import (
     plural,
     supports,
 )
-from activities.roles.caution import cautious
-from activities.roles.showing import compose, listed
-from activities.roles.spec import Accepted, Prompt
 from activities.steps import DraftClaim, DraftParagraph, Role, SectionDraft, WriteInput
 from activities.types import Evidence, Support
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from activities.roles.accepting import Loose, Texts, lines
-from activities.roles.showing import compose, fenced, listed, tried
-from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.roles.prompt import compose, fenced, listed, tried
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Texts, lines
 from activities.steps import GapsInput, KnowledgeGapOutput
 from activities.types import Evidence
 

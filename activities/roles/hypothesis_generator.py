@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from activities.roles.accepting import (
+from activities.roles.prompt import compose
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import (
     Loose,
     Quoted,
     Share,
@@ -18,8 +20,6 @@ from activities.roles.accepting import (
     plural,
     supports,
 )
-from activities.roles.showing import compose
-from activities.roles.spec import Accepted, Prompt, RoleSpec
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.types import Evidence
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from activities.roles.accepting import Loose, Score, Share, Text, Texts, clamped, items, line, lines
-from activities.roles.showing import compose
-from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.roles.prompt import compose
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Score, Share, Text, Texts, clamped, items, line, lines
 from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import Evidence
 

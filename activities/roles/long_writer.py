@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from activities.roles import drafting
 from activities.roles.drafting import DraftAnswer
-from activities.roles.spec import Prompt, RoleSpec
+from activities.roles.role import Prompt, RoleSpec
 from activities.steps import SectionDraft, WriteInput
 from activities.types import Evidence
 

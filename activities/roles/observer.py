@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from activities.roles.accepting import Loose, Text, item, line
-from activities.roles.showing import compose, fenced
-from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.roles.prompt import compose, fenced
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Text, item, line
 from activities.steps import Observation, ObserveInput
 from activities.types import Evidence
 

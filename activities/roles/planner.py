@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from activities.roles.accepting import Loose, Text, bears_on, line
-from activities.roles.showing import compose, listed
-from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.roles.prompt import compose, listed
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Text, bears_on, line
 from activities.steps import PlanInput
 from activities.types import Evidence, ReportPlan, ReportPlanSection
 

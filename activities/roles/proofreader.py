@@ -6,9 +6,9 @@ from pydantic import Field
 from rapidfuzz import fuzz
 
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
-from activities.roles.accepting import Loose, Text, Texts, line, plural
-from activities.roles.showing import compose, fenced
-from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.roles.prompt import compose, fenced
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Text, Texts, line, plural
 from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft
 from activities.types import Evidence
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from activities.roles.accepting import Loose, Text, Texts, line, lines, names, words
-from activities.roles.showing import compose
-from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.roles.prompt import compose
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Text, Texts, line, lines, names, words
 from activities.steps import ParsedQuery, ParseQueryInput
 from activities.types import Evidence, Mode
 

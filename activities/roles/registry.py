@@ -13,7 +13,7 @@ from activities.roles import (
     tool_selector,
     writer,
 )
-from activities.roles.spec import AnySpec
+from activities.roles.role import AnySpec
 from activities.steps import Role
 
 SPECS: dict[Role, AnySpec] = {

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from activities.roles.accepting import Loose, Score, Text, line, plural
-from activities.roles.showing import compose, listed, tried
-from activities.roles.spec import Accepted, Prompt, RoleSpec
+from activities.roles.prompt import compose, listed, tried
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Score, Text, line, plural
 from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
 from activities.types import Evidence, SourceOption
 
@@ -66,7 +66,7 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     bare = tuple(step.gaps[n - 1] for n, chosen in by_gap.items() if not chosen)
     tasks = [task for chosen in by_gap.values() for task in chosen]
     if bare and sources:
-        from activities.models.extractive import select_tools
+        from activities.extractive import select_tools
 
         filled = select_tools(step.model_copy(update={"gaps": bare})).tasks
         filled = tuple(task for task in filled if (task.agent, _folded(task.query)) not in seen)

@@ -11,13 +11,13 @@ import httpx
 from lxml import etree
 
 from activities.errors import Malformed, Refused
-from activities.identity import evidence_id, normal_arxiv, normal_doi
-from activities.notices import says_withdrawn, standing_of
+from activities.retractions.rules import says_withdrawn, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http import Http, read_xml
-from activities.sources.reading import facts, read_records, year_of
+from activities.sources.http.client import Http, read_xml
+from activities.sources.records import facts, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
+from activities.verification.identifiers import evidence_id, normal_arxiv, normal_doi
 
 NAME = "arxiv"
 TITLE = "arXiv"

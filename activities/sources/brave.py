@@ -3,9 +3,9 @@
 import httpx
 
 from activities.errors import Malformed, Refused
-from activities.pages import PageReader, SafePages
 from activities.settings import Settings
-from activities.sources.http import Http, read_json
+from activities.sources.http.client import Http, read_json
+from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.web import Results, WebSource, candidate, checked, results
 from activities.types import Query, SourceInfo
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from activities.errors import Refused
-from activities.identity import evidence_id, normal_doi, normal_nct, normal_pmid
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.clinicaltrials_shape import (
@@ -23,9 +22,10 @@ from activities.sources.clinicaltrials_shape import (
     Protocol,
     Study,
 )
-from activities.sources.http import Http, summary
-from activities.sources.reading import SetAside, facts, read_page, read_records, sound_page, year_of
+from activities.sources.http.client import Http, summary
+from activities.sources.records import SetAside, facts, read_page, read_records, sound_page, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo
+from activities.verification.identifiers import evidence_id, normal_doi, normal_nct, normal_pmid
 
 NAME = "clinicaltrials"
 TITLE = "ClinicalTrials.gov"

@@ -7,7 +7,7 @@ absent: a study need not have results, and a search may ask for some fields only
 from pydantic import ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from activities.sources.reading import Wire
+from activities.sources.records import Wire
 
 
 class Shape(Wire):

@@ -16,14 +16,14 @@ from lxml import etree
 from lxml.html import fragment_fromstring
 from pydantic import Field, JsonValue, ValidationError
 
+from activities.documents.xml_text import raw_text
 from activities.errors import Malformed, Refused
-from activities.identity import evidence_id, normal_doi
-from activities.notices import FALLEN, kind_of, marked_title, standing_of
+from activities.retractions.rules import FALLEN, kind_of, marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.cache import STANDING_SECONDS
-from activities.sources.http import Check, Http
-from activities.sources.reading import (
+from activities.sources.http.cache import STANDING_SECONDS
+from activities.sources.http.client import Check, Http
+from activities.sources.records import (
     Wire,
     arxiv_of_doi,
     facts,
@@ -31,8 +31,8 @@ from activities.sources.reading import (
     read_records,
     type_from_title,
 )
-from activities.sources.xmltext import raw_text
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
+from activities.verification.identifiers import evidence_id, normal_doi
 
 NAME = "crossref"
 TITLE = "Crossref"

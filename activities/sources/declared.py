@@ -18,11 +18,11 @@ import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from activities.errors import DeterminatorError, Malformed, Refused, Unavailable
-from activities.identity import evidence_id, normal_url
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http import Http, failure
+from activities.sources.http.client import Http, failure
 from activities.types import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
+from activities.verification.identifiers import evidence_id, normal_url
 
 Search = Callable[..., Awaitable[Iterable[Evidence]]]
 

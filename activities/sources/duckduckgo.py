@@ -5,9 +5,9 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from lxml import etree, html
 
 from activities.errors import Malformed, RateLimited
-from activities.pages import PageReader, SafePages
 from activities.settings import Settings
-from activities.sources.http import Http
+from activities.sources.http.client import Http
+from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.web import Candidate, Results, WebSource, candidate, results
 from activities.types import Query, SourceInfo
 

@@ -11,14 +11,14 @@ import structlog
 from lxml import etree
 from lxml import html as lxml_html
 
+from activities.documents.xml_text import raw_text, text_of
 from activities.errors import Malformed, Refused
-from activities.identity import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
-from activities.sources.http import Http, read_json
-from activities.sources.xmltext import raw_text, text_of
+from activities.sources.http.client import Http, read_json
 from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 
 log = structlog.get_logger()
 

@@ -15,7 +15,7 @@ from lxml import etree
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
-from activities.sources.http import Http, read_json, read_xml
+from activities.sources.http.client import Http, read_json, read_xml
 from activities.types import Query
 
 BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"

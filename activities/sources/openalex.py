@@ -9,12 +9,11 @@ from collections.abc import Mapping
 
 from pydantic import Field, JsonValue
 
-from activities.identity import evidence_id, normal_doi, normal_pmcid, normal_pmid
-from activities.notices import marked_title, standing_of
+from activities.retractions.rules import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http import Http
-from activities.sources.reading import (
+from activities.sources.http.client import Http
+from activities.sources.records import (
     SetAside,
     Wire,
     arxiv_of_doi,
@@ -25,6 +24,7 @@ from activities.sources.reading import (
     type_from_title,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
+from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 
 NAME = "openalex"
 TITLE = "OpenAlex"

@@ -13,13 +13,13 @@ import httpx
 from pydantic import JsonValue
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.identity import evidence_id
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http import Http, failure, retry_after
+from activities.sources.http.client import Http, failure, retry_after
 from activities.sources.openfda_records import read_approval, read_label, read_reactions
-from activities.sources.reading import Wire, facts, read_page, read_records, year_of
+from activities.sources.records import Wire, facts, read_page, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo
+from activities.verification.identifiers import evidence_id
 
 NAME = "openfda"
 TITLE = "openFDA"

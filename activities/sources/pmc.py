@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 import structlog
 from lxml import etree
 
+from activities.documents.jats import read_article
 from activities.errors import Malformed
-from activities.identity import evidence_id
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
-from activities.sources.http import Http
-from activities.sources.jats import read_article
+from activities.sources.http.client import Http
 from activities.sources.ncbi import QUEUE, Eutils, requests_per_second
 from activities.types import Evidence, Provenance, Query, SourceInfo
+from activities.verification.identifiers import evidence_id
 
 log = structlog.get_logger()
 

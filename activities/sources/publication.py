@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
-from activities.identity import normal_doi, normal_pmid
 from activities.types import EvidenceType, Standing, StandingNotice
+from activities.verification.identifiers import normal_doi, normal_pmid
 
 NoticeKind: TypeAlias = Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
 

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import structlog
 from lxml import etree
 
+from activities.documents.xml_text import text_of
 from activities.errors import Malformed
-from activities.identity import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
-from activities.sources.http import Http
+from activities.sources.http.client import Http
 from activities.sources.ncbi import MAX_IDS, QUEUE, Eutils, requests_per_second
-from activities.sources.xmltext import text_of
 from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.verification.identifiers import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ declared with `activities.sources.declared.source`.
 
 A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how
 to mend it, empty when it is ready. One that needs the network says where it asks in an optional attribute
-`address: str`, so that a run can leave out what cannot be reached (`activities.sources.reach`).
+`address: str`, so that a run can leave out what cannot be reached (`activities.sources.reachability`).
 """
 
 import importlib
@@ -21,7 +21,7 @@ import structlog
 from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
-from activities.sources.http import Http
+from activities.sources.http.client import Http
 from activities.types import Query, SourceInfo, SourceOption
 
 log = structlog.get_logger()

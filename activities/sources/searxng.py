@@ -3,9 +3,9 @@
 import httpx
 
 from activities.errors import Malformed, RateLimited, Refused, Unavailable
-from activities.pages import PageReader, SafePages
 from activities.settings import Settings
-from activities.sources.http import Http, failure, read_json, summary
+from activities.sources.http.client import Http, failure, read_json, summary
+from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.web import Results, WebSource, candidate, checked, results
 from activities.types import Query, SourceInfo
 

@@ -14,12 +14,11 @@ import httpx
 from pydantic import Field, JsonValue
 
 from activities.errors import Malformed, RateLimited, Refused
-from activities.identity import evidence_id, normal_arxiv, normal_doi, normal_pmcid, normal_pmid
-from activities.notices import marked_title, standing_of
+from activities.retractions.rules import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http import Http
-from activities.sources.reading import (
+from activities.sources.http.client import Http
+from activities.sources.records import (
     Wire,
     arxiv_of_doi,
     facts,
@@ -28,6 +27,13 @@ from activities.sources.reading import (
     type_from_title,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo
+from activities.verification.identifiers import (
+    evidence_id,
+    normal_arxiv,
+    normal_doi,
+    normal_pmcid,
+    normal_pmid,
+)
 
 NAME = "semanticscholar"
 TITLE = "Semantic Scholar"

@@ -1,9 +1,9 @@
 """Web search by Tavily (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
 from activities.errors import Malformed, RateLimited, Refused
-from activities.pages import PageReader, SafePages
 from activities.settings import Settings
-from activities.sources.http import Http, read_json
+from activities.sources.http.client import Http, read_json
+from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.web import Results, WebSource, candidate, results
 from activities.types import Query, SourceInfo
 

@@ -11,12 +11,12 @@ import httpx
 from pydantic import JsonValue, ValidationError
 
 from activities.errors import Malformed, Refused
-from activities.identity import normal_doi
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http import Http
-from activities.sources.reading import Wire, read_page
+from activities.sources.http.client import Http
+from activities.sources.records import Wire, read_page
 from activities.types import Frozen, Query, SourceInfo
+from activities.verification.identifiers import normal_doi
 
 NAME = "unpaywall"
 TITLE = "Unpaywall"

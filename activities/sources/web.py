@@ -16,13 +16,13 @@ import httpx
 import structlog
 from lxml import etree, html
 
-from activities import identity
 from activities.errors import SourceError
-from activities.pages import Page, PageReader
 from activities.sources.base import Exchange
-from activities.sources.http import Check
+from activities.sources.http.client import Check
+from activities.sources.http.pages import Page, PageReader
 from activities.sources.library.records import year_in
 from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.verification import identifiers
 
 log = structlog.get_logger()
 
@@ -71,7 +71,7 @@ class WebSource(ABC):
         if cursor is None:
             wanted = min(query.limit, MAX_PAGES)
             results = await self.ask(query, wanted)
-            unique = list({identity.normal_url(c.url): c for c in reversed(results.candidates)}.values())[
+            unique = list({identifiers.normal_url(c.url): c for c in reversed(results.candidates)}.values())[
                 ::-1
             ]
             return Exchange(
@@ -107,9 +107,9 @@ class WebSource(ABC):
     def _of_page(self, page: Page, candidate: Candidate, query: Query) -> Evidence:
         said = page.text.meta
         ids = Identifiers(
-            pmid=identity.normal_pmid(said.get("pmid")),
-            doi=identity.normal_doi(said.get("doi")),
-            url=identity.normal_url(page.url),
+            pmid=identifiers.normal_pmid(said.get("pmid")),
+            doi=identifiers.normal_doi(said.get("doi")),
+            url=identifiers.normal_url(page.url),
         )
         date = said.get("date") or candidate.date
         facts = {
@@ -118,7 +118,7 @@ class WebSource(ABC):
             "asked_for": candidate.url if candidate.url != page.url else "",
         }
         return Evidence(
-            evidence_id=identity.evidence_id(ids, page.text.text),
+            evidence_id=identifiers.evidence_id(ids, page.text.text),
             source=self.info.name,
             title=page.text.title or candidate.title or page.url,
             text=page.text.text[:TEXT_CHARS],
@@ -134,9 +134,9 @@ class WebSource(ABC):
         )
 
     def _of_snippet(self, candidate: Candidate, reason: str, query: Query) -> Evidence:
-        ids = Identifiers(url=identity.normal_url(candidate.url))
+        ids = Identifiers(url=identifiers.normal_url(candidate.url))
         return Evidence(
-            evidence_id=identity.evidence_id(ids, candidate.snippet),
+            evidence_id=identifiers.evidence_id(ids, candidate.snippet),
             source=self.info.name,
             title=candidate.title or candidate.url,
             text=candidate.snippet,
@@ -152,7 +152,7 @@ class WebSource(ABC):
 
 def candidate(url: object, title: object, snippet: object, date: object = "") -> Candidate | None:
     """One result as an engine gave it; None without an http(s) address."""
-    if not isinstance(url, str) or identity.normal_url(url) is None:
+    if not isinstance(url, str) or identifiers.normal_url(url) is None:
         return None
     return Candidate(
         url.strip(), plain(title)[:300], plain(snippet)[:SNIPPET_CHARS], date if isinstance(date, str) else ""

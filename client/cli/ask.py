@@ -95,8 +95,8 @@ def ask(
 
     async def body() -> int:
         from client.cli.watch import follow_run, tell_detached, tell_started
-        from client.connect import configured, connect
-        from client.runs import start
+        from client.connection import configured, connect
+        from client.runs.start import start
 
         if address is None and configured() is None:
             check_model(settings, request)
@@ -194,7 +194,7 @@ def check_library(folder: str | None) -> str | None:
     if not path.is_dir():
         raise BadInput(f"the library {folder} is not a folder; give the folder the documents are in")
     from activities.errors import Refused
-    from activities.sources.library.documents import list_folder
+    from activities.sources.library.files import list_folder
 
     try:
         files = list_folder(path).files
@@ -239,7 +239,7 @@ async def check_enabled(settings: "Settings", request: "ResearchRequest") -> Non
 
 def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
     """A profile's name and, for a file, its path. Raises BadInput."""
-    from activities.profile_loading import ProfileError, load_profile, profile_names
+    from activities.profiles.loader import ProfileError, load_profile, profile_names
 
     if profile == "auto":
         return profile, None

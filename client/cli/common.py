@@ -15,7 +15,7 @@ from client.cli.failures import BadInput, Failure, Unreachable
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from client.connect import Connection
+    from client.connection import Connection
 
 T = TypeVar("T")
 
@@ -143,9 +143,9 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
     from temporalio.service import RPCError, RPCStatusCode
 
     from activities.errors import DeterminatorError
-    from client.connect import BadConnectionSettings, NoConnection
-    from client.locks import Locked
-    from client.runs import NoAnswer, NoSuchRun
+    from client.connection import BadConnectionSettings, NoConnection
+    from client.embedded.locks import Locked
+    from client.runs.start import NoAnswer, NoSuchRun
 
     async def whole() -> T:
         return await body()
@@ -179,8 +179,8 @@ def with_run(
     settings = load_settings()
 
     async def whole() -> T:
-        from client.connect import connect
-        from client.runs import find_run
+        from client.connection import connect
+        from client.runs.start import find_run
 
         connection = await connect(settings, address, worker=worker, say=say)
         return await body(connection, await find_run(connection.client, name))

@@ -35,7 +35,7 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
     """Check server, home, worker, model and sources, and say how to mend what is not well."""
     from rich.text import Text
 
-    from client.display import to_stdout
+    from client.runs.display import to_stdout
 
     console = to_stdout()
     found: list[Check] = []
@@ -77,7 +77,7 @@ def check_home(settings: "Settings") -> Check:
     """Whether home can be written."""
     import shutil
 
-    from client.state import Places, write_whole
+    from client.embedded.home import Places, write_whole
 
     places = Places(settings.home)
     try:
@@ -97,9 +97,9 @@ def check_home(settings: "Settings") -> Check:
 
 async def check_server(settings: "Settings", address: str | None) -> Check:
     """Whether the configured server answers; for the embedded one, whether there is one to start."""
-    from client.binary import NoServerBinary, find_temporal, server_version
-    from client.connect import BadConnectionSettings, NoConnection, configured, open_client
-    from client.local import look
+    from client.connection import BadConnectionSettings, NoConnection, configured, open_client
+    from client.embedded.binary import NoServerBinary, find_temporal, server_version
+    from client.embedded.server import look
 
     try:
         config = configured(address)
@@ -125,10 +125,10 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
 
 def check_worker(settings: "Settings") -> Check:
     """Whether the background worker runs, and with our settings."""
-    from client.connect import configured
-    from client.fingerprint import fingerprint
-    from client.local import look
-    from client.state import Places
+    from client.connection import configured
+    from client.embedded.fingerprint import fingerprint
+    from client.embedded.home import Places
+    from client.embedded.server import look
 
     if configured() is not None:
         return Check("worker", "ok", "not looked at: the configured server's workers are not ours")
@@ -143,7 +143,7 @@ def check_worker(settings: "Settings") -> Check:
 async def check_store(settings: "Settings") -> Check:
     """Whether the evidence store takes a blob and gives it back."""
     from activities.errors import DeterminatorError
-    from activities.evidence import EvidenceStore
+    from activities.evidence_store import EvidenceStore
     from client.cli.config import without_credentials
 
     where = (
@@ -207,7 +207,7 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
     import asyncio
 
     from activities.errors import SourceError
-    from activities.sources.http import open_http
+    from activities.sources.http.client import open_http
     from activities.sources.registry import build_sources, options
     from activities.types import Query
 

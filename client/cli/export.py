@@ -39,8 +39,8 @@ def export(run: str, output: Path | None, force: bool, as_json: bool, address: s
     async def body() -> Path:
         import os
 
-        from client.bundle import make_bundle, write_folder, write_zip
-        from client.finished import find_finished
+        from client.reports.bundle import make_bundle, write_folder, write_zip
+        from client.reports.finished import find_finished
         from client.secrets import known_secrets
 
         found = await find_finished(settings, address, run, say)

@@ -9,7 +9,7 @@ from client.cli.common import address_option, json_option, load_settings, print_
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
-    from client.connect import Connection
+    from client.connection import Connection
 
 
 @click.command(short_help="Start the embedded server and its worker.")
@@ -19,7 +19,7 @@ def up(as_json: bool) -> None:
     settings = load_settings()
 
     async def body() -> "Connection":
-        from client.local import bring_up
+        from client.embedded.server import bring_up
 
         return await bring_up(settings, renew=True, say=say)
 
@@ -36,7 +36,7 @@ def up(as_json: bool) -> None:
 @click.option("--worker-only", is_flag=True, help="Leave the server running.")
 def down(worker_only: bool) -> None:
     """Stop the embedded worker and server. Runs under way are kept and go on with the next command."""
-    from client.local import take_down
+    from client.embedded.server import take_down
 
     settings = load_settings()
 
@@ -55,7 +55,7 @@ def worker(address: str | None) -> int:
     settings = load_settings()
 
     async def body() -> int:
-        from client.connect import configured
+        from client.connection import configured
         from worker.daemon import work
         from worker.logs import configure_logging
 
@@ -66,8 +66,8 @@ def worker(address: str | None) -> int:
         return await _embedded_worker()
 
     async def _embedded_worker() -> int:
-        from client.local import bring_up, worker_seat
-        from client.locks import Locked
+        from client.embedded.locks import Locked
+        from client.embedded.server import bring_up, worker_seat
         from worker.daemon import work
         from worker.logs import configure_logging
 

@@ -22,7 +22,7 @@ from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
     from activities.types import ReportPlan
-    from client.connect import Connection
+    from client.connection import Connection
     from workflows.types import PlanView
 
 HEAD = """\
@@ -44,7 +44,7 @@ def show(run: str, as_json: bool, address: str | None) -> None:
     """Show the plan: sections with a key question each."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.display import plain
+        from client.runs.display import plain
 
         view = await get_plan(connection, run_id)
         if as_json:
@@ -128,7 +128,7 @@ def kept_unless_taken(run_id: str, text: str | None) -> Iterator[None]:
         return
     from temporalio.client import WorkflowUpdateFailedError
 
-    from client.state import write_whole
+    from client.embedded.home import write_whole
 
     kept = load_settings().home / "edits" / f"{run_id}.toml"
     write_whole(kept, text.encode())
@@ -148,7 +148,7 @@ def kept_unless_taken(run_id: str, text: str | None) -> Iterator[None]:
 async def get_plan(connection: "Connection", run_id: str) -> "PlanView":
     """Query `plan`."""
     from client.cli.runs import patient_progress
-    from client.runs import query
+    from client.runs.start import query
     from workflows.types import PlanView
 
     await patient_progress(connection, run_id)

@@ -18,11 +18,11 @@ from client.cli.common import (
 from client.cli.failures import BadInput, Exit, Failure
 
 if TYPE_CHECKING:
+    from activities.retractions.lookup import StandingVerdict
     from activities.settings import Settings
-    from activities.standing import StandingVerdict
     from activities.types import EvidenceRef
-    from client.archive import Change, Version
-    from client.finished import Finished
+    from client.reports.finished import Finished
+    from client.reports.store import Change, Version
 
 
 @click.command(short_help="Ask again whether a report's references still stand.")
@@ -42,8 +42,8 @@ def refresh(run: str, as_json: bool, address: str | None) -> int:
         raise BadInput("DETERMINATOR_OFFLINE is set, so nobody can be asked; unset it to refresh a report")
 
     async def body() -> int:
-        from client.finished import find_finished
-        from client.restate import changes
+        from client.reports.finished import find_finished
+        from client.reports.revise import changes
 
         found = await find_finished(settings, address, run, say, whole=False)
         verdicts = await ask_again(settings, found, address)
@@ -72,13 +72,13 @@ async def ask_again(
 ) -> "dict[str, StandingVerdict]":
     """Verdicts on the references that somebody could be asked about, by evidence id. Where a fleet runs, it
     asks PubMed, whose rate holds for all of it."""
+    from activities.check_pubmed import ReleaseStanding
     from activities.publish import pubmed_name
-    from activities.pubmed_standing import ReleaseStanding
-    from activities.sources.http import open_http
+    from activities.retractions.lookup import StandingLookup
+    from activities.sources.http.client import open_http
     from activities.sources.pubmed import build
-    from activities.standing import StandingLookup
-    from client.connect import NoConnection
-    from client.fleet import fleet, pubmed_said
+    from client.connection import NoConnection
+    from client.runs.fleet import fleet, pubmed_said
 
     refs = references(run)
     pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref))))
@@ -126,10 +126,10 @@ async def keep(
 
     Raises Failure when the stored texts that it is made from are not here.
     """
-    from client.archive import Archive
-    from client.reports import as_bytes
-    from client.restate import claims_of, restate
-    from client.state import Places, write_whole
+    from client.embedded.home import Places, write_whole
+    from client.reports.load import as_bytes
+    from client.reports.revise import claims_of, restate
+    from client.reports.store import Archive
 
     documents = {ref.evidence_id: item for ref, item in run.items}
     lost = [r.evidence_id for r in run.report.references if r.evidence_id not in documents]
@@ -151,8 +151,8 @@ async def keep(
 
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
-    from client.display import plain
-    from client.restate import told
+    from client.reports.revise import told
+    from client.runs.display import plain
 
     why = "; ".join(told(notice) for notice in change.notices)
     line = f"[{change.number}] {change.title}: {change.before} -> {change.after}"
@@ -167,8 +167,8 @@ def show(
     path: Path | None,
 ) -> None:
     """Print it for a person."""
-    from client.display import plain
-    from client.restate import claims_of
+    from client.reports.revise import claims_of
+    from client.runs.display import plain
 
     total, asked = len(run.report.references), len(verdicts)
     for change in changed:

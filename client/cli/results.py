@@ -12,10 +12,10 @@ from client.cli.common import Name, address_option, load_settings, run_argument,
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
-    from activities.report_types import Report
+    from activities.report.schema import Report
     from activities.settings import Settings
     from activities.types import EvidenceRef
-    from client.connect import Connection
+    from client.connection import Connection
 
 FORMATS = ("md", "html", "json", "bibtex", "ris", "csl", "docx", "pdf")
 BINARY = ("docx", "pdf")
@@ -41,8 +41,8 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.cli.runs import patient_progress
-        from client.reports import BY_SUFFIX, as_bytes, load_report, write_report
-        from client.runs import describe
+        from client.reports.load import BY_SUFFIX, as_bytes, load_report, write_report
+        from client.runs.start import describe
 
         wanted = form or (BY_SUFFIX.get(output.suffix.lower(), "md") if output else "md")
         if output is None and wanted in BINARY and sys.stdout.isatty():
@@ -67,7 +67,7 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
     """A version of a report, by default the latest, saying so when there are several. Raises BadInput."""
     from activities.errors import StoreError
-    from client.archive import Archive
+    from client.reports.store import Archive
 
     try:
         archive = Archive(settings.evidence_url)
@@ -95,10 +95,10 @@ def evidence(run: str, form: str, address: str | None) -> None:
     settings = load_settings()
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from activities.evidence import EvidenceStore
-        from activities.exports import evidence_line
+        from activities.evidence_store import EvidenceStore
+        from activities.report.audit import evidence_line
         from client.cli.runs import patient_progress
-        from client.runs import found_by
+        from client.runs.start import found_by
 
         await patient_progress(connection, run_id)
         found = await found_by(connection.client, run_id)
@@ -119,7 +119,7 @@ def show_evidence(items: "tuple[EvidenceRef, ...]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from client.display import plain, to_stdout
+    from client.runs.display import plain, to_stdout
 
     if not items:
         say("the run has found nothing yet")

@@ -17,8 +17,8 @@ from client.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from client.connect import Connection
-    from client.runs import Row
+    from client.connection import Connection
+    from client.runs.start import Row
     from workflows.types import Progress
 
 PANEL_WIDTH = 110
@@ -34,8 +34,8 @@ def status(run: str, as_json: bool, address: str | None) -> None:
     """Show where a run stands: phase, searches, budget, and what it waits for."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.runs import describe
-        from client.sections import with_sections
+        from client.runs.sections import with_sections
+        from client.runs.start import describe
 
         row = await describe(connection.client, run_id)
         seen = await patient_progress(connection, run_id)
@@ -57,7 +57,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
 
 async def patient_progress(connection: "Connection", run_id: str) -> "Progress | None":
     """The run's own account; None, said on stderr, when no worker answers."""
-    from client.runs import NoAnswer, progress
+    from client.runs.start import NoAnswer, progress
 
     deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     while True:
@@ -74,8 +74,8 @@ async def failure(connection: "Connection", run_id: str) -> str:
     """Why a run has no outcome, on one line."""
     from temporalio.client import WorkflowFailureError
 
-    from client.follow import why
-    from client.runs import outcome
+    from client.runs.follow import why
+    from client.runs.start import outcome
 
     try:
         await outcome(connection.client, run_id)
@@ -86,7 +86,7 @@ async def failure(connection: "Connection", run_id: str) -> str:
 
 async def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -> None:
     """Print it for a person."""
-    from client.display import panel, plain, to_stdout
+    from client.runs.display import panel, plain, to_stdout
 
     console = to_stdout()
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
@@ -113,8 +113,8 @@ def list_runs(limit: int, as_json: bool, address: str | None) -> None:
     settings = load_settings()
 
     async def body() -> None:
-        from client.connect import connect
-        from client.runs import list_runs
+        from client.connection import connect
+        from client.runs.start import list_runs
 
         connection = await connect(settings, address, worker=False, say=say)
         rows = await list_runs(connection.client, limit=limit)
@@ -133,7 +133,7 @@ def show_list(rows: "list[Row]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from client.display import plain, to_stdout
+    from client.runs.display import plain, to_stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("run", no_wrap=True, min_width=max(len(row.run_id) for row in rows))
@@ -175,8 +175,8 @@ def events(run: str, after: int, as_json: bool, address: str | None) -> None:
     """Print what happened in a run, one event a line (`--json`: one JSON object a line)."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.display import event_line, plain
-        from client.finished import all_events
+        from client.reports.finished import all_events
+        from client.runs.display import event_line, plain
 
         await patient_progress(connection, run_id)
         for event in await all_events(connection, run_id, after):

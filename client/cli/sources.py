@@ -32,7 +32,7 @@ def sources(as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from client.display import to_stdout
+    from client.runs.display import to_stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("source", no_wrap=True)
@@ -52,7 +52,7 @@ def sources(as_json: bool) -> None:
 
 async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
     """The sources as a worker with these settings sees them."""
-    from activities.sources.http import open_http
+    from activities.sources.http.client import open_http
     from activities.sources.registry import build_sources, options
 
     async with open_http(settings) as http:
@@ -93,12 +93,12 @@ def search(
 
     async def body() -> "SearchResult":
         from activities.errors import Refused, SourceError
-        from activities.evidence import EvidenceStore
+        from activities.evidence_store import EvidenceStore
         from activities.sources.base import search as search_all
-        from activities.sources.http import open_http
+        from activities.sources.http.client import open_http
         from activities.sources.registry import build_sources, why_closed
         from activities.types import Filters, Query
-        from client.fleet import FleetSource, fleet
+        from client.runs.fleet import FleetSource, fleet
 
         asked = Query(
             text=text,
@@ -130,7 +130,7 @@ def search(
 
 def show_result(result: "SearchResult", *, as_json: bool) -> None:
     """Print what a search brought."""
-    from client.display import plain
+    from client.runs.display import plain
 
     if as_json:
         print_json(

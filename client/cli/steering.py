@@ -22,7 +22,7 @@ from client.cli.failures import BadInput
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from client.connect import Connection
+    from client.connection import Connection
     from workflows.types import Progress
 
 GATES = ("plan", "candidates", "report")
@@ -161,7 +161,7 @@ def extend(
         raise BadInput("nothing to add; give --tokens, --cost, --time or --iterations")
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.display import budget_rows
+        from client.runs.display import budget_rows
         from workflows.types import BudgetStatus, ExtendBudget
 
         await running(connection, run_id)
@@ -193,7 +193,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.cli.runs import patient_progress
-        from client.display import plain
+        from client.runs.display import plain
         from workflows.types import ChooseCandidates
 
         if keep:
@@ -246,7 +246,7 @@ def cancel(run: str, section: str | None, address: str | None) -> None:
 async def running(connection: "Connection", run_id: str) -> "Progress | None":
     """The progress of a run under way; None when no worker answers. Raises BadInput when it is over."""
     from client.cli.runs import patient_progress
-    from client.runs import describe
+    from client.runs.start import describe
 
     row = await describe(connection.client, run_id)
     if row.status != "running":

@@ -10,10 +10,10 @@ from client.cli.common import address_option, json_option, load_settings, print_
 from client.cli.failures import BadInput, Exit
 
 if TYPE_CHECKING:
-    from activities.exports import CheckedBearer, Examination
-    from activities.report_types import Report
+    from activities.report.audit import CheckedBearer, Examination
+    from activities.report.schema import Report
     from activities.settings import Settings
-    from client.parcel import Parcel
+    from client.reports.parcel import Parcel
 
 
 @click.command(short_help="Check every quote of a report against the stored text.")
@@ -36,14 +36,14 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
     --evidence, else against `evidence.jsonl` beside it, else against this machine's evidence store; no server
     is needed.
     """
-    from client.parcel import is_file_name
+    from client.reports.parcel import is_file_name
 
     settings = load_settings()
     given = evidence.read_bytes() if evidence else None
 
     async def body() -> int:
-        from activities.exports import examine
-        from client.parcel import BadParcel, open_parcel, read_lines
+        from activities.report.audit import examine
+        from client.reports.parcel import BadParcel, open_parcel, read_lines
 
         try:
             parcel = (
@@ -68,8 +68,8 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
 
 
 async def _of_run(settings: "Settings", address: str | None, name: str) -> "Parcel":
-    from client.finished import find_finished
-    from client.parcel import Parcel
+    from client.reports.finished import find_finished
+    from client.reports.parcel import Parcel
 
     run = await find_finished(settings, address, name, say, whole=False)
     return Parcel(run.report, [dict(line) for line in run.lines()])
@@ -77,8 +77,8 @@ async def _of_run(settings: "Settings", address: str | None, name: str) -> "Parc
 
 async def _stored_lines(settings: "Settings", report: "Report") -> list[Mapping[str, object]]:
     """The cited items from this machine's store. Raises BadInput when it has none of them."""
-    from activities.exports import evidence_line
-    from client.archive import Archive
+    from activities.report.audit import evidence_line
+    from client.reports.store import Archive
 
     found = await Archive(settings.evidence_url).cited(report, report.references)
     if report.references and not found:
@@ -90,7 +90,7 @@ async def _stored_lines(settings: "Settings", report: "Report") -> list[Mapping[
 
 
 def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
-    from client.display import plain
+    from client.runs.display import plain
 
     for bearer in found.bearers:
         state = "holds" if bearer.holds else "FAILS"

@@ -19,9 +19,9 @@ from client.cli.failures import Exit
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from client.connect import Connection
-    from client.follow import Ended
-    from client.runs import Started
+    from client.connection import Connection
+    from client.runs.follow import Ended
+    from client.runs.start import Started
 
 
 @click.command(short_help="Follow a run again.")
@@ -38,8 +38,8 @@ def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> 
     settings = load_settings()
 
     async def body() -> int:
-        from client.connect import connect
-        from client.runs import find_run
+        from client.connection import connect
+        from client.runs.start import find_run
 
         connection = await connect(settings, address, say=say)
         run_id = await find_run(connection.client, run)
@@ -84,8 +84,8 @@ async def follow_run(
     settings: "Settings", connection: "Connection", run_id: str, *, output: Path | None, as_json: bool
 ) -> int:
     """Follow to the end, save the report, say where; return the exit code."""
-    from client.display import open_display
-    from client.follow import Follower
+    from client.runs.display import open_display
+    from client.runs.follow import Follower
 
     try:
         with open_display(run_id) as display:
@@ -107,8 +107,8 @@ async def tell_ended(
     as_json: bool,
 ) -> int:
     """Say how it ended and where the report is."""
-    from client.display import plain
-    from client.reports import NoReport, save_report
+    from client.reports.load import NoReport, save_report
+    from client.runs.display import plain
 
     outcome = ended.outcome
     if outcome is None:

@@ -15,7 +15,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.errors import ModelRefused, to_application_error
 from activities.hooks import Call, Hook, HookError, HookInterceptor, LogHook, Outcome, Veto, load_hooks
-from activities.profile_loading import load_profile
+from activities.profiles.loader import load_profile
 from activities.settings import Settings
 from activities.steps import Charged, Hits, JudgeAssessment, JudgeInput, SearchTask
 from activities.types import Query, Usage

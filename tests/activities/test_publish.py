@@ -7,12 +7,12 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.errors import StoreError, Unavailable
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
 from activities.publish import PublishActivities, cited_refs, report_name
-from activities.report import build_report
-from activities.report_types import Published, Report
-from activities.slim import slim
+from activities.report.abridge import slim
+from activities.report.assemble import build_report
+from activities.report.schema import Published, Report
 from activities.steps import DraftClaim, PublishInput, PubMedSaid
 from activities.types import EvidenceRef, Standing, StandingNotice
 from tests.activities.cases import (

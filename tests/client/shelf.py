@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.publish import PublishActivities
-from activities.report_types import Report
+from activities.report.schema import Report
 from activities.steps import PublishInput
 from activities.types import Evidence
 from client.cli.main import run
 from tests.activities.cases import DOCUMENTS, FULL
-from tests.client.cli import Ran
+from tests.client.harness import Ran
 from tests.replay import ReplayServer, Reply
 
 NO_SERVER = {"TEMPORAL_ADDRESS": "127.0.0.1:1"}

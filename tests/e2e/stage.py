@@ -15,7 +15,7 @@ from typing import Any
 
 from lxml import etree
 
-from tests.client.cli import determinator
+from tests.client.harness import determinator
 from tests.fake_openai import evidence_of as evidence_of_prompt
 from tests.fake_openai import question_of, role_of, says, sensible
 from tests.replay import RECORDED, Asked, ReplayServer, Reply

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.cli import determinator, processes_of, wait_until
+from tests.client.harness import determinator, processes_of, wait_until
 from tests.e2e.stage import anew, evidence_of, faults, report_of
 
 pytestmark = pytest.mark.xdist_group("e2e-gates")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
-from client.connect import Connection
-from client.local import bring_up
-from client.reports import load_report
-from client.runs import query, start
+from client.connection import Connection
+from client.embedded.server import bring_up
+from client.reports.load import load_report
+from client.runs.start import query, start
 from tests.e2e.stage import faults
 from workflows.types import EvidenceIndex, Outcome, ResearchRequest
 

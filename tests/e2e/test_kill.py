@@ -22,8 +22,8 @@ from typing import Any, Literal
 
 import pytest
 
-from client.local import take_down
-from tests.client.cli import determinator, living, processes_of, wait_until
+from client.embedded.server import take_down
+from tests.client.harness import determinator, living, processes_of, wait_until
 from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import ReplayServer

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from activities.models.breaker import FAILURES
-from activities.thinker import BY_CODE
-from tests.client.cli import Ran, determinator
+from activities.roles.runner import BY_CODE
+from tests.client.harness import Ran, determinator
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
 from tests.fake_openai import FakeOpenAI, fails, lying, role_of, sensible
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from client.binary import free_port
-from tests.client.cli import determinator
+from client.embedded.binary import free_port
+from tests.client.harness import determinator
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
 from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 

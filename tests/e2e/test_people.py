@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from activities.report_types import Report
+from activities.report.schema import Report
 from activities.settings import Settings
-from client.archive import Archive
-from tests.client.cli import Ran, wait_until
+from client.reports.store import Archive
+from tests.client.harness import Ran, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
 from tests.e2e.stage import anew, faults
 from tests.replay import Asked, ReplayServer, Reply

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from client.local import look
-from tests.client.cli import determinator, wait_until
+from client.embedded.server import look
+from tests.client.harness import determinator, wait_until
 from tests.e2e.stage import anew, report_of, supports
 
 pytestmark = pytest.mark.xdist_group("e2e-gates")

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from client.binary import free_port
+from client.embedded.binary import free_port
 
 START_SECONDS = 120.0
 CONTEXT = 4096

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from activities.errors import ModelUnusable
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.models.capabilities import CapabilityMemory
 from activities.models.client import OpenAIModel
+from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.steps import (
     Charged,
@@ -21,7 +22,6 @@ from activities.steps import (
     Role,
     SectionDraft,
 )
-from activities.thinker import RoleThinker
 from activities.types import ModelChoice
 from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
 from tests.fake_openai import FakeOpenAI

@@ -192,13 +192,13 @@ async def all_poll(found: Fleet, processes: "list[subprocess.Popen[bytes]]", fol
 async def work(address: str, queue: str, heartbeat: float) -> None:
     from temporalio.worker import Worker
 
-    from activities.evidence import EvidenceStore
+    from activities.evidence_store import EvidenceStore
     from activities.search import SearchActivities
     from activities.settings import Settings
-    from activities.sources.http import open_http
+    from activities.sources.http.client import open_http
     from activities.sources.pubmed import build
-    from client.connect import open_client
-    from worker.gate import gate_activities, start_gate
+    from client.connection import open_client
+    from worker.rate_gate_holder import gate_activities, start_gate
     from workflows.rate_gate import GateTerms, RateGate
 
     settings = Settings()

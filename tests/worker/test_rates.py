@@ -15,15 +15,15 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.search import SearchActivities
 from activities.settings import Settings
-from activities.sources.http import Http
+from activities.sources.http.client import Http
 from activities.sources.pubmed import build
 from activities.types import SourceInfo
 from tests.replay import ReplayServer
 from tests.worker.fleet import busiest_second, fleet, slow_ncbi
-from worker.gate import gate_activities, keep_gates, start_gate
+from worker.rate_gate_holder import gate_activities, keep_gates, start_gate
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
 
 pytestmark = pytest.mark.timeout(600)
@@ -135,7 +135,7 @@ async def test_a_gate_moves_when_nobody_holds_it_any_more_and_not_before(tempora
 async def test_a_gate_that_was_ended_by_hand_is_started_again(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worker.gate.LOOK_AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr("worker.rate_gate_holder.LOOK_AGAIN_SECONDS", 0.2)
     settings = Settings(home=tmp_path, task_queue=str(uuid.uuid4()))
     queue = f"determinator-{uuid.uuid4()}"
     info = SourceInfo(name="strict", title="Strict", covers="", queue=queue)

@@ -15,9 +15,9 @@ from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
-from activities.report_types import Report
+from activities.report.schema import Report
 from tests.workflows.fakes import Fakes, Script
 from tests.workflows.sandbox import SANDBOX
 from workflows.auto import AutoResearch

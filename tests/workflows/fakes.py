@@ -20,7 +20,7 @@ from activities.errors import (
     Unavailable,
     to_application_error,
 )
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from activities.types import Allowance, Price, Usage
-from workflows.budget import Budget, worst_cost
+from workflows.rules.budget import Budget, worst_cost
 from workflows.types import Limits
 
 PRICE = Price(input_per_million=2.0, output_per_million=10.0)

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.identity import fingerprint
 from activities.types import EvidenceRef, EvidenceType, Identifiers, Standing
-from workflows.dedup import MAX_QUERIES, merge
+from activities.verification.identifiers import fingerprint
+from workflows.rules.dedup import MAX_QUERIES, merge
 
 
 def ref(name: str, **fields: object) -> EvidenceRef:

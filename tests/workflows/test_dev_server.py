@@ -12,10 +12,10 @@ import pytest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
-from client.attributes import register_attributes
-from client.binary import free_port
+from client.embedded.binary import free_port
+from client.embedded.namespace import register_attributes
 from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
 from tests.workflows.fakes import Fakes, document
 from workflows.types import PlanView

@@ -10,7 +10,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.testing import WorkflowEnvironment
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.types import Evidence
 from tests.workflows.conftest import TEST_SERVER, Run, Stage, a_request, a_worker

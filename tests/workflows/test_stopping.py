@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from activities.steps import JudgeAssessment
 from activities.types import Allowance, SearchStatus, StopReason, Usage
 from tests.workflows.fakes import PROFILE
-from workflows.budget import Budget
-from workflows.stopping import JUDGE_FAILURES, Last, LoopState, all_failed, decide_next, sufficient
+from workflows.rules.budget import Budget
+from workflows.rules.stopping import JUDGE_FAILURES, Last, LoopState, all_failed, decide_next, sufficient
 from workflows.types import Limits
 
 GOOD = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)

@@ -4,7 +4,7 @@ import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
 from temporalio.exceptions import TimeoutError as TimedOut
 
-from workflows.surviving import LIVES, surviving
+from workflows.steps.retry import LIVES, surviving
 
 
 def failed(cause: Exception, state: RetryState = RetryState.MAXIMUM_ATTEMPTS_REACHED) -> ActivityError:

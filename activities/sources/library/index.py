@@ -23,10 +23,7 @@ import structlog
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from activities.embeddings import Embedder, Vectors, embedder, passages
-from activities.fusion import fuse
-from activities.lexical import Fields, Lexical
-from activities.sources.library.documents import (
+from activities.sources.library.files import (
     Collection,
     FileStamp,
     Listing,
@@ -34,6 +31,9 @@ from activities.sources.library.documents import (
     list_folder,
     read_files,
 )
+from activities.text.bm25 import Fields, Lexical
+from activities.text.embeddings import Embedder, Vectors, embedder, passages
+from activities.text.fusion import fuse
 from activities.types import Evidence
 
 log = structlog.get_logger()

@@ -25,10 +25,10 @@ from typing import get_args
 
 from pydantic import JsonValue
 
-from activities import identity
-from activities.reading import MAX_CHARS, TITLE_CHARS, Unreadable
-from activities.sources.library import kinds
+from activities.documents.read import MAX_CHARS, TITLE_CHARS, Unreadable
+from activities.sources.library import evidence_type
 from activities.types import Evidence, EvidenceType, Identifiers, Standing
+from activities.verification import identifiers
 
 ABSTRACT_CHARS = 6_000
 """A text with a PMID or a DOI that is shorter than this is taken for the work's abstract."""
@@ -69,14 +69,14 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     terms = _strings(record, "mesh", "meshes", "mesh_terms", "keywords")
     types = _strings(record, "publication_types", "publication_type")
     full_text = _full_text(record, text, named, ids)
-    kind = _EVIDENCE_TYPES.get(_string(record, "evidence_type").casefold()) or kinds.stated(types)
+    kind = _EVIDENCE_TYPES.get(_string(record, "evidence_type").casefold()) or evidence_type.stated(types)
     because = "stated by the record" if kind else ""
     if kind is None:
-        kind, because = kinds.infer(title, text, terms, "document" if full_text else "article")
+        kind, because = evidence_type.infer(title, text, terms, "document" if full_text else "article")
     standing = _STANDINGS.get(_string(record, "standing").casefold(), "unknown")
     facts = {"file": where, "mesh": "; ".join(terms), "evidence_type_from": because}
     return Evidence(
-        evidence_id=identity.evidence_id(ids, title + "\n" + text),
+        evidence_id=identifiers.evidence_id(ids, title + "\n" + text),
         source="library",
         title=(title or _headline(text))[:TITLE_CHARS],
         text=text,
@@ -127,15 +127,15 @@ def _identifiers(record: Record) -> Identifiers:
     inner = record.get("identifiers")
     ids: Record = {**record, **inner} if isinstance(inner, dict) else record
     return Identifiers(
-        pmid=identity.normal_pmid(_string(ids, "pmid")),
-        pmcid=identity.normal_pmcid(_string(ids, "pmcid", "pmc")),
-        doi=identity.normal_doi(_string(ids, "doi")),
-        nct=identity.normal_nct(_string(ids, "nct", "nct_id")),
-        arxiv=identity.normal_arxiv(_string(ids, "arxiv", "arxiv_id")),
+        pmid=identifiers.normal_pmid(_string(ids, "pmid")),
+        pmcid=identifiers.normal_pmcid(_string(ids, "pmcid", "pmc")),
+        doi=identifiers.normal_doi(_string(ids, "doi")),
+        nct=identifiers.normal_nct(_string(ids, "nct", "nct_id")),
+        arxiv=identifiers.normal_arxiv(_string(ids, "arxiv", "arxiv_id")),
         openalex=_string(ids, "openalex") or None,
         s2=_string(ids, "s2") or None,
         fda=_string(ids, "fda") or None,
-        url=identity.normal_url(_string(ids, "url", "link")),
+        url=identifiers.normal_url(_string(ids, "url", "link")),
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http import Http
+from activities.sources.http.client import Http
 from activities.sources.library.index import Libraries
 from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
 

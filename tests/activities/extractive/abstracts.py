@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from activities.claims import verbatim
-from activities.evidence import make_ref
-from activities.models import extractive
+from activities import extractive
+from activities.evidence_store import make_ref
 from activities.steps import JudgeAssessment, JudgeInput, SectionDraft, WriteInput
 from activities.types import (
     Criterion,
@@ -16,6 +15,7 @@ from activities.types import (
     SourceInfo,
     SourceOption,
 )
+from activities.verification.quote_check import verbatim
 
 PROFILE = Profile(
     name="biomedical",

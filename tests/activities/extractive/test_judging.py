@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from activities.evidence import make_ref
-from activities.models import extractive
-from activities.models.extractive.grading import direction
+from activities import extractive
+from activities.evidence_store import make_ref
 from activities.steps import JudgeInput
+from activities.text.evidence_strength import direction
 from tests.activities.extractive.abstracts import (
     METFORMIN,
     METFORMIN_NOT,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from activities.models import extractive
-from activities.models.extractive.words import phrases
+from activities import extractive
 from activities.steps import ParsedQuery, ParseQueryInput, PlanInput
+from activities.text.tokens import phrases
 from activities.types import ReportPlan
 from tests.activities.extractive.abstracts import context
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from activities.models import extractive
+from activities import extractive
 from activities.steps import GapsInput, KnowledgeGapOutput, ObserveInput, ReflectInput, SelectInput
 from activities.types import SearchRecord, SearchStatus, SourceOption
 from tests.activities.extractive.abstracts import context, library, option, refs

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.claims import verbatim
-from activities.models.extractive.parts import part_of_label
-from activities.models.extractive.sentences import sentences, split
+from activities.text.parts import part_of_label
+from activities.text.sentences import sentences, split
+from activities.verification.quote_check import verbatim
 from tests.activities.extractive.abstracts import METFORMIN, document
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from activities.models import extractive
-from activities.models.extractive.query import split_clauses
-from activities.models.extractive.ranking import Needle
+from activities import extractive
+from activities.extractive.query import split_clauses
 from activities.steps import SelectInput
+from activities.text.ranking import Needle
 from tests.activities.extractive.abstracts import PROFILE, cited, context, document, judged, option, written
 
 STAGING = document(

@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from activities.claims import check, verbatim
-from activities.models import extractive
-from activities.models.extractive.agreement import contradicts, same
-from activities.models.extractive.drugs import is_drug
+from activities import extractive
 from activities.steps import (
     DraftClaim,
     DraftParagraph,
@@ -18,7 +15,10 @@ from activities.steps import (
     ProofreadInput,
     SectionDraft,
 )
+from activities.text.drugs import is_drug
+from activities.text.stance import contradicts, same
 from activities.types import Claim, Support
+from activities.verification.quote_check import check, verbatim
 from tests.activities.extractive.abstracts import (
     METFORMIN,
     METFORMIN_CELLS,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.models.base import Completion
 from activities.models.client import OpenAIModel
 from activities.settings import Settings

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.models.breaker import FAILURES, IN_A_ROW_SECONDS, REST_SECONDS, Breaker
 from activities.models.client import OpenAIModel
 from activities.settings import Settings

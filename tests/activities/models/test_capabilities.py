@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.models.capabilities import Capabilities, CapabilityMemory
 
 OPENAI = "https://api.openai.com/v1"

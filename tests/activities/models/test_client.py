@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from activities.errors import ModelBusy, ModelDown, ModelRefused, ModelUnusable
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
 from activities.types import Allowance, ModelChoice

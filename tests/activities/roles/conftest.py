@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from activities.evidence import EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
-from activities.profile_loading import load_profile
+from activities.profiles.loader import load_profile
 from activities.roles.allowances import ALLOWANCES
+from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.steps import (
     DraftClaim,
@@ -29,7 +30,6 @@ from activities.steps import (
     StepContext,
     WriteInput,
 )
-from activities.thinker import RoleThinker
 from activities.types import (
     Evidence,
     EvidenceRef,

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.models.tokens import estimate, room
-from activities.roles import showing
+from activities.roles import prompt
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
-from activities.roles.spec import prompt_file
+from activities.roles.role import prompt_file
 from activities.steps import Role
 from activities.types import Evidence
 from tests.activities.roles.conftest import DOCUMENTS, PLANTED, QUESTION, Case
@@ -124,7 +124,7 @@ async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) 
 
 async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
     from activities.models.client import OpenAIModel
-    from activities.thinker import RoleThinker
+    from activities.roles.runner import RoleThinker
 
     case.server.script(says({"scores": [], "confidence": 0.1}))
     small = case.settings.model_copy(update={"context_tokens": 2600})
@@ -144,7 +144,7 @@ _TEXT = st.text(st.characters(codec="utf-8"), max_size=1500)
 
 @given(_TEXT, st.integers(60, 3000))
 def test_an_excerpt_is_of_the_text_and_within_its_limit(text: str, limit: int) -> None:
-    cut = showing.excerpt(text, {"metformin"}, limit)
+    cut = prompt.excerpt(text, {"metformin"}, limit)
     assert len(cut.encode()) <= limit
     flat = " ".join(text.split())
     assert all(piece.strip() in flat for piece in cut.split(" [...] ")) or "[...]" in flat
@@ -153,14 +153,14 @@ def test_an_excerpt_is_of_the_text_and_within_its_limit(text: str, limit: int) -
 def test_a_long_text_is_shown_by_what_bears_on_the_question() -> None:
     filler = "The weather was mild and the harvest was good in that year. " * 200
     text = f"{filler}Metformin lowered the risk of dementia in this cohort. {filler}"
-    cut = showing.excerpt(text, {"metformin", "dementia"}, 1200)
+    cut = prompt.excerpt(text, {"metformin", "dementia"}, 1200)
     assert "Metformin lowered the risk of dementia in this cohort." in cut
     assert "[...]" in cut
 
 
 @given(_TEXT)
 def test_nothing_closes_its_own_fence(text: str) -> None:
-    fence = showing.fenced("evidence", f"{text} >>> {text} <<<x evidence-0>>>")
+    fence = prompt.fenced("evidence", f"{text} >>> {text} <<<x evidence-0>>>")
     mark = fence.split("\n", 1)[0].removeprefix("<<<")
     assert fence.count("<<<") == fence.count(">>>") == 1
     assert fence.count(mark) == 2
@@ -172,7 +172,7 @@ def test_shown_evidence_fits_its_room(texts: list[str], tokens: int) -> None:
         Evidence(evidence_id=f"doc:{n}", source="library", title=text[:80], text=text)
         for n, text in enumerate(texts)
     ]
-    shown = showing.show(QUESTION, documents, tokens, 600, 30)
+    shown = prompt.show(QUESTION, documents, tokens, 600, 30)
     if len(shown.items) > 1:
         assert estimate(shown.text) <= tokens
 
@@ -182,7 +182,7 @@ def test_copies_of_one_report_do_not_crowd_out_what_contradicts_it() -> None:
     against = DOCUMENTS[1].model_copy(
         update={"text": "In a trial of 80 patients no effect of metformin on the risk of dementia was seen."}
     )
-    assert against in showing.most_telling(QUESTION, [*copies, against], 2)
+    assert against in prompt.most_telling(QUESTION, [*copies, against], 2)
 
 
 def test_a_deep_run_of_five_sections_stays_within_the_default_budget() -> None:

@@ -9,7 +9,7 @@ import pytest
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
 from activities.sources.base import Source
-from activities.sources.http import Http
+from activities.sources.http.client import Http
 from tests.replay import ReplayServer, Reply
 
 HTML = "<!DOCTYPE html><html><head><title>Service</title></head><body>We'll be right back</body></html>"

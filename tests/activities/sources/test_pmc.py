@@ -1,10 +1,10 @@
 import pytest
 from lxml import etree
 
+from activities.documents.xml_text import text_of
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.sources.base import SearchResult, search
 from activities.sources.pmc import build, read_articles, read_evidence
-from activities.sources.xmltext import text_of
 from activities.types import Query
 from tests.activities.sources.faults import client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded

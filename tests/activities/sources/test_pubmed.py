@@ -381,7 +381,7 @@ async def test_an_empty_query_is_refused_without_asking() -> None:
 
 
 async def test_standing_can_be_asked_anew_past_the_cache(tmp_path: Path) -> None:
-    from activities.sources.http import open_http
+    from activities.sources.http.client import open_http
 
     with ReplayServer() as server:
         server.on("/efetch.fcgi", recorded("pubmed/efetch_retracted_993.xml"))

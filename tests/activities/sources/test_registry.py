@@ -10,7 +10,7 @@ from activities.settings import Settings
 from activities.sources import registry
 from activities.sources.base import Source, search
 from activities.sources.declared import DeclaredSource, found, source
-from activities.sources.http import Http
+from activities.sources.http.client import Http
 from activities.types import Evidence, Filters, Identifiers, Query
 from tests.activities.sources.faults import client, pointed_at
 from tests.replay import ReplayServer, Reply

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.pages import SafePages
 from activities.settings import Settings
 from activities.sources import brave, duckduckgo, searxng, tavily
 from activities.sources.base import Source, search
-from activities.sources.http import Http, open_http
+from activities.sources.http.client import Http, open_http
+from activities.sources.http.pages import SafePages
 from activities.sources.registry import build_sources, options
 from activities.types import Filters, Query
 from tests.activities.sources.faults import FAULTS, JSON, PAGE, check_retry, client, pointed_at, settings

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from activities.documents.read import Unreadable
 from activities.errors import Refused
-from activities.reading import Unreadable
-from activities.sources.library import documents
-from activities.sources.library.documents import Collection, list_folder, read_files
+from activities.sources.library import files
+from activities.sources.library.files import Collection, list_folder, read_files
 from activities.sources.library.records import read_record, records_in
 from activities.types import Evidence
 
@@ -154,8 +154,8 @@ def test_a_pipe_does_not_hang_the_search(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MAX_FILE_BYTES", 1000)
-    monkeypatch.setattr(documents, "MAX_UNPACKED_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1000)
     (tmp_path / "big.txt").write_text("x" * 1001)
     (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(b" " * 5000 + b'{"text": "x"}'))
     found = read(tmp_path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.sources.library.kinds import infer, stated
+from activities.sources.library.evidence_type import infer, stated
 from activities.types import EvidenceType
 
 

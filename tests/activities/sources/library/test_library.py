@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from activities.embeddings import Vectors
 from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.library import LibrarySource, build, index
-from activities.sources.library.documents import Collection, Listing, read_files
+from activities.sources.library.files import Collection, Listing, read_files
 from activities.sources.library.index import Libraries
+from activities.text.embeddings import Vectors
 from activities.types import Filters, Query
 from tests.activities.sources.faults import client
 

@@ -1,0 +1,192 @@
+"""Full text out of JATS, the XML that PubMed Central keeps articles in (https://jats.nlm.nih.gov).
+
+Running text only: headings, paragraphs and lists of the abstract and the body. Tables, figures, formulas in
+TeX, supplements, references and numeric citation marks are left out: they are noise to a reader of sentences,
+and a mark such as `[3]` inside a quote would be taken for one of the report's own.
+"""
+
+import re
+from dataclasses import dataclass
+
+from lxml import etree
+
+from activities.documents.xml_text import raw_text, text_of
+from activities.errors import Malformed
+from activities.sources import publication
+from activities.types import Identifiers, StandingNotice
+from activities.verification.identifiers import normal_doi, normal_pmcid, normal_pmid
+
+_LEFT_OUT = frozenset(
+    {
+        "ack",
+        "disp-formula",
+        "fig",
+        "fig-group",
+        "fn",
+        "fn-group",
+        "object-id",
+        "ref-list",
+        "supplementary-material",
+        "table-wrap",
+        "table-wrap-group",
+        "tex-math",
+    }
+)
+_BLOCKS = frozenset({"p", "list", "list-item", "def-list", "def-item", "disp-quote", "boxed-text", "sec"})
+_MARK = re.compile(r"[\s\d,;\-–‐*†‡§⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*")  # noqa: RUF001 - typographic dashes are meant
+_EMPTY_BRACKETS = re.compile(r"\s*[\[(][\s,;\-–‐]*[\])]")  # noqa: RUF001
+_FORWARD: dict[str, publication.NoticeKind] = {
+    "retraction-forward": "retraction",
+    "partial-retraction-forward": "retraction",
+    "expression-of-concern-forward": "concern",
+    "object-of-concern-forward": "concern",
+    "correction-forward": "correction",
+    "withdrawal-forward": "withdrawal",
+}
+_XLINK = "{http://www.w3.org/1999/xlink}href"
+
+
+@dataclass(frozen=True, slots=True)
+class JatsArticle:
+    """What an article says of itself, and its running text."""
+
+    title: str
+    identifiers: Identifiers
+    authors: tuple[str, ...]
+    year: int | None
+    journal: str | None
+    types: tuple[str, ...]
+    """Article type and subject headings."""
+    abstract: str
+    body: str
+    """Empty when the publisher keeps the full text from being downloaded."""
+    notices: tuple[StandingNotice, ...]
+
+
+def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
+    """Read one `<article>`. Raises Malformed when it has no title."""
+    meta = article.find("front/article-meta")
+    title = text_of(meta.find("title-group/article-title"), _is_mark) if meta is not None else ""
+    if meta is None or not title:
+        raise Malformed("a JATS article has no title")
+    types = [article.get("article-type", "")]
+    types += [text_of(subject) for subject in meta.iterfind("article-categories//subject")]
+    journal = article.find("front/journal-meta//journal-title")
+    return JatsArticle(
+        title=title,
+        identifiers=_identifiers(meta),
+        authors=_authors(meta),
+        year=_year(meta),
+        journal=text_of(journal) or None,
+        types=tuple(kind for kind in types if kind),
+        abstract=_running(_main_abstract(meta)),
+        body=_running(article.find("body")),
+        notices=_notices(meta, reported_by),
+    )
+
+
+def _main_abstract(meta: etree._Element) -> etree._Element | None:
+    """The abstract proper, not a graphical, short or plain-language one."""
+    found = meta.findall("abstract")
+    return next((abstract for abstract in found if not abstract.get("abstract-type")), None)
+
+
+def _running(element: etree._Element | None) -> str:
+    return "\n".join(line for line in _lines(element) if line) if element is not None else ""
+
+
+def _lines(element: etree._Element) -> list[str]:
+    """Headings and paragraphs below an element, one a line."""
+    lines: list[str] = []
+    for child in element:
+        if not isinstance(child.tag, str) or child.tag in _LEFT_OUT:
+            continue
+        if child.tag == "sec" and child.get("sec-type") == "supplementary-material":
+            continue
+        if child.tag == "title":
+            lines.append(_clean(text_of(child, _skip)))
+        elif child.tag == "p":
+            lines.append(_clean(text_of(child, _skip_blocks)))
+            lines += _lines_of_lists(child)
+        elif child.tag in _BLOCKS or len(child):
+            lines += _lines(child)
+    return lines
+
+
+def _lines_of_lists(paragraph: etree._Element) -> list[str]:
+    """Lists and quotations that stand inside a paragraph."""
+    return [
+        line
+        for child in paragraph
+        if isinstance(child.tag, str) and child.tag in _BLOCKS
+        for line in _lines(child)
+    ]
+
+
+def _skip_blocks(element: etree._Element) -> bool:
+    return _skip(element) or element.tag in _BLOCKS
+
+
+def _skip(element: etree._Element) -> bool:
+    return element.tag in _LEFT_OUT or _is_mark(element)
+
+
+def _is_mark(element: etree._Element) -> bool:
+    """A numeric mark of a citation, table note or footnote; `(Hites 2004)` is words and stays."""
+    if element.tag == "sup":
+        marks = [child for child in element if child.tag == "xref"]
+        return bool(marks) and _MARK.fullmatch(raw_text(element)) is not None
+    return (
+        element.tag == "xref"
+        and element.get("ref-type") in ("bibr", "fn", "table-fn", "aff", "corresp", "author-notes")
+        and _MARK.fullmatch(raw_text(element)) is not None
+    )
+
+
+def _clean(line: str) -> str:
+    """Take out brackets whose citation marks are gone."""
+    return _EMPTY_BRACKETS.sub("", line)
+
+
+def _identifiers(meta: etree._Element) -> Identifiers:
+    own = {found.get("pub-id-type", ""): text_of(found) for found in meta.iterfind("article-id")}
+    return Identifiers(
+        pmid=normal_pmid(own.get("pmid")),
+        pmcid=normal_pmcid(own.get("pmcid") or own.get("pmc")),
+        doi=normal_doi(own.get("doi")),
+    )
+
+
+def _authors(meta: etree._Element) -> tuple[str, ...]:
+    """`Given Family`, groups by their name."""
+    names = []
+    for person in meta.iterfind("contrib-group/contrib"):
+        if person.get("contrib-type", "author") != "author":
+            continue
+        given, family = text_of(person.find(".//given-names")), text_of(person.find(".//surname"))
+        name = f"{given} {family}".strip() or text_of(person.find("collab"))
+        if name:
+            names.append(name)
+    return tuple(names)
+
+
+def _year(meta: etree._Element) -> int | None:
+    """The earliest year of publication proper; the date of release in PMC comes last."""
+    dates = sorted(
+        meta.iterfind("pub-date"),
+        key=lambda date: "pmc" in date.get("pub-type", date.get("date-type", "")),
+    )
+    years = [
+        (index, int(year))
+        for index, date in enumerate(dates)
+        if (year := (date.findtext("year") or "").strip()).isdigit()
+    ]
+    return years[0][1] if years else None
+
+
+def _notices(meta: etree._Element, reported_by: str) -> tuple[StandingNotice, ...]:
+    return tuple(
+        StandingNotice(kind=kind, doi=normal_doi(link.get(_XLINK)), reported_by=reported_by)
+        for link in meta.iterfind("related-article")
+        if (kind := _FORWARD.get(link.get("related-article-type", "")))
+    )

@@ -1,0 +1,142 @@
+"""The evidence store: documents as content-addressed blobs outside any workflow's history.
+
+The key of a blob is the SHA-256 of its bytes, so writing twice is harmless, a retry stores nothing new and
+what is read can be checked against its own name. A local folder by default; any address that `obstore`
+knows (`s3://`, `gs://`, `az://`) by configuration.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import obstore
+from obstore.exceptions import BaseError, NotFoundError
+from obstore.store import ObjectStore, from_url
+
+from activities.errors import StoreError
+from activities.types import Evidence, EvidenceRef
+
+TITLE_CHARS = 300
+
+
+def open_store(url: str) -> ObjectStore:
+    """Open the store behind a folder's path or an address.
+
+    Raises StoreError when the address is not understood or the folder cannot be made.
+    """
+    try:
+        if "://" not in url:
+            folder = Path(url).expanduser().absolute()
+            folder.mkdir(parents=True, exist_ok=True)
+            url = folder.as_uri()
+        return from_url(url)
+    except (OSError, ValueError, BaseError) as error:
+        raise StoreError(f"cannot open the evidence store at {url}: {error}") from error
+
+
+class EvidenceStore:
+    """Content-addressed blobs, and a small keyed area for answers already paid for."""
+
+    def __init__(self, store: ObjectStore, where: str = "here") -> None:
+        self._store = store
+        self._where = where
+
+    @classmethod
+    def at(cls, url: str) -> "EvidenceStore":
+        """Open a folder or an address."""
+        return cls(open_store(url), f"at {url.partition('?')[0]}")  # what follows may be a signature
+
+    async def put_bytes(self, data: bytes, suffix: str = "json") -> str:
+        """Store bytes under their digest and return the key."""
+        digest = hashlib.sha256(data).hexdigest()
+        key = f"blobs/{digest[:2]}/{digest}.{suffix}"
+        try:
+            await obstore.put_async(self._store, key, data)
+        except BaseError as error:
+            raise StoreError(f"cannot write {key} to the evidence store: {error}") from error
+        return key
+
+    async def get_bytes(self, key: str) -> bytes:
+        """Read a blob and check it against its name.
+
+        Raises StoreError when it is missing or its content does not match its key.
+        """
+        try:
+            answer = await obstore.get_async(self._store, key)
+            data = bytes(await answer.bytes_async())
+        except (FileNotFoundError, NotFoundError) as error:
+            raise StoreError(
+                f"{key} is not in the evidence store {self._where}; workers and commands need the same store "
+                "(DETERMINATOR_STORE_URL)"
+            ) from error
+        except BaseError as error:
+            raise StoreError(f"cannot read {key} from the evidence store: {error}") from error
+        digest = key.rsplit("/", 1)[-1].split(".", 1)[0]
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise StoreError(f"{key} in the evidence store does not match its own digest")
+        return data
+
+    async def put(self, evidence: Evidence) -> EvidenceRef:
+        """Store a document and return the reference that travels."""
+        blob = await self.put_bytes(evidence.model_dump_json().encode())
+        return make_ref(evidence, blob)
+
+    async def get(self, ref: EvidenceRef | str) -> Evidence:
+        """Read a document back by its reference or key.
+
+        A reference knows more than the body it points to: the id the work was known by first, the names all
+        its records have together, and its gravest standing. They are what is read.
+        """
+        if isinstance(ref, str):
+            return Evidence.model_validate_json(await self.get_bytes(ref))
+        body = Evidence.model_validate_json(await self.get_bytes(ref.blob))
+        known = {
+            "evidence_id": ref.evidence_id,
+            "identifiers": ref.identifiers,
+            "standing": ref.standing,
+            "evidence_type": ref.evidence_type,
+        }
+        return body.model_copy(update=known)
+
+    async def get_many(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
+        """Read documents at once, in the order of the references."""
+        return list(await asyncio.gather(*(self.get(ref) for ref in refs)))
+
+    async def put_named(self, name: str, data: bytes) -> None:
+        """Store under a chosen name (`answers/...`, `reports/...`); the last writer wins."""
+        try:
+            await obstore.put_async(self._store, name, data)
+        except BaseError as error:
+            raise StoreError(f"cannot write {name} to the evidence store: {error}") from error
+
+    async def get_named(self, name: str) -> bytes | None:
+        """Read by name; None when there is nothing under it."""
+        try:
+            answer = await obstore.get_async(self._store, name)
+            return bytes(await answer.bytes_async())
+        except (FileNotFoundError, NotFoundError):
+            return None
+        except BaseError as error:
+            raise StoreError(f"cannot read {name} from the evidence store: {error}") from error
+
+
+def make_ref(evidence: Evidence, blob: str) -> EvidenceRef:
+    """The small pointer to a stored document."""
+    from activities.verification.identifiers import fingerprint
+
+    return EvidenceRef(
+        evidence_id=evidence.evidence_id,
+        blob=blob,
+        source=evidence.source,
+        title=evidence.title[:TITLE_CHARS],
+        year=evidence.year,
+        identifiers=evidence.identifiers,
+        url=evidence.url,
+        evidence_type=evidence.evidence_type,
+        standing=evidence.standing,
+        full_text=evidence.full_text,
+        chars=len(evidence.text),
+        fingerprint=fingerprint(evidence.title, evidence.year),
+        queries=tuple(f"{p.source}: {p.query}"[:200] for p in evidence.provenance[:8]),
+    )

@@ -1,0 +1,121 @@
+"""Grading the evidence: scores by the profile's criteria and a confidence that is meant as said."""
+
+import re
+from collections.abc import Sequence
+
+from activities.extractive.hypotheses import has_mechanism
+from activities.extractive.queries import MORE, keywords, widen
+from activities.extractive.query import split_clauses, topic_of
+from activities.steps import JudgeAssessment, JudgeInput
+from activities.text.drugs import drugs_in
+from activities.text.evidence_strength import CLINICAL, direction, weight
+from activities.text.facets import facet_of
+from activities.text.ranking import Item, Needle, answered, rank, relevant
+from activities.types import Criterion, Evidence
+
+ONE_NAME = 0.75
+"""Highest confidence for a question with a single specific word: any work that mentions it looks relevant."""
+
+
+def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
+    """Score at most `max_shown` items, the most relevant first, against the question and its clauses."""
+    ranked = sorted(rank(step.question, documents), key=lambda i: (-i.relevance, i.document.evidence_id))
+    shown = ranked[: step.max_shown]
+    helpful = [i for i in relevant(shown) if weight(i.document) > 0]
+    helpful.sort(key=lambda i: (-(i.relevance * (0.8 + 0.2 * weight(i.document))), i.document.evidence_id))
+    clauses = split_clauses(step.question) or (step.question,)
+    asked = list(dict.fromkeys((*clauses, *step.steering)))
+    bodies = [i.document for i in helpful]
+    open_ones = [q for q in asked if not answered(q, bodies)]
+    confidence = confidence_of(helpful, 1 - len(open_ones) / len(asked))
+    if len(Needle(step.question).strong) < 2:
+        confidence = min(confidence, ONE_NAME)
+    scores = {c.name: score_criterion(c, helpful, confidence) for c in step.profile.criteria}
+    short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
+    gaps = [*open_ones, *(gap_of(c, step.question) for c in short)]
+    if confidence < step.profile.confidence_threshold and not gaps:
+        gaps = [f"{MORE}{topic_of(step.question)}"]
+    recommended = [q for gap in open_ones for q in (keywords(gap), *widen(gap, gap)) if q]
+    return JudgeAssessment(
+        scores=scores,
+        confidence=confidence,
+        gaps=tuple(dict.fromkeys(gaps))[:3],
+        recommended_searches=tuple(dict.fromkeys(recommended))[:3],
+        relevant=tuple(dict.fromkeys(i.document.evidence_id for i in helpful)),
+        reasoning=_reasoning(shown, helpful, open_ones, confidence),
+        shown=len(shown),
+    )
+
+
+def gap_of(criterion: Criterion, question: str) -> str:
+    """A criterion that is not met, as a question that can be searched for."""
+    topic = topic_of(question)
+    facet = facet_of(criterion.name)
+    return facet.question.format(topic=topic) if facet else f"{MORE}{topic}"
+
+
+def confidence_of(items: Sequence[Item], share: float) -> float:
+    """0 to 1: how well the best items cover the question, times the weight of their kinds, times how many
+    independent ones there are, less where they disagree or leave parts of the question open (`share`: the
+    part that is covered)."""
+    if not items:
+        return 0.0
+    best = sorted((i.relevance for i in items), reverse=True)[:3]
+    cover = min(1.0, 0.7 * best[0] + 0.3 * sum(best) / len(best) + 0.1)
+    quality = sum(sorted((weight(i.document) for i in items), reverse=True)[:5]) / min(len(items), 5)
+    count = len({i.document.title.casefold() for i in items})
+    independent = 1 - 0.5 ** min(count, 6)
+    agree = 1 - 0.3 * disagreement(items)
+    value = cover * (0.55 + 0.45 * quality) * (0.6 + 0.4 * independent) * agree * (0.5 + 0.5 * share)
+    return round(min(1.0, value * 1.25), 2)
+
+
+def disagreement(items: Sequence[Item]) -> float:
+    """0 when the best sentences all point one way, 1 when they are split evenly."""
+    ways = [direction(i.ranked[0].sentence.text) for i in items[:8] if i.ranked]
+    yes, no = ways.count("yes"), ways.count("no")
+    return 2 * min(yes, no) / (yes + no) if yes + no else 0.0
+
+
+def score_criterion(criterion: Criterion, items: Sequence[Item], confidence: float) -> int:
+    """0 to 10 by what the criterion's name asks for; an unknown one follows the coverage of the question."""
+    if not items:
+        return 0
+    name = f"{criterion.name} {criterion.description}" if len(criterion.name) < 4 else criterion.name
+    documents = [i.document for i in items]
+    if re.search(r"mechan|pathway|target", name, re.IGNORECASE):
+        holders = sum(any(has_mechanism(r.sentence.text) for r in i.ranked[:12]) for i in items)
+        return _scaled(holders, 4)
+    if re.search(r"candidat|drug|compound", name, re.IGNORECASE):
+        named = {d for document in documents for d in drugs_in(document)}
+        return _scaled(len(named), 5)
+    if re.search(r"clinic|trial|human|patient", name, re.IGNORECASE):
+        return _scaled(sum(weight(d) for d in documents if d.evidence_type in CLINICAL), 3)
+    if re.search(r"source|divers|independ", name, re.IGNORECASE):
+        kinds = len({d.evidence_type for d in documents})
+        origins = len({d.source for d in documents})
+        return _scaled(len(documents) + kinds + origins - 2, 10)
+    if re.search(r"quality|rigou?r|strength|credib|reliab", name, re.IGNORECASE):
+        best = sorted((weight(d) for d in documents), reverse=True)[:5]
+        return _scaled(sum(best) / len(best), 1.0)
+    if re.search(r"agree|consisten|consensus|contradict", name, re.IGNORECASE):
+        return round(10 * (1 - disagreement(items)))
+    return min(10, round(10 * max(confidence, max(i.relevance for i in items) * 0.9)))
+
+
+def _scaled(value: float, full: float) -> int:
+    return min(10, round(10 * value / full))
+
+
+def _reasoning(
+    shown: Sequence[Item], items: Sequence[Item], open_ones: Sequence[str], confidence: float
+) -> str:
+    if not items:
+        return f"None of the {len(shown)} items shown bears on the question."
+    split = disagreement(items)
+    text = f"{len(items)} of {len(shown)} items bear on the question"
+    text += "; they point in different directions" if split > 0.5 else ""
+    text += f"; not covered: {'; '.join(open_ones[:3])}" if open_ones else "; every part of it is covered"
+    return (
+        f"{text}. Confidence {confidence:.2f} by coverage, kind of evidence, number of items and agreement."
+    )

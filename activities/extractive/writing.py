@@ -1,0 +1,206 @@
+"""Writing by quoting: the sentences that answer best, each with its quote, grouped and without repetition."""
+
+import re
+from collections.abc import Sequence
+
+from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.text.evidence_strength import TYPE_NAMES
+from activities.text.facets import (
+    DRUGS,
+    Facet,
+    bears_on,
+    chapter,
+    facet_of,
+    facet_of_section,
+)
+from activities.text.ranking import Item, Ranked, bag, diverse, rank, relevant, similarity
+from activities.text.stance import contradicts, one_work, same
+from activities.text.tokens import is_function, phrases, terms, weak_stems
+from activities.types import Evidence, Support
+from activities.verification.quote_check import normalise
+
+MOST_CLAIMS = 12
+CLAIMS_A_PARAGRAPH = 4
+MOST_A_DOCUMENT = 4
+"""Sentences of one document where few documents bear on the question; two where many do."""
+LEAST_COVERAGE = 0.3
+"""Share of the question's weight that a sentence must hold, unless it concludes a work about the question."""
+LEAST_COVERAGE_AGAIN = 0.4
+"""The same for a further sentence of a document."""
+LEAST_IN_CHAPTER = 0.2
+"""The same in a chapter on one aspect, where the aspect's cues count as well."""
+ABOUT = 0.6
+"""Relevance from which a work is about the question, so that its findings need not repeat its words."""
+LEAST_SHARE = 0.45
+"""A sentence scoring under this share of the best one is left out."""
+
+_ANOTHER_LANGUAGE = (
+    "Without a language model a question is matched by its words: ask in the language of the documents."
+)
+_AUTHORS_SPEAK = re.compile(
+    r"\b(?:we|our|us)\b|^(?:in )?(?:this|these|the present|the current) (?:\w+ )?"
+    r"(?:study|studies|trial|analysis|series|cohort|review|report|paper|data|results?|findings?|observations?)\b",
+    re.IGNORECASE,
+)
+
+
+def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
+    """The section's claims: the most direct answers first, then the rest by theme; several documents under
+    one claim where they say the same. Items that do not bear on the question are not cited."""
+    items = relevant_items(step, documents)
+    pool = candidates(step, items)
+    chosen = choose(pool, MOST_CLAIMS)
+    by_id = {d.evidence_id: d for d in documents}
+    claims = [_claim(ranked, pool, by_id[ranked.sentence.evidence_id]) for ranked in chosen]
+    claims = _mark(claims, step)
+    return SectionDraft(
+        title=step.title,
+        paragraphs=paragraphs(chosen, claims),
+        limitations=limitations(step, items, documents),
+    )
+
+
+def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
+    """Items that bear on the question, best first; their sentences ranked for the section's aspect."""
+    facet = facet_of_section(step.title, step.question)
+    sound = [d for d in documents if d.standing != "retracted"]
+    items = relevant(rank(step.question, sound, facet))
+    return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
+
+
+def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
+    """The sentences of each item that may become claims, best first: those that answer, that no earlier
+    section has said and that differ from each other. A chapter on one aspect leaves the rest to others."""
+    only = chapter(step.title) or asked_for_drugs(step, items)
+    drugs_too = step.profile.candidates and only is not None and only.name == "clinical"
+    used = {normalise(s.quote) for c in step.written for s in c.support}
+    few = len(items) <= 3
+
+    def answers(item: Item, ranked: Ranked, again: bool) -> bool:
+        sentence = ranked.sentence
+        if drugs_too and not bears_on(DRUGS, sentence):
+            return False  # trials of what is no drug are beside the question
+        if only is not None:
+            return ranked.coverage >= LEAST_IN_CHAPTER and bears_on(only, sentence)
+        if ranked.coverage >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
+            return True
+        finding = sentence.part == "conclusion" or (sentence.part == "results" and few)
+        return finding and (not again or (item.relevance >= ABOUT and ranked.coverage > 0))
+
+    pool: list[Ranked] = []
+    for item in items:
+        kept: list[Ranked] = []
+        for ranked in item.ranked:
+            sentence = ranked.sentence
+            if (
+                len(kept) < (MOST_A_DOCUMENT if few else 2)
+                and sentence.part not in ("aim", "methods")
+                and answers(item, ranked, bool(kept))
+                and normalise(sentence.quote) not in used
+                and not any(same(sentence.text, c.text) for c in step.written)
+                and not any(similarity(sentence, k.sentence) > 0.5 for k in kept)
+            ):
+                kept.append(ranked)
+        pool += kept
+    best = max((r.score for r in pool) if only else (i.best for i in items), default=0.0)
+    floor = LEAST_SHARE * best
+    return [r for r in pool if r.score >= floor]
+
+
+def asked_for_drugs(step: WriteInput, items: Sequence[Item]) -> Facet | None:
+    """The aspect of a question for drugs, where some sentence names one: the rest does not answer it."""
+    facet = DRUGS if step.profile.candidates or facet_of(step.question) == DRUGS else None
+    named = facet and any(bears_on(facet, r.sentence) for item in items for r in item.ranked)
+    return facet if named else None
+
+
+def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
+    """The best sentence of each document first, then second ones, by relevance and diversity; near copies of
+    a chosen sentence are left to fold into it."""
+    firsts: dict[str, Ranked] = {}
+    for ranked in pool:
+        firsts.setdefault(ranked.sentence.evidence_id, ranked)
+    rest = [r for r in pool if firsts[r.sentence.evidence_id] is not r]
+    kept: list[Ranked] = []
+    for ranked in [*diverse(list(firsts.values()), len(firsts), 0.85), *diverse(rest, len(rest))]:
+        if len(kept) >= count:
+            break
+        if not any(same(ranked.sentence.text, k.sentence.text) for k in kept):
+            kept.append(ranked)
+    return kept
+
+
+def paragraphs(chosen: Sequence[Ranked], claims: Sequence[DraftClaim]) -> tuple[DraftParagraph, ...]:
+    """The most direct answers as the first paragraph, then the others, like with like."""
+    left = list(range(CLAIMS_A_PARAGRAPH, len(chosen)))
+    groups = [list(range(min(CLAIMS_A_PARAGRAPH, len(chosen))))]
+    while left:
+        group = [left.pop(0)]
+        while left and len(group) < CLAIMS_A_PARAGRAPH:
+            head = chosen[group[0]].sentence
+            nearest = max(left, key=lambda i: (similarity(chosen[i].sentence, head), -i))
+            left.remove(nearest)
+            group.append(nearest)
+        groups.append(group)
+    return tuple(DraftParagraph(claims=tuple(claims[i] for i in group)) for group in groups if group)
+
+
+def _claim(ranked: Ranked, pool: Sequence[Ranked], document: Evidence) -> DraftClaim:
+    """A sentence with its quote and the quotes of other documents that say the same."""
+    own = ranked.sentence
+    support = {own.evidence_id: Support(evidence_id=own.evidence_id, quote=own.quote)}
+    for other in (r.sentence for r in pool):
+        if other.evidence_id not in support and same(own.text, other.text):
+            support[other.evidence_id] = Support(evidence_id=other.evidence_id, quote=other.quote)
+    return DraftClaim(text=attributed(own.text, document), support=tuple(support.values()))
+
+
+def attributed(text: str, document: Evidence) -> str:
+    """A sentence that speaks as its authors (`we`, `this study`) with who speaks put before it."""
+    if not _AUTHORS_SPEAK.search(text):
+        return text
+    kind = TYPE_NAMES[document.evidence_type]
+    article = "An" if kind[0] in "aeiou" else "A"
+    year = f" of {document.year}" if document.year else ""
+    return f"{article} {kind}{year} reports: {text}"
+
+
+def _mark(claims: Sequence[DraftClaim], step: WriteInput) -> list[DraftClaim]:
+    """Each claim with the texts of earlier ones, from other works, that say the opposite."""
+    marked: list[DraftClaim] = []
+    for claim in claims:
+        said = [(c.text, c.support) for c in step.written] + [(c.text, c.support) for c in marked]
+        before = [text for text, support in said if not one_work(claim.support, support)]
+        against = tuple(text for text in before if contradicts(claim.text, text, step.question))
+        marked.append(claim.model_copy(update={"contradicts": against}) if against else claim)
+    return marked
+
+
+def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evidence]) -> tuple[str, ...]:
+    """What the evidence of this section lacks. Why the run ended and how it was written is said once, by the
+    report."""
+    if chapter(step.title) is not None:
+        return ()  # that a chapter stays empty is shown by the report
+    if not items:
+        found = (
+            f"None of the items found ({len(documents)}) bears"
+            if documents
+            else "Nothing was found that bears"
+        )
+        text = f"{found} on this question: {step.question}"
+        absent = never_said(step.question, documents)
+        said = [text, f"None of them speaks of {', '.join(absent)}."] if absent else [text]
+        if not any(is_function(word) for word in step.question.split()):
+            said.append(_ANOTHER_LANGUAGE)
+        return tuple(said)
+    if len(items) == 1:
+        return (f"A single item bears on this question: {step.question}",)
+    return ()
+
+
+def never_said(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
+    """The names of a question that no document holds, as typed."""
+    held = {term for document in documents for term in bag(document)}
+    weak = weak_stems()
+    names = {name: set(terms(name)) - weak for name in phrases(question)} if documents else {}
+    return tuple(name for name, words in names.items() if words and not words & held)

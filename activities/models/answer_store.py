@@ -1,0 +1,75 @@
+"""Answers that were paid for: stored before they are used, so that no attempt that dies buys one twice."""
+
+import hashlib
+import json
+from typing import Any
+
+import structlog
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from activities.errors import StoreError
+from activities.evidence_store import EvidenceStore
+from activities.types import Usage
+
+log = structlog.get_logger()
+
+
+class RawAnswer(BaseModel):
+    """What a model said, before anyone read it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    text: str = ""
+    tool_calls: tuple[str, ...] = ()
+    """Arguments of tool calls, as text."""
+    refusal: str = ""
+    finish_reason: str = ""
+    usage: Usage = Usage()
+    estimated: bool = False
+    """The provider reported no usage."""
+
+
+class _Entry(BaseModel):
+    raw: RawAnswer | None = None
+    lost: Usage = Usage()
+    """Paid for answers that broke off before they were whole."""
+
+
+def key_of(*parts: str | dict[str, Any] | int) -> str:
+    """The name an answer is stored under: a digest of everything that decides it."""
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return f"answers/{digest}.json"
+
+
+class PaidAnswers:
+    """The store of answers. Reading never fails a call: an answer that cannot be read is bought again."""
+
+    def __init__(self, store: EvidenceStore) -> None:
+        self._store = store
+
+    async def get(self, key: str) -> tuple[RawAnswer | None, Usage]:
+        """The answer stored under a key, and what broken-off attempts at it have cost."""
+        entry = await self._entry(key)
+        return entry.raw, entry.lost
+
+    async def put(self, key: str, raw: RawAnswer, lost: Usage) -> None:
+        """Store an answer. When the store fails the answer in hand is used all the same: failing the call
+        would buy it again."""
+        try:
+            await self._store.put_named(key, _Entry(raw=raw, lost=lost).model_dump_json().encode())
+        except StoreError as error:
+            log.warning("answer_not_stored", key=key, error=str(error))
+
+    async def lose(self, key: str, usage: Usage) -> None:
+        """Note what a broken-off attempt has cost, for the attempt after it."""
+        try:
+            await self._store.put_named(key, _Entry(lost=usage).model_dump_json().encode())
+        except StoreError:
+            return  # the call has failed already; its own error says more
+
+    async def _entry(self, key: str) -> _Entry:
+        try:
+            data = await self._store.get_named(key)
+            return _Entry.model_validate_json(data) if data else _Entry()
+        except (StoreError, ValidationError):
+            return _Entry()

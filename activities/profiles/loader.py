@@ -1,0 +1,85 @@
+"""Profiles from TOML: the built-in ones beside this module, and a user's own.
+
+A user's profile has the fields of `activities.types.Profile`; see `activities/profiles/*.toml`.
+"""
+
+import re
+import tomllib
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from pydantic import ConfigDict, ValidationError
+
+from activities.errors import DeterminatorError
+from activities.types import Profile
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+MAX_BYTES = 64 * 1024
+"""A profile is a page of text; anything larger is not one."""
+
+
+class ProfileError(DeterminatorError):
+    """A profile is missing or cannot be read; the message says which and how to mend it."""
+
+
+class _Written(Profile):
+    """A profile as a person writes it: a misspelt key is an error, not a silent default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def load_profile(name: str, *, path: str | Path | None = None, folder: Path | None = None) -> Profile:
+    """The profile in the file `path`; without one, the profile `name` from the user's folder, else the
+    built-in one. `auto` stands for `general` until a question has been read.
+
+    Raises ProfileError.
+    """
+    if path is not None:
+        return _read(Path(path).expanduser())
+    if name == "auto":
+        name = "general"
+    if not _NAME.fullmatch(name):
+        raise ProfileError(f"{name!r} is not a profile's name: use lower-case letters, digits, - and _")
+    if folder is not None and (own := folder.expanduser() / f"{name}.toml").is_file():
+        return _read(own)
+    built_in = _folder() / f"{name}.toml"
+    if built_in.is_file():
+        return _read(built_in)
+    known = ", ".join(profile_names(folder))
+    raise ProfileError(f"there is no profile named {name}; there are: {known}")
+
+
+def profile_names(folder: Path | None = None) -> list[str]:
+    """Names of the built-in profiles and of those in the user's folder, in order."""
+    names = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
+    if folder is not None and folder.expanduser().is_dir():
+        own = (file.stem for file in folder.expanduser().glob("*.toml"))
+        names.update(name for name in own if _NAME.fullmatch(name))
+    return sorted(names)
+
+
+def _folder() -> Traversable:
+    return resources.files(__package__)
+
+
+def _read(file: Path | Traversable) -> Profile:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ProfileError(f"the profile {file} is over {MAX_BYTES // 1024} KiB; a profile is short text")
+        written = _Written.model_validate(tomllib.loads(data.decode()))
+    except OSError as error:
+        raise ProfileError(f"cannot read the profile {file}: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ProfileError(f"the profile {file} is wrong at `{where}`: {first['msg']}") from error
+    except ValueError as error:
+        raise ProfileError(f"the profile {file} is not valid TOML: {error}") from error
+    if not written.criteria:
+        raise ProfileError(f"the profile {file} has no [[criteria]]: the judge needs at least one")
+    if len({c.name for c in written.criteria}) < len(written.criteria):
+        raise ProfileError(f"the profile {file} names a criterion twice")
+    return Profile.model_validate(written.model_dump())

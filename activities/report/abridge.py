@@ -1,0 +1,111 @@
+"""What of a report travels through the workflow's history when the whole of it is too large.
+
+Left out in this order: sections' Markdown, dropped claims, the search ledger, quotes, references' details,
+claims, and at last everything but the outline. The blob keeps the whole report.
+"""
+
+from collections.abc import Callable
+
+from activities.report.schema import Methodology, Published, Report, Verification
+from activities.types import Candidate, Claim, Support
+
+MAX_BYTES = 200 * 1024
+"""Under the guard of 256 KiB, with room for what wraps it."""
+
+
+def slim(published: Published, limit: int = MAX_BYTES) -> Published:
+    """The same answer in at most `limit` bytes of JSON; `complete` is False when anything was left out."""
+    for cut in (None, *_CUTS):
+        if cut is not None:
+            published = published.model_copy(update={"report": cut(published.report), "complete": False})
+        if len(published.model_dump_json().encode()) <= limit:
+            break
+    return published
+
+
+def _no_markdown(report: Report) -> Report:
+    sections = tuple(section.model_copy(update={"markdown": ""}) for section in report.sections)
+    return report.model_copy(update={"sections": sections})
+
+
+def _no_dropped(report: Report) -> Report:
+    kept: Verification = report.verification.model_copy(update={"dropped": ()})
+    return report.model_copy(update={"verification": kept})
+
+
+def _no_searches(report: Report) -> Report:
+    kept: Methodology = report.methodology.model_copy(update={"searches": ()})
+    return report.model_copy(update={"methodology": kept})
+
+
+def _bare(supports: tuple[Support, ...]) -> tuple[Support, ...]:
+    return tuple(support.model_copy(update={"quote": ""}) for support in supports)
+
+
+def _no_quotes(report: Report) -> Report:
+    def claim(item: Claim) -> Claim:
+        return item.model_copy(update={"support": _bare(item.support)})
+
+    def candidate(item: Candidate) -> Candidate:
+        return item.model_copy(update={"support": _bare(item.support)})
+
+    sections = tuple(
+        section.model_copy(update={"claims": tuple(map(claim, section.claims))})
+        for section in report.sections
+    )
+    return report.model_copy(
+        update={"sections": sections, "candidates": tuple(map(candidate, report.candidates))}
+    )
+
+
+def _short_references(report: Report) -> Report:
+    references = tuple(
+        reference.model_copy(
+            update={"authors": reference.authors[:1], "venue": None, "title": reference.title[:120]}
+        )
+        for reference in report.references
+    )
+    return report.model_copy(update={"references": references})
+
+
+def _no_claims(report: Report) -> Report:
+    sections = tuple(section.model_copy(update={"claims": ()}) for section in report.sections)
+    return report.model_copy(update={"sections": sections})
+
+
+def _outline(report: Report) -> Report:
+    return report.model_copy(
+        update={
+            "question": report.question[:1000],
+            "title": report.title[:300],
+            "executive_summary": report.executive_summary[:8000],
+            "sections": tuple(
+                section.model_copy(
+                    update={"title": section.title[:200], "key_question": section.key_question[:300]}
+                )
+                for section in report.sections[:50]
+            ),
+            "candidates": (),
+            "references": (),
+            "limitations": tuple(text[:300] for text in report.limitations[:40]),
+            "methodology": report.methodology.model_copy(
+                update={
+                    "searches": (),
+                    "approvals": (),
+                    "models": report.methodology.models[:10],
+                    "prompt_versions": (),
+                }
+            ),
+        }
+    )
+
+
+_CUTS: tuple[Callable[[Report], Report], ...] = (
+    _no_markdown,
+    _no_dropped,
+    _no_searches,
+    _no_quotes,
+    _short_references,
+    _no_claims,
+    _outline,
+)

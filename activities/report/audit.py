@@ -1,0 +1,226 @@
+"""What leaves the house for others to check: evidence as JSON lines, and the check itself.
+
+`examine` needs nothing but a report and the lines: no store, no server, no trust in the run.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypedDict
+
+from activities.report.formats.text import citation, cited, escape_markdown
+from activities.report.schema import Report
+from activities.types import Candidate, Claim, Evidence, EvidenceRef, Frozen, Support
+from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
+
+_CONNECTING = ("**The sources disagree:**", "**On the other hand:**")
+"""Words of `activities.report.assemble` between the claims of a section."""
+_UNSUPPORTED = "No claim "
+"""How a summary or a section begins that has no claim."""
+_SHOWN_CHARS = 120
+
+
+class EvidenceLine(TypedDict):
+    """One line of `evidence --format jsonl`."""
+
+    evidence_id: str
+    source: str
+    title: str
+    authors: list[str]
+    year: int | None
+    venue: str | None
+    identifiers: dict[str, str]
+    url: str | None
+    evidence_type: str
+    standing: str
+    full_text: bool
+    text: str
+    facts: dict[str, str]
+    sections: list[str]
+    queries: list[str]
+
+
+def evidence_line(ref: EvidenceRef, evidence: Evidence) -> EvidenceLine:
+    """An item with its whole stored text. Name, standing, sections and queries are the run's."""
+    return EvidenceLine(
+        evidence_id=ref.evidence_id,
+        source=evidence.source,
+        title=evidence.title,
+        authors=list(evidence.authors),
+        year=evidence.year,
+        venue=evidence.venue,
+        identifiers=dict(evidence.identifiers.items_in_order()),
+        url=evidence.url,
+        evidence_type=evidence.evidence_type,
+        standing=ref.standing if evidence.standing == "unknown" else evidence.standing,
+        full_text=evidence.full_text,
+        text=evidence.text,
+        facts=dict(evidence.facts),
+        sections=list(ref.sections),
+        queries=list(ref.queries),
+    )
+
+
+class CheckedQuote(Frozen):
+    """One quote and the item it is attributed to."""
+
+    evidence_id: str
+    number: int | None
+    """Of the reference; None when it is not among them."""
+    quote: str
+    problem: str = ""
+    """A sentence on what is wrong; empty when the quote holds."""
+
+
+class CheckedBearer(Frozen):
+    """A claim or a candidate with what became of its quotes."""
+
+    kind: Literal["claim", "candidate"]
+    name: str
+    """The claim's id or the candidate's name."""
+    text: str = ""
+    quotes: tuple[CheckedQuote, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Beyond those of single quotes."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.problems and not any(quote.problem for quote in self.quotes)
+
+    def faults(self) -> tuple[str, ...]:
+        """Everything that is wrong, one sentence each."""
+        return (*(q.problem for q in self.quotes if q.problem), *self.problems)
+
+
+class Examination(Frozen):
+    """What a check of a whole report found."""
+
+    run_id: str
+    bearers: tuple[CheckedBearer, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Of the report as a whole: its numbering, and text that no claim stands for."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.problems and all(bearer.holds for bearer in self.bearers)
+
+    def faults(self) -> list[str]:
+        """Everything that is wrong, one sentence each."""
+        return [*(fault for bearer in self.bearers for fault in bearer.faults()), *self.problems]
+
+
+def verify(report: Report, lines: Iterable[Mapping[str, object]]) -> list[str]:
+    """What is wrong with a report, one sentence a problem; empty when everything in `examine` holds."""
+    return examine(report, lines).faults()
+
+
+def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examination:
+    """Check every quote against the text of the very item it is attributed to, the numbering of the
+    references, and that the text says what the claims say and no more."""
+    items = {str(line.get("evidence_id")): line for line in lines}
+    texts = {name: normalise(str(line.get("text") or "")) for name, line in items.items()}
+    numbers = {reference.evidence_id: reference.number for reference in report.references}
+    standings = {reference.evidence_id: reference.standing for reference in report.references}
+
+    def checked(bearer: str, support: Support) -> CheckedQuote:
+        name, problem = support.evidence_id, ""
+        if name not in items:
+            problem = f"{bearer} cites {name}, which is not among the evidence"
+        elif not verbatim(support.quote, texts[name]):
+            problem = f'{bearer}: not in the text of {name}: "{support.quote}"{_why(support, texts)}'
+        elif "retracted" in (items[name].get("standing"), standings.get(name)):
+            problem = f"{bearer} rests on {name}, which is retracted"
+        elif name not in numbers:
+            problem = f"{bearer} cites {name}, which is not among the references"
+        return CheckedQuote(evidence_id=name, number=numbers.get(name), quote=support.quote, problem=problem)
+
+    bearers = [
+        CheckedBearer(
+            kind="claim",
+            name=claim.id,
+            text=claim.text,
+            quotes=tuple(checked(f"claim {claim.id}", support) for support in claim.support),
+            problems=() if claim.support else (f"claim {claim.id} has no support",),
+        )
+        for section in report.sections
+        for claim in section.claims
+    ]
+    bearers += [
+        CheckedBearer(
+            kind="candidate",
+            name=candidate.name,
+            text=candidate.proposed_mechanism or candidate.mechanism,
+            quotes=tuple(checked(f"candidate {candidate.name}", s) for s in candidate.support),
+            problems=() if candidate.support else (f"candidate {candidate.name} has no support",),
+        )
+        for candidate in report.candidates
+    ]
+    return Examination(
+        run_id=report.run_id,
+        bearers=tuple(bearers),
+        problems=(*_numbering(report), *_prose(report)),
+    )
+
+
+def supports_of(report: Report) -> list[Support]:
+    """Every quote of a report."""
+    bearers: list[Claim | Candidate] = [claim for section in report.sections for claim in section.claims]
+    return [support for bearer in (*bearers, *report.candidates) for support in bearer.support]
+
+
+def sentences_of(report: Report) -> dict[str, str]:
+    """Claim id -> the sentence that the text has for it, with its reference numbers."""
+    numbers = {reference.evidence_id: reference.number for reference in report.references}
+    return {
+        claim.id: cited(escape_markdown(claim.text), citation(claim.support, numbers))
+        for section in report.sections
+        for claim in section.claims
+    }
+
+
+def _why(support: Support, texts: Mapping[str, str]) -> str:
+    """What else can be said of a quote that is not where it should be."""
+    if len(normalise(support.quote)) < MIN_QUOTE_CHARS:
+        return f" (shorter than {MIN_QUOTE_CHARS} characters)"
+    other = next((name for name, text in texts.items() if verbatim(support.quote, text)), None)
+    return f" (it is in {other})" if other else ""
+
+
+def _numbering(report: Report) -> list[str]:
+    used = {support.evidence_id for support in supports_of(report)}
+    problems = [
+        f"reference {r.number} is never cited" for r in report.references if r.evidence_id not in used
+    ]
+    if [r.number for r in report.references] != list(range(1, len(report.references) + 1)):
+        problems.append("the references are not numbered from 1 without gaps")
+    if len({r.evidence_id for r in report.references}) < len(report.references):
+        problems.append("a work is listed more than once among the references")
+    return problems
+
+
+def _prose(report: Report) -> list[str]:
+    """What the summary and the sections say beyond the claims, or say otherwise."""
+    told = sentences_of(report)
+    sentences = sorted(set(told.values()), key=len, reverse=True)
+    problems: list[str] = []
+    for section in report.sections:
+        if not section.markdown:
+            continue  # it was left out of a report that was too large to travel
+        problems += [
+            f"section {section.id} does not say claim {claim.id} with its references"
+            for claim in section.claims
+            if told[claim.id] not in section.markdown
+        ]
+        if not section.claims and section.markdown.startswith(_UNSUPPORTED):
+            continue
+        if rest := _beyond(section.markdown, sentences):
+            problems.append(f'section {section.id} says what no claim stands for: "{rest}"')
+    unanswered = not told and report.executive_summary.startswith(_UNSUPPORTED)
+    if not unanswered and (rest := _beyond(report.executive_summary, sentences)):
+        problems.append(f'the summary says what no claim stands for: "{rest}"')
+    return problems
+
+
+def _beyond(text: str, sentences: Sequence[str]) -> str:
+    """The words of a text that are left without the sentences and what stands between them."""
+    for known in (*sentences, *_CONNECTING):
+        text = text.replace(known, " ")
+    return " ".join(text.split())[:_SHOWN_CHARS] if any(c.isalnum() for c in text) else ""

@@ -1,0 +1,353 @@
+"""Whether a work may still be cited, asked anew from those who keep the record: PubMed, Crossref, Europe PMC.
+
+The rule where they disagree: the worst that any of them reports counts, and so does what the source of the
+record itself reported when it was found. Only a reinstatement that is dated no earlier than every retraction
+lifts one (`activities.retractions.rules.standing_of`). "none" needs at least one authority that knows the
+work; when nobody could be asked, nobody knows it or all failed, it is "unknown".
+
+While offline, and for what came from the user's own library, the standing is left as it is.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
+import structlog
+from pydantic import Field, JsonValue
+
+from activities.errors import Malformed, RateLimited, Refused, SourceError
+from activities.retractions.rules import FALLEN, Kind, standing_of
+from activities.settings import Settings
+from activities.sources import crossref, europepmc, ncbi, pubmed
+from activities.sources.http.cache import STANDING_SECONDS
+from activities.sources.http.client import Http
+from activities.sources.records import Wire, read_page
+from activities.types import Evidence, EvidenceRef, Frozen, Identifiers, Standing, StandingNotice
+
+log = structlog.get_logger()
+
+Authority = Literal["pubmed", "crossref", "europepmc"]
+Pace = Callable[[str], Awaitable[None]]
+"""Awaited with the host's name before each request to it."""
+
+AUTHORITIES: tuple[Authority, ...] = ("pubmed", "crossref", "europepmc")
+GIVE_UP_AFTER = 3
+"""Failures after which Crossref is not asked for further works in one check."""
+EUROPEPMC_BATCH = 25
+"""Works in one query: more would make its address too long."""
+_OWN: dict[Standing, Kind] = {"retracted": "retraction", "concern": "concern", "corrected": "correction"}
+_WHEN_FOUND = " (when found)"
+
+
+class StandingVerdict(Frozen):
+    """What is known of one work's standing, and from whom."""
+
+    standing: Standing
+    notices: tuple[StandingNotice, ...] = ()
+    """One for each notice, naming everybody who reports it; oldest first, undated last."""
+    asked: tuple[str, ...] = ()
+    """Authorities that were asked about this work."""
+    reported: dict[str, Standing] = Field(default_factory=dict)
+    """What each authority that knows the work says by itself."""
+    failures: tuple[str, ...] = ()
+    """Why an authority that was asked did not answer."""
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What one authority said, by evidence id."""
+
+    notices: dict[str, tuple[StandingNotice, ...]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def know(self, refs: Iterable[EvidenceRef], notices: Sequence[StandingNotice]) -> None:
+        for ref in refs:
+            self.notices[ref.evidence_id] = (*self.notices.get(ref.evidence_id, ()), *notices)
+
+    def fail(self, refs: Iterable[EvidenceRef], why: object) -> None:
+        self.failures |= {ref.evidence_id: str(why) for ref in refs}
+
+
+class StandingLookup:
+    """Asks in few requests: PubMed once for 200 works, Europe PMC once for 25, Crossref once a DOI. An answer
+    may be a quarter of an hour old. Failures are part of the verdict and never raised."""
+
+    def __init__(
+        self, http: Http, settings: Settings, offline: bool | None = None, pace: Pace | None = None
+    ) -> None:
+        self._http = http
+        self._offline = settings.offline if offline is None else offline
+        self._pace = pace
+        self._eutils = ncbi.Eutils("pubmed", "pubmed", settings, http)
+        self._pubmed_url = settings.source_url("pubmed", ncbi.BASE_URL)
+        self._crossref = crossref.build(settings, http)
+        self._crossref_url = settings.source_url("crossref", crossref.BASE_URL)
+        self._europepmc_url = settings.source_url("europepmc", europepmc.BASE_URL)
+        http.pace("europepmc", 10.0)
+
+    async def check(self, ref: EvidenceRef) -> StandingVerdict:
+        """The standing of one work."""
+        return (await self.check_many([ref]))[ref.evidence_id]
+
+    async def check_many(
+        self, refs: Sequence[EvidenceRef], authorities: Collection[Authority] = AUTHORITIES
+    ) -> dict[str, StandingVerdict]:
+        """A verdict for every reference, by evidence id.
+
+        Verdicts of a few `authorities` are parts for `combine`: what asks NCBI can thus run where its rate is
+        held.
+        """
+        ask = {"pubmed": self._ask_pubmed, "crossref": self._ask_crossref, "europepmc": self._ask_europepmc}
+        wanted = [] if self._offline else [ref for ref in refs if ref.source != "library"]
+        names = [name for name in AUTHORITIES if name in authorities]
+        lists = {name: [ref for ref in wanted if askable(name, ref.identifiers)] for name in names}
+        found = await asyncio.gather(*(ask[name](lists[name]) for name in names))
+        answers = dict(zip(names, found, strict=True))
+        verdicts = {ref.evidence_id: StandingVerdict(standing=ref.standing) for ref in refs}
+        for ref in wanted:
+            said = {n: a.notices[ref.evidence_id] for n, a in answers.items() if ref.evidence_id in a.notices}
+            verdicts[ref.evidence_id] = weigh(
+                ref,
+                [notice for notices in said.values() for notice in notices],
+                asked=[name for name in names if ref in lists[name]],
+                reported={name: standing_of(notices) for name, notices in said.items()},
+                failures=[
+                    a.failures[ref.evidence_id] for a in answers.values() if ref.evidence_id in a.failures
+                ],
+            )
+        return verdicts
+
+    async def ask_pubmed(self, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
+        """The notices PubMed has, by PMID, of the works it knows among at most 200: one request.
+
+        Raises SourceError.
+        """
+        await self._wait(self._pubmed_url)
+        tree = await self._eutils.fetch(pmids, "PubmedArticleSet", "abstract", max_age=STANDING_SECONDS)
+        found: dict[str, tuple[StandingNotice, ...]] = {}
+        for element in tree:
+            if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
+                continue
+            try:
+                record = pubmed.read_record(element)
+            except (SourceError, ValueError) as error:
+                log.warning("standing_record_unreadable", authority="pubmed", error=str(error)[:200])
+                continue
+            if (pmid := record.identifiers.pmid) and pmid in pmids:
+                found[pmid] = notices_in(record)
+        return found
+
+    async def _ask_pubmed(self, refs: Sequence[EvidenceRef]) -> _Answers:
+        answers = _Answers()
+        for batch in _batches(refs, ncbi.MAX_IDS):
+            by_pmid = _grouped((ref.identifiers.pmid, ref) for ref in batch)
+            try:
+                found = await self.ask_pubmed(list(by_pmid))
+            except SourceError as error:
+                answers.fail(batch, error)
+                continue
+            for pmid, notices in found.items():
+                answers.know(by_pmid[pmid], notices)
+        return answers
+
+    async def _ask_crossref(self, refs: Sequence[EvidenceRef]) -> _Answers:
+        answers = _Answers()
+        failed = 0
+        for doi, same in _grouped((ref.identifiers.doi, ref) for ref in refs).items():
+            if failed >= GIVE_UP_AFTER:
+                answers.fail(same, f"crossref was not asked again after {failed} failures")
+                continue
+            try:
+                await self._wait(self._crossref_url)
+                work = await self._crossref.work(doi)
+            except SourceError as error:
+                failed = GIVE_UP_AFTER if isinstance(error, RateLimited) else failed + 1
+                answers.fail(same, error)
+                continue
+            if work is not None:
+                answers.know(same, crossref.notices(work))
+        return answers
+
+    async def _ask_europepmc(self, refs: Sequence[EvidenceRef]) -> _Answers:
+        answers = _Answers()
+        for batch in _batches(refs, EUROPEPMC_BATCH):
+            try:
+                await self._wait(self._europepmc_url)
+                records = await self._europepmc_records(batch)
+            except SourceError as error:
+                answers.fail(batch, error)
+                continue
+            for record in records:
+                same = [ref for ref in batch if same_work(ref.identifiers, record.identifiers)]
+                answers.know(same, notices_in(record))
+        return answers
+
+    async def _europepmc_records(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
+        params = {
+            "query": " OR ".join(_europepmc_clause(ref.identifiers) for ref in refs),
+            "resultType": "core",
+            "format": "json",
+            "pageSize": str(4 * EUROPEPMC_BATCH),
+        }
+        response = await self._http.get(
+            "europepmc",
+            f"{self._europepmc_url}/search",
+            params,
+            check=_check,
+            max_age=STANDING_SECONDS,
+        )
+        records = []
+        for item in _results(response):
+            try:
+                records.append(europepmc.read_result(item if isinstance(item, dict) else {}))
+            except (SourceError, ValueError, KeyError, TypeError, AttributeError) as error:
+                log.warning("standing_record_unreadable", authority="europepmc", error=repr(error)[:200])
+        return records
+
+    async def _wait(self, url: str) -> None:
+        if self._pace is not None:
+            await self._pace(urlsplit(url).hostname or url)
+
+
+class _Results(Wire):
+    result: tuple[JsonValue, ...]
+
+
+class _Found(Wire):
+    errMsg: str = ""  # noqa: N815 - the API's spelling, here and below
+    resultList: _Results | None = None  # noqa: N815
+
+
+def _results(response: httpx.Response) -> tuple[JsonValue, ...]:
+    """What Europe PMC found. Raises Refused for its error in a 200, Malformed for anything else."""
+    page = read_page(_Found, response, "europepmc")
+    if page.errMsg:
+        raise Refused(f"europepmc said: {page.errMsg[:200]}")
+    if page.resultList is None:
+        raise Malformed("europepmc sent JSON without a list of results")
+    return page.resultList.result
+
+
+def _check(response: httpx.Response) -> None:
+    _results(response)
+
+
+def combine(ref: EvidenceRef, parts: Sequence[StandingVerdict]) -> StandingVerdict:
+    """One verdict from those of different authorities on the same work."""
+    parts = [part for part in parts if part.asked or part.notices]
+    if not parts:
+        return StandingVerdict(standing=ref.standing)
+    return weigh(
+        ref,
+        [n for part in parts for n in part.notices if not n.reported_by.endswith(_WHEN_FOUND)],
+        asked=[name for part in parts for name in part.asked],
+        reported={name: said for part in parts for name, said in part.reported.items()},
+        failures=[why for part in parts for why in part.failures],
+    )
+
+
+def weigh(
+    ref: EvidenceRef,
+    notices: Sequence[StandingNotice],
+    *,
+    asked: Sequence[str],
+    reported: Mapping[str, Standing],
+    failures: Sequence[str],
+) -> StandingVerdict:
+    """The verdict on what was reported; see the module for the rule."""
+    merged = list(merge(notices))
+    own = _OWN.get(ref.standing)
+    known = {notice.kind for notice in merged}
+    if own and own not in known and not (own == "retraction" and known & FALLEN):
+        merged.append(StandingNotice(kind=own, reported_by=f"{ref.source}{_WHEN_FOUND}"))
+    return StandingVerdict(
+        standing=standing_of(merged, otherwise="none" if reported else "unknown"),
+        notices=tuple(merged),
+        asked=tuple(asked),
+        reported=dict(reported),
+        failures=tuple(failures),
+    )
+
+
+def merge(notices: Sequence[StandingNotice]) -> list[StandingNotice]:
+    """One notice for those of the same kind that share a DOI or PMID, with everybody who reports it. A notice
+    with neither stands alone, unless the same authority gave the same one twice."""
+    merged: list[StandingNotice] = []
+    for notice in notices:
+        for place, other in enumerate(merged):
+            if notice.kind == other.kind and _one_notice(notice, other):
+                merged[place] = StandingNotice(
+                    kind=other.kind,
+                    date=max(other.date or "", notice.date or "", key=len) or None,
+                    doi=other.doi or notice.doi,
+                    pmid=other.pmid or notice.pmid,
+                    reported_by=", ".join(
+                        dict.fromkeys([*other.reported_by.split(", "), *notice.reported_by.split(", ")])
+                    ),
+                )
+                break
+        else:
+            merged.append(notice)
+    return sorted(merged, key=lambda n: (n.date is None, n.date or ""))
+
+
+def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
+    """A record's notices; where it only calls itself retracted, that is one, undated."""
+    if record.standing == "retracted" and not any(n.kind in FALLEN for n in record.notices):
+        return (*record.notices, StandingNotice(kind="retraction", reported_by=record.source))
+    return record.notices
+
+
+def askable(authority: Authority, identifiers: Identifiers) -> bool:
+    """Whether an authority can be asked about a work by these names."""
+    if authority == "pubmed":
+        return identifiers.pmid is not None
+    if authority == "crossref":
+        return identifiers.doi is not None
+    return any((identifiers.pmid, identifiers.pmcid, identifiers.doi))
+
+
+def same_work(one: Identifiers, other: Identifiers) -> bool:
+    """Whether two records name the same work by PMID, PMCID or DOI."""
+    return any(
+        mine is not None and mine == getattr(other, name)
+        for name in ("pmid", "pmcid", "doi")
+        if (mine := getattr(one, name))
+    )
+
+
+def _one_notice(one: StandingNotice, other: StandingNotice) -> bool:
+    if (one.doi and one.doi == other.doi) or (one.pmid and one.pmid == other.pmid):
+        return True
+    return (one.date, one.doi, one.pmid, one.reported_by) == (
+        other.date,
+        other.doi,
+        other.pmid,
+        other.reported_by,
+    )
+
+
+def _europepmc_clause(identifiers: Identifiers) -> str:
+    """The query for one work by its best name."""
+    if identifiers.pmid:
+        return f"(EXT_ID:{identifiers.pmid} AND SRC:MED)"
+    if identifiers.pmcid:
+        return f"PMCID:{identifiers.pmcid}"
+    doi = (identifiers.doi or "").replace("\\", "").replace('"', "")
+    return f'DOI:"{doi}"'
+
+
+def _batches(refs: Sequence[EvidenceRef], size: int) -> list[Sequence[EvidenceRef]]:
+    return [refs[start : start + size] for start in range(0, len(refs), size)]
+
+
+def _grouped(pairs: Iterable[tuple[str | None, EvidenceRef]]) -> dict[str, list[EvidenceRef]]:
+    """References by a name of theirs, so that each name is asked once."""
+    found: dict[str, list[EvidenceRef]] = {}
+    for name, ref in pairs:
+        if name:
+            found.setdefault(name, []).append(ref)
+    return found

@@ -1,0 +1,101 @@
+"""The thinking steps as activities: thin, one a role, so that each is a row of its own in the Web UI."""
+
+from typing import Any, Protocol
+
+from temporalio import activity
+
+from activities.errors import DeterminatorError, to_application_error
+from activities.heartbeat import heartbeating
+from activities.steps import (
+    AgentSelectionPlan,
+    Charged,
+    GapsInput,
+    Hypotheses,
+    HypothesisInput,
+    JudgeAssessment,
+    JudgeInput,
+    KnowledgeGapOutput,
+    Observation,
+    ObserveInput,
+    ParsedQuery,
+    ParseQueryInput,
+    PlanInput,
+    Proofread,
+    ProofreadInput,
+    ReflectInput,
+    Reflection,
+    Role,
+    SectionDraft,
+    SelectInput,
+    StepContext,
+    WriteInput,
+)
+from activities.types import ReportPlan
+
+
+class Thinker(Protocol):
+    """Runs one role on one typed input (`activities.roles.runner`)."""
+
+    async def think(self, role: Role, step: StepContext) -> Charged[Any]:
+        """Raises ModelError when no model and no fallback could answer."""
+        ...
+
+
+class ThinkActivities:
+    """Registered once a worker, with the thinker injected."""
+
+    def __init__(self, thinker: Thinker) -> None:
+        self._thinker = thinker
+
+    async def _think(self, role: Role, step: StepContext) -> Charged[Any]:
+        info = activity.info()
+        scope = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
+        async with heartbeating():
+            try:
+                return await self._thinker.think(role, step.model_copy(update={"scope": scope}))
+            except DeterminatorError as error:
+                raise to_application_error(error) from error
+
+    @activity.defn
+    async def parse_query(self, step: ParseQueryInput) -> Charged[ParsedQuery]:
+        return await self._think("query_parser", step)
+
+    @activity.defn
+    async def plan_report(self, step: PlanInput) -> Charged[ReportPlan]:
+        return await self._think("planner", step)
+
+    @activity.defn
+    async def observe(self, step: ObserveInput) -> Charged[Observation]:
+        return await self._think("observer", step)
+
+    @activity.defn
+    async def evaluate_gaps(self, step: GapsInput) -> Charged[KnowledgeGapOutput]:
+        return await self._think("gap_evaluator", step)
+
+    @activity.defn
+    async def select_tools(self, step: SelectInput) -> Charged[AgentSelectionPlan]:
+        return await self._think("tool_selector", step)
+
+    @activity.defn
+    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeAssessment]:
+        return await self._think("judge", step)
+
+    @activity.defn
+    async def reflect(self, step: ReflectInput) -> Charged[Reflection]:
+        return await self._think("reflector", step)
+
+    @activity.defn
+    async def generate_hypotheses(self, step: HypothesisInput) -> Charged[Hypotheses]:
+        return await self._think("hypothesis_generator", step)
+
+    @activity.defn
+    async def write_report(self, step: WriteInput) -> Charged[SectionDraft]:
+        return await self._think("writer", step)
+
+    @activity.defn
+    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
+        return await self._think("long_writer", step)
+
+    @activity.defn
+    async def proofread(self, step: ProofreadInput) -> Charged[Proofread]:
+        return await self._think("proofreader", step)

@@ -1,0 +1,80 @@
+"""What makes a role: the prompt it sends, the answer it asks for, and what of that answer is let through.
+
+A role is pure: it reads no file but its prompt and asks nobody. `render` shows the model what it needs,
+`accept` is the gate behind it: whatever a model says, only items it was shown, sources that are enabled and
+numbers within bounds come out.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from activities.steps import Role, StepContext
+from activities.types import Evidence, EvidenceRef
+
+Step = TypeVar("Step", bound=StepContext)
+Answer = TypeVar("Answer", bound=BaseModel)
+Output = TypeVar("Output", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent, and what its labels stand for."""
+
+    system: str
+    """The stable part: role, rules, shape of the answer, the profile's guidance."""
+    user: str
+    version: str
+    shown: dict[str, Evidence] = field(default_factory=dict)
+    """Label (`E1`) -> item."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted(Generic[Output]):
+    """What was let through, and what the reader must be told of what was not."""
+
+    output: Output
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RoleSpec(Generic[Step, Answer, Output]):
+    """One role."""
+
+    role: Role
+    answer: type[Answer]
+    """What the model must produce: small and flat, so that small models can."""
+    render: Callable[[Step, Sequence[Evidence], int], Prompt]
+    """(step, documents, room in tokens) -> the prompt."""
+    accept: Callable[[Step, Prompt, Answer], Accepted[Output]]
+    refs: Callable[[Step], tuple[EvidenceRef, ...]] = lambda _: ()
+    """The items whose bodies the role reads."""
+    by_code: Callable[[Step, Sequence[Evidence]], Output | None] = lambda _step, _documents: None
+    """The answer where it follows from the input and no model need be asked."""
+
+
+AnySpec = RoleSpec[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    text: str
+    version: str
+    """`role@` and the first eight hex digits of the SHA-256 of the text as it is sent."""
+
+
+@cache
+def prompt_file(role: Role, *, evidence: bool) -> PromptFile:
+    """The stable text of a role: its own file, and the rules on evidence where it sees any."""
+    folder = resources.files(__package__) / "prompts"
+    parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
+    if evidence:
+        parts.append((folder / "evidence_rules.md").read_text("utf-8").strip())
+    text = "\n\n".join(parts)
+    return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

@@ -1,0 +1,274 @@
+"""HTTP as every source uses it: one request, and a failure that says what kind it is.
+
+404 is not raised by `get` when the caller says it means something (`accept`). Nothing is retried here:
+retries belong to Temporal. Around a request stand the cache on disk (an answer is stored only when it was
+sound) and the source's gate (an answer from the cache does not pass it).
+"""
+
+import email.utils
+import json
+import logging
+import math
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+from defusedxml import ElementTree
+from defusedxml.common import DefusedXmlException
+from lxml import etree
+
+from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.settings import Settings
+from activities.sources.http.cache import SECRET_PARAMS, HttpCache
+from activities.sources.http.rate_limiter import Gate
+
+USER_AGENT = "determinator (+https://pypi.org/project/determinator/)"
+TIMEOUT = httpx.Timeout(30.0, connect=10.0)
+MAX_BYTES = 32 * 1024 * 1024
+"""Largest answer of an API that is read."""
+HOLD_SECONDS = 60.0
+"""The longest a gate is kept shut because an API said it was too much."""
+SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
+
+Check = Callable[[httpx.Response], None]
+"""Looks at a successful answer and raises a SourceError when it means failure all the same."""
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds of a Retry-After header: a number or an HTTP date (RFC 9110, 10.2.3); None without one."""
+    value = headers.get("retry-after", "").strip()
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        pass
+    else:
+        return max(seconds, 0.0) if math.isfinite(seconds) else None
+    try:
+        return max(email.utils.parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None
+
+
+def failure(response: httpx.Response, source: str) -> SourceError:
+    """The error a response with a failing status stands for."""
+    status = response.status_code
+    wait = retry_after(response.headers)
+    text = f"{source} answered {status}: {summary(response)}"
+    if status == 429:
+        return RateLimited(text, retry_after=wait)
+    if status in (408, 425) or status >= 500:
+        return Unavailable(text, retry_after=wait)
+    return Refused(text)
+
+
+def summary(response: httpx.Response, limit: int = 200) -> str:
+    """The start of a body on one line, for a message."""
+    return " ".join(response.text[: limit * 4].split())[:limit] or response.reason_phrase
+
+
+class Http:
+    """A source's way to the world, shared by all sources of a worker."""
+
+    def __init__(self, client: httpx.AsyncClient, cache: HttpCache | None = None) -> None:
+        self.client = client
+        self.cache = cache
+        self._gates: dict[str, Gate] = {}
+        self._group_of: dict[str, str] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections and the cache."""
+        await self.client.aclose()
+        if self.cache is not None:
+            await self.cache.aclose()
+
+    def pace(self, source: str, per_second: float, group: str | None = None) -> Gate:
+        """Let the requests of a source through no faster than this. Sources of one group share one gate."""
+        group = group or source
+        self._group_of[source] = group
+        return self._gates.setdefault(group, Gate(per_second))
+
+    def gate(self, source: str) -> Gate | None:
+        """The gate a source's requests pass, if it has one."""
+        return self._gates.get(self._group_of.get(source, ""))
+
+    async def get(
+        self,
+        source: str,
+        url: str,
+        params: Mapping[str, str | int] | None = None,
+        headers: Mapping[str, str] | None = None,
+        accept: Collection[int] = (),
+        *,
+        check: Check | None = None,
+        max_age: float | None = None,
+    ) -> httpx.Response:
+        """GET with every failure translated. Statuses in `accept` are returned to the caller.
+
+        `check` looks at a successful answer before it is stored. `max_age` is how old, in seconds, an answer
+        from the cache may be: None for as long as the cache keeps it, 0 to ask anew.
+        Raises RateLimited, Unavailable, Malformed or Refused.
+        """
+        return await self.send(
+            source, "GET", url, params=params, headers=headers, accept=accept, check=check, max_age=max_age
+        )
+
+    async def send(
+        self,
+        source: str,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, str | int] | None = None,
+        headers: Mapping[str, str] | None = None,
+        json_body: object = None,
+        form: Mapping[str, str] | None = None,
+        accept: Collection[int] = (),
+        check: Check | None = None,
+        max_age: float | None = None,
+    ) -> httpx.Response:
+        """Any request; see `get`. Only GET is served from the cache."""
+        try:
+            request = self.client.build_request(
+                method,
+                url,
+                params=dict(params) if params else None,
+                headers=dict(headers) if headers else None,
+                json=json_body,
+                data=dict(form) if form else None,
+            )
+        except httpx.InvalidURL as error:
+            raise Refused(f"{source} has an unusable address {url}: {error}") from error
+        cache = self.cache if method == "GET" else None
+        if cache is not None and (stored := await cache.get(request, max_age)) is not None:
+            return stored
+        gate = self.gate(source)
+        try:
+            async with AsyncExitStack() as stack:
+                if gate is not None:
+                    await stack.enter_async_context(gate.passage())
+                response = await self._read(source, request)
+            if not response.is_success:
+                if response.status_code in accept:
+                    return response
+                raise failure(response, source)
+            sound(response, source)
+            if check is not None:
+                check(response)
+        except RateLimited as error:
+            if gate is not None:
+                gate.hold(min(error.retry_after or gate.window, HOLD_SECONDS))
+            _blot_secrets(error, request, form)
+            raise
+        except SourceError as error:
+            _blot_secrets(error, request, form)
+            raise
+        if cache is not None:
+            await cache.put(request, response)
+        return response
+
+    async def _read(self, source: str, request: httpx.Request) -> httpx.Response:
+        """Send and read the whole answer, decoded and within the size limit."""
+        try:
+            response = await self.client.send(request, stream=True)
+            try:
+                body = bytearray()
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > MAX_BYTES:
+                        raise Malformed(f"{source} sent more than {MAX_BYTES >> 20} MiB")
+            finally:
+                await response.aclose()
+        except httpx.TimeoutException as error:
+            raise Unavailable(f"{source} did not answer in time ({type(error).__name__})") from error
+        except httpx.UnsupportedProtocol as error:
+            raise Refused(f"{source} has an unusable address: {error}") from error
+        except httpx.HTTPError as error:
+            raise Unavailable(f"{source} cannot be reached: {error or type(error).__name__}") from error
+        # The body is decoded and complete: what described its encoding on the wire no longer holds.
+        kept = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name not in ("content-encoding", "content-length", "transfer-encoding")
+        ]
+        return httpx.Response(
+            response.status_code, headers=kept, content=bytes(body), request=response.request
+        )
+
+
+def open_http(settings: Settings) -> Http:
+    """Connections and cache as a worker shares them; close with `aclose` or use as an async context.
+
+    Redirects are not followed: an API that moves says so, and a header with a key must not travel.
+    """
+    # httpx logs whole addresses at INFO, and some APIs take their key as a parameter.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    client = httpx.AsyncClient(headers={"user-agent": USER_AGENT}, timeout=TIMEOUT)
+    return Http(client, HttpCache(settings.home / "cache"))
+
+
+def sound(response: httpx.Response, source: str) -> None:
+    """Refuse a successful answer that is broken in itself: JSON or XML that was cut, or `{"error": ...}`.
+
+    Raises Malformed; RateLimited when the error speaks of a rate.
+    """
+    kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
+    xml = kind.endswith("xml") and not kind.endswith("html+xml")
+    if kind.endswith("json") or (xml and response.content.lstrip()[:1] == b"{"):
+        said = read_json(response, source)
+        error = said.get("error") if isinstance(said, dict) else None
+        if isinstance(error, str) and error:
+            if "rate limit" in error.lower():
+                raise RateLimited(f"{source} said: {error[:200]}", retry_after=retry_after(response.headers))
+            raise Malformed(f"{source} said: {error[:200]}")
+    elif xml:
+        read_xml(response, source)
+
+
+def _blot_secrets(error: SourceError, request: httpx.Request, form: Mapping[str, str] | None) -> None:
+    """Take keys out of a message: some APIs repeat the key they were sent."""
+    sent = [*request.url.params.multi_items(), *(form or {}).items()]
+    secrets = [value for name, value in sent if name.lower() in SECRET_PARAMS]
+    for name, value in request.headers.items():
+        if name.lower() in SECRET_HEADERS:
+            secrets += [value, value.split(" ")[-1]]
+    text = str(error)
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    error.args = (text,)
+
+
+def read_json(response: httpx.Response, source: str) -> Any:  # noqa: ANN401 - JSON has no static type
+    """The body as JSON. Raises Malformed when it is something else (an HTML page, a cut body)."""
+    try:
+        return json.loads(response.content)
+    except ValueError as error:
+        raise Malformed(f"{source} sent something that is not JSON: {summary(response)}") from error
+
+
+def read_xml(response: httpx.Response, source: str) -> etree._Element:
+    """The body as an XML tree, parsed without entities, DTDs or network.
+
+    Raises Malformed for HTML in place of XML, cut XML, and for entity declarations.
+    """
+    content = response.content
+    if content.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
+        raise Malformed(f"{source} sent an HTML page in place of XML: {summary(response)}")
+    try:
+        ElementTree.fromstring(content, forbid_dtd=False, forbid_entities=True, forbid_external=True)
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+        return etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ElementTree.ParseError, DefusedXmlException, ValueError) as error:
+        raise Malformed(f"{source} sent XML that cannot be read: {error}") from error

@@ -1,0 +1,231 @@
+"""Reading a web page that somebody else chose: safely, or not at all.
+
+Only http and https, only public addresses (checked after resolution, on the address the connection goes to,
+and again on every redirect), at most `MAX_BYTES`, `MAX_SECONDS` and `MAX_REDIRECTS`, only HTML, plain text
+and PDF. No cookies, no credentials, no proxy: a proxy would resolve the name out of our sight.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+from urllib.parse import urldefrag, urljoin
+
+import httpcore
+import httpx
+
+from activities.documents.read import Text, Unreadable, read_html, read_pdf, read_plain
+from activities.errors import Malformed, Refused, Unavailable
+from activities.settings import Settings
+from activities.sources.http.addresses import Network, check_url, networks, resolve
+from activities.sources.http.client import USER_AGENT, failure
+
+MAX_BYTES = 5 * 1024 * 1024
+"""Of a page, after decompression."""
+MAX_SECONDS = 20.0
+"""For a page with all its redirects; a body that drips is cut off too."""
+MAX_REDIRECTS = 5
+_PIECE = 4096
+"""Compressed bytes that are unfolded at once: deflate unfolds to at most 1032 times, so to 4 MiB."""
+_REDIRECTS = (301, 302, 303, 307, 308)
+_HTML = ("text/html", "application/xhtml+xml")
+_PLAIN = ("text/plain", "text/markdown")
+_PDF = ("application/pdf", "application/x-pdf")
+_HEADERS = {
+    "user-agent": USER_AGENT,
+    "accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8",
+    "accept-encoding": "gzip, deflate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that was read."""
+
+    url: str
+    """Where it was found in the end."""
+    text: Text
+
+
+class PageReader(Protocol):
+    """What a web source needs."""
+
+    async def read(self, url: str) -> Page:
+        """Raises SourceError."""
+        ...
+
+
+class SafePages:
+    """The reader of a worker. `allowed` networks pass the check of addresses (for tests and intranets)."""
+
+    def __init__(
+        self,
+        allowed: Sequence[Network] = (),
+        *,
+        max_bytes: int = MAX_BYTES,
+        max_seconds: float = MAX_SECONDS,
+    ) -> None:
+        self._allowed = allowed
+        self._max_bytes = max_bytes
+        self._max_seconds = max_seconds
+
+    @classmethod
+    def of(cls, settings: Settings) -> "SafePages":
+        """As configured."""
+        return cls(networks(settings.private_pages))
+
+    async def read(self, url: str) -> Page:
+        """Fetch a page and read its text.
+
+        Raises Refused (an address, type or size that is not read, 4xx), Unavailable (no connection, no time,
+        5xx), RateLimited or Malformed (nothing readable in it).
+        """
+        try:
+            async with asyncio.timeout(self._max_seconds):
+                found, kind, body = await self._fetch(url)
+        except TimeoutError as error:
+            raise Unavailable(f"{url[:200]} was not read within {self._max_seconds:g} seconds") from error
+        try:
+            # A thread: a large page takes seconds to parse.
+            return Page(found, await asyncio.to_thread(_parse, body, kind, found))
+        except Unreadable as error:
+            raise Malformed(f"{found[:200]}: {error}") from error
+
+    async def _fetch(self, url: str) -> tuple[str, str, bytes]:
+        async with httpcore.AsyncConnectionPool(
+            ssl_context=_tls(), network_backend=_Checked(self._allowed), http1=True, http2=False
+        ) as pool:
+            for _ in range(MAX_REDIRECTS + 1):
+                url = urldefrag(url).url
+                check_url(url)
+                try:
+                    request = httpx.Request("GET", url, headers=_HEADERS)
+                    async with pool.stream(
+                        request.method,
+                        str(request.url),
+                        headers=request.headers.raw,
+                        extensions={"timeout": {"connect": 10.0, "read": 10.0, "write": 10.0, "pool": 10.0}},
+                    ) as answer:
+                        head = httpx.Response(answer.status, headers=answer.headers, request=request)
+                        target = head.headers.get("location")
+                        if answer.status in _REDIRECTS and target:
+                            url = urljoin(url, target)
+                            continue
+                        return url, self._kind(head, url), await self._body(answer, head, url)
+                except httpx.InvalidURL as error:
+                    raise Refused(f"{url[:200]} is not an address: {error}") from error
+                except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+                    raise Unavailable(
+                        f"{url[:200]} cannot be reached: {error or type(error).__name__}"
+                    ) from error
+        raise Refused(f"{url[:200]} redirects more than {MAX_REDIRECTS} times")
+
+    def _kind(self, head: httpx.Response, url: str) -> str:
+        if not head.is_success:
+            error = failure(
+                httpx.Response(head.status_code, headers=_without_body(head), request=head.request),
+                "the page",
+            )
+            raise type(error)(f"{url[:200]}: {error}", retry_after=error.retry_after)
+        kind: str = head.headers.get("content-type", "text/html").partition(";")[0].strip().casefold()
+        if kind not in (*_HTML, *_PLAIN, *_PDF):
+            raise Refused(f"{url[:200]} is {kind}; only HTML, plain text and PDF are read")
+        length = head.headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._max_bytes:
+            raise Refused(self._too_large(url))
+        return kind
+
+    async def _body(self, answer: httpcore.Response, head: httpx.Response, url: str) -> bytes:
+        """The body, decompressed piece by piece so that a bomb is noticed while it unfolds."""
+        whole = httpx.Response(
+            answer.status, headers=head.headers, request=head.request, stream=_Stream(answer, self._max_bytes)
+        )
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async for part in whole.aiter_bytes(65_536):
+                size += len(part)
+                if size > self._max_bytes:
+                    raise Refused(self._too_large(url))
+                parts.append(part)
+        except httpx.DecodingError as error:
+            raise Malformed(f"{url[:200]} sent a body that cannot be decompressed") from error
+        except _TooMuch as error:
+            raise Refused(self._too_large(url)) from error
+        return b"".join(parts)
+
+    def _too_large(self, url: str) -> str:
+        return f"{url[:200]} is larger than {self._max_bytes / 1024 / 1024:g} MiB; it is not read"
+
+
+class _TooMuch(Exception):
+    """More raw bytes than a page may have."""
+
+
+class _Stream(httpx.AsyncByteStream):
+    """The raw body of an answer in small pieces, so that no piece can unfold to more than a few megabytes."""
+
+    def __init__(self, answer: httpcore.Response, limit: int) -> None:
+        self._answer = answer
+        self._limit = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in self._answer.aiter_stream():
+            size += len(part)
+            if size > self._limit:
+                raise _TooMuch
+            for start in range(0, len(part), _PIECE):
+                yield part[start : start + _PIECE]
+
+
+class _Checked(httpcore.AsyncNetworkBackend):
+    """Connects only to addresses that were checked; TLS still verifies the name that was asked for."""
+
+    def __init__(self, allowed: Sequence[Network]) -> None:
+        self._allowed = allowed
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - fixed by httpcore
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        failed: httpcore.ConnectError | httpcore.ConnectTimeout | None = None
+        for address in await resolve(host, port, self._allowed, timeout or 10.0):
+            try:
+                return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failed = error
+        raise failed or httpcore.ConnectError(f"{host} has no address")
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - fixed by httpcore
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        raise Refused("a page is never read from a socket of this machine")
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+def _without_body(head: httpx.Response) -> dict[str, str]:
+    return {name: value for name, value in head.headers.items() if name == "retry-after"}
+
+
+def _parse(body: bytes, kind: str, url: str) -> Text:
+    if kind in _PDF or body.startswith(b"%PDF-"):
+        return read_pdf(body)
+    return read_plain(body) if kind in _PLAIN else read_html(body, url)

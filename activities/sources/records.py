@@ -1,0 +1,128 @@
+"""Reading what an API sent: its shape as a model, its records one by one.
+
+One record that cannot be read, or that has no text to quote, is set aside, logged and counted; the others are
+kept.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
+
+import httpx
+import structlog
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from activities.errors import Malformed
+from activities.sources.http.client import Check, read_json, summary
+from activities.types import Evidence, EvidenceType, Provenance, Query
+
+log = structlog.get_logger()
+
+Item = TypeVar("Item")
+Page = TypeVar("Page", bound="Wire")
+
+
+class Wire(BaseModel):
+    """Base of the shapes APIs send. Null counts as absent; numbers may stand where text is expected."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic hands over what was parsed
+        return {k: v for k, v in data.items() if v is not None} if isinstance(data, dict) else data
+
+
+class SetAside(ValueError):
+    """A record that is not kept. The message says why in a few words that fit many records."""
+
+
+class Batch(NamedTuple):
+    """The records of one answer."""
+
+    records: tuple[Evidence, ...]
+    set_aside: int
+    detail: str
+    """Why records were set aside, with counts; empty when none was."""
+
+
+def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
+    """The body as the API's page. Raises Malformed when it is not JSON or has another shape."""
+    data = read_json(response, source)
+    try:
+        return page.model_validate(data)
+    except ValidationError as error:
+        what = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the whole"
+        raise Malformed(
+            f"{source} sent JSON of another shape than its API has (at {what}): {summary(response)}"
+        ) from error
+
+
+def sound_page(page: type[Wire], source: str) -> Check:
+    """A check for `Http.get`: an answer that is no such page is not stored for the next one who asks."""
+
+    def check(response: httpx.Response) -> None:
+        read_page(page, response, source)
+
+    return check
+
+
+def read_records(source: str, query: Query, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Batch:
+    """Read records one by one with `read`, which raises ValueError or one of its kind for a bad one.
+
+    A record whose text is empty is set aside as well. Provenance is added here.
+    """
+    kept: list[Evidence] = []
+    reasons: Counter[str] = Counter()
+    found = Provenance(source=source, query=query.text)
+    for item in items:
+        try:
+            record = read(item)
+            if not record.text.strip():
+                raise SetAside("without text to quote")  # noqa: TRY301
+        except SetAside as error:
+            reasons[str(error)] += 1
+            log.info("record_set_aside", source=source, reason=str(error))
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            reasons["unreadable"] += 1
+            log.warning("record_unreadable", source=source, error=f"{type(error).__name__}: {error}"[:300])
+        else:
+            kept.append(record.model_copy(update={"provenance": (found,)}))
+    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    return Batch(tuple(kept), reasons.total(), f"set aside: {why}" if why else "")
+
+
+def facts(**values: object) -> dict[str, str]:
+    """Facts that are known, as text: lists joined with `; `, nothing empty."""
+    found = {}
+    for name, value in values.items():
+        text = "; ".join(str(v) for v in value if v) if isinstance(value, list | tuple) else str(value or "")
+        if text:
+            found[name] = text
+    return found
+
+
+def year_of(date: str | None) -> int | None:
+    """The year a date begins with (`2024-05-08`, `20240508`), or None."""
+    match = re.match(r"(1[5-9]\d\d|20\d\d)", date or "")
+    return int(match.group()) if match else None
+
+
+def type_from_title(title: str, otherwise: EvidenceType) -> EvidenceType:
+    """The study type a title states, for sources that know no publication types. A protocol is no result."""
+    if otherwise not in ("article", "review") or re.search(r"\bprotocol\b", title, re.IGNORECASE):
+        return otherwise
+    if re.search(r"\bmeta-?\s?analy(sis|ses)\b", title, re.IGNORECASE):
+        return "meta_analysis"
+    if re.search(r"\bsystematic(?: literature)? review\b", title, re.IGNORECASE):
+        return "systematic_review"
+    if otherwise == "article" and re.search(r"\brandomi[sz]ed\b[^:?]*\btrial\b", title, re.IGNORECASE):
+        return "randomized_trial"
+    return otherwise
+
+
+def arxiv_of_doi(doi: str | None) -> str | None:
+    """The arXiv id in a DOI that arXiv gave (`10.48550/arxiv.2304.05376`), else None."""
+    match = re.fullmatch(r"10\.48550/arxiv\.(.+)", doi or "", re.IGNORECASE)
+    return match.group(1) if match else None

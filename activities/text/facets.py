@@ -1,0 +1,130 @@
+"""The aspects a section may ask about: how its question is worded, and the cues of an answer."""
+
+import re
+from dataclasses import dataclass
+
+from activities.text.drugs import drugs_named
+from activities.text.parts import Part
+from activities.text.sentences import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One aspect of a topic."""
+
+    name: str
+    title: str
+    """Pattern of the titles and questions that ask for it."""
+    question: str
+    """Wording of a section's key question; `{topic}` stands for what the run is about."""
+    cues: str
+    """Pattern of sentences that speak of it."""
+    parts: tuple[Part, ...] = ()
+    """Parts of a work that speak of it whatever the words."""
+
+
+FACETS: tuple[Facet, ...] = (
+    Facet(
+        "candidates",
+        r"candidate|\bcompounds\b|which (?:\w+ )?drugs",
+        "Which drugs are candidates for {topic}, and what speaks for each?",
+        r"",
+    ),
+    Facet(
+        "mechanism",
+        r"mechanis|pathway|biolog|\btargets?\b",
+        "What is known of the mechanisms and pathways behind {topic}?",
+        r"\b(mechanis\w+|pathway\w*|signal(?:l)?ing|inhibit\w+|activat\w+|receptor\w*|express\w+|mediat\w+|kinase\w*"
+        r"|cytokine\w*|apoptosis|oxidative|inflammat\w+|molecul\w+|genes?|genetic\w*|protein\w*|cells?|pathogenesis"
+        r"|(?<!liver )(?<!hepatic )enzym\w+"
+        r"|induc\w+|antagonis\w+|agonis\w+|up-?regulat\w+|down-?regulat\w+)\b",
+    ),
+    Facet(
+        "safety",
+        r"\bsafe\b|safety|harm|adverse|side effect|toxic|regulatory|tolerab",
+        "What harms, adverse effects and risks are reported for {topic}?",
+        r"\b(safe\w*|harm\w*|adverse|complicat\w+|toxic\w*|side[- ]effects?|risks?|mortality|morbidity"
+        r"|bleeding|tolerat\w+|contraindicat\w+|warning\w*|hazard\w*|infection\w*|failure\w*)\b",
+    ),
+    Facet(
+        "open",
+        r"open question|limit|uncertain|dispute|gaps?\b|future|contradict|controvers",
+        "What remains uncertain or contradictory about {topic}?",
+        r"\b(further|future|more) (?:\w+ ){0,2}(?:research|stud(?:y|ies)|trials?|investigation\w*|work"
+        r"|evidence)\b|\b(limitation\w*|unclear|uncertain\w*|unknown|controvers\w+|conflicting|inconsisten\w+|inconclusive"
+        r"|remains? to|small (?:sample|number)|caution\w*|not (?:been )?(?:established|determined|clear)"
+        r"|warrant\w*|insufficient|lack of|needed|debated?|questioned)\b",
+        ("limitations",),
+    ),
+    Facet(
+        "clinical",
+        r"clinical|trial|people|patients|efficacy|effective",
+        "What do trials and studies in patients show about {topic}?",
+        r"\b(patients?|randomi[sz]ed|trials?|cohort|placebo|controls?|women|men|children|participants?|survival"
+        r"|mortality|odds|hazard|95\s?%|p\s*[<=]|significan\w+|adults?|group)\b",
+        ("results",),
+    ),
+    Facet(
+        "background",
+        r"background|introduc|context|overview|epidemi|prevalence|burden|disease\b",
+        "What is the background of {topic}?",
+        r"\b(common\w*|prevalen\w+|inciden\w+|leading cause|is (?:a|an|the|defined)|are (?:a|an|the)|known"
+        r"|widely|frequent\w*|often|rare\w*|increasingly|characteri[sz]ed)\b",
+        ("background",),
+    ),
+    Facet(
+        "findings",
+        r"finding|result|evidence|what is known",
+        "What does the evidence show about {topic}?",
+        r"",
+        ("conclusion",),
+    ),
+)
+
+DRUGS = FACETS[0]
+"""The aspect of a question for drugs."""
+
+_NOT_PEOPLE = re.compile(
+    r"\b(?:mice|mouse|rats?|murine|rodents?|rabbits?|dogs?|pigs?|porcine|sheep|ewes?|monkeys?|zebrafish|animals?"
+    r"|in vitro|cultured|cell lines?|ic50)\b",
+    re.IGNORECASE,
+)
+"""What was seen in animals and dishes is no evidence from people."""
+_ASKED = ("mechanism", "safety", "open")
+"""Aspects that a question alone tells; `effective` in a question asks for no chapter on trials."""
+
+
+def facet_of(text: str) -> Facet | None:
+    """The aspect a section's title or question asks for; None when it asks for no special one."""
+    for facet in FACETS:
+        if re.search(facet.title, text, re.IGNORECASE):
+            return facet
+    return None
+
+
+def chapter(title: str) -> Facet | None:
+    """The one aspect a section with this title is confined to; None when it may speak of any."""
+    named = facet_of(title)
+    return None if named is None or named.name == "findings" else named
+
+
+def facet_of_section(title: str, question: str) -> Facet | None:
+    """The aspect a section is about: by its title, else by its question where that leaves no doubt."""
+    named = chapter(title)
+    if named is not None:
+        return named
+    asked = facet_of(question)
+    return asked if asked is not None and asked.name in _ASKED else None
+
+
+def bears_on(facet: Facet, sentence: Sentence) -> bool:
+    """True when a sentence speaks of the aspect."""
+    if facet.name == "candidates":
+        return bool(drugs_named(sentence.text))
+    if facet.name == "clinical" and _NOT_PEOPLE.search(sentence.text):
+        return False
+    if facet.name == "background" and sentence.part not in ("background", "plain"):
+        return False
+    return sentence.part in facet.parts or bool(
+        facet.cues and re.search(facet.cues, sentence.text, re.IGNORECASE)
+    )

@@ -1,0 +1,201 @@
+"""Sentences of a document, each with the exact run of text it stands in and the part of the work it is from.
+
+Sentence ends come from `nupunkt`, a trained Punkt model inside the package: of the maintained splitters it
+alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import nupunkt
+
+from activities.text.parts import LABEL, Part, part_of_label, part_of_sentence
+from activities.text.tokens import pairs, terms
+from activities.types import Evidence, EvidenceType
+from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, says_nothing
+
+LONGEST_SENTENCE = 600
+"""Characters; longer runs are tables, lists or broken text."""
+NOT_STUDIES: frozenset[EvidenceType] = frozenset(
+    {"drug_label", "regulatory", "adverse_events", "trial_registration"}
+)
+"""Kinds whose headings are not those of a study (`Purpose` of a label is no aim)."""
+LONGEST_TEXT = 400_000
+"""Characters of one document that are read."""
+
+_BLANKS = re.compile(r"\s+")
+_HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
+"""A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
+_MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
+_WORD_END = re.compile(
+    r"(\b(?!(?:approx|resp|incl|subsp|equiv|corresp|conc|temp|spec|diam|pers|comm)\.)[a-z]{4,}\.)\s+(?=[A-Z][a-z]+\s[a-z])"
+)
+_FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
+_BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
+_JUNK = re.compile(
+    r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
+    r"|copyright|\u00a9|\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+|e-?mail|@\w+\."
+    r"|^\s*\[?\d+[.\]]\s"
+    r"|\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b)",
+    re.IGNORECASE,
+)
+_LEADS = re.compile(
+    r"^(?:in conclusion|in summary|to conclude|to summari[sz]e|in short|conclusions?|however|moreover"
+    r"|furthermore|therefore|thus|hence|additionally|in addition|nevertheless|nonetheless|consequently"
+    r"|finally|overall|as a result|on the other hand|in contrast|taken together|interestingly|notably"
+    r"|importantly|accordingly|meanwhile|likewise)\s*[,:]\s+"
+    r"|^(?:therefore|thus|hence|consequently)\s+(?=\w)"
+    r"|^(?:we|the authors) conclude that\s+|^it (?:is|was) concluded that\s+|^it can be concluded that\s+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence and where it is from."""
+
+    evidence_id: str
+    quote: str
+    """Verbatim run of the document's text."""
+    text: str
+    """The same for reading: white space folded, a leading connective dropped."""
+    part: Part
+    place: float
+    """0 at the beginning of the document, 1 at its end."""
+    terms: tuple[str, ...]
+    """Comparison forms of its content words."""
+    held: frozenset[str]
+    """Its terms and pairs of neighbouring terms."""
+
+
+def readable(text: str) -> str:
+    """A sentence for the reader: one line, no leading connective, a capital first and a stop last."""
+    text = _BLANKS.sub(" ", text).strip(" \t\n*#-\u2022")
+    text = _LEADS.sub("", text, count=1) or text
+    first = text.split(" ", 1)[0]
+    if first.isalpha() and first.islower() and first.isascii():  # p53, mRNA and the like stay as they are
+        text = text[0].upper() + text[1:]
+    if text and text[-1] not in ".!?":
+        text = text.rstrip(" ,;:") + "."
+    return text
+
+
+def quotable(quote: str) -> bool:
+    """True for a statement that can stand alone: no question, heading, list of numbers or citation line."""
+    plain = normalise(quote)
+    return (
+        MIN_QUOTE_CHARS <= len(plain) <= LONGEST_SENTENCE
+        and len(plain.split()) >= 6
+        and not plain.endswith(("?", ":", "..."))
+        and plain[0] not in ",;)]}"
+        and not _JUNK.search(plain)
+        and sum(c.isalpha() for c in plain) > 0.4 * len(plain)
+        and plain.upper() != plain
+    )
+
+
+@lru_cache(maxsize=512)
+def split(
+    evidence_id: str, text: str, title: str = "", full_text: bool = False, study: bool = True
+) -> tuple[Sentence, ...]:
+    """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
+    reads the same documents. `study`: its parts are those of a study (aim, methods, results)."""
+    text = text[:LONGEST_TEXT]
+    whole = normalise(text)
+    named = Evidence(evidence_id=evidence_id, source="", title=title, text="")
+    found: list[Sentence] = []
+    for start, end, label in _labelled(text):
+        part = part_of_label(label) if label else "plain"
+        if part is None:
+            continue
+        if not study:
+            part = "plain"
+        spans = [
+            (start + at + first, start + at + after)
+            for at, piece in _blocks(text[start:end])
+            for first, after in _spans(piece)
+        ]
+        for first, after in spans:
+            quote = text[first:after].strip().lstrip(":;,. ")
+            # A combining mark at the edge of a run could make it differ once both are normalised.
+            if not quotable(quote) or normalise(quote) not in whole:
+                continue
+            if says_nothing(normalise(quote), named):
+                continue
+            closes = after == spans[-1][1] and len(spans) > 2 and not full_text
+            own = part_of_sentence(normalise(quote), part, last=closes) if study else part
+            words = tuple(terms(quote))
+            found.append(
+                Sentence(
+                    evidence_id=evidence_id,
+                    quote=quote,
+                    text=readable(quote),
+                    part=own,
+                    place=first / len(text),
+                    terms=words,
+                    held=frozenset((*words, *pairs(words))),
+                )
+            )
+    return tuple(found)
+
+
+def sentences(document: Evidence) -> tuple[Sentence, ...]:
+    """The quotable sentences of a document."""
+    study = document.evidence_type not in NOT_STUDIES
+    return split(document.evidence_id, document.text, document.title, document.full_text, study)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Sentences of a paragraph. A piece that begins with a plain lower-case word belongs to the one before:
+    an unknown abbreviation (`b.i.d. lowered`) was taken for an end."""
+    spans: list[tuple[int, int]] = []
+    for start, end in _units_split(text, nupunkt.sent_spans(text)):
+        first = _FIRST_WORD.match(text, start)
+        if spans and first and first.group(1).islower():
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Sentences that were taken for one because the first ends in a measure (`was 100 g. The median`) or in a
+    word the splitter takes for an abbreviation (`for cancer. Staging was`)."""
+    for start, end in spans:
+        begun = start
+        ends = [*_MEASURE_END.finditer(text, start, end), *_WORD_END.finditer(text, start, end)]
+        for match in sorted(ends, key=lambda m: m.start()):
+            yield begun, match.end(1)
+            begun = match.end()
+        yield begun, end
+
+
+def _labelled(text: str) -> list[tuple[int, int, str]]:
+    """Runs of text with the label that stands before each; the label itself is in no run."""
+    runs: list[tuple[int, int, str]] = []
+    start, label = 0, ""
+    for match in LABEL.finditer(text):
+        if match.start() > start:
+            runs.append((start, match.start(), label))
+        start, label = match.end(), match.group("label")
+    if start < len(text):
+        runs.append((start, len(text), label))
+    return runs
+
+
+def _blocks(text: str) -> list[tuple[int, str]]:
+    """Paragraphs and list items with their offsets, without the heading some begin with."""
+    blocks: list[tuple[int, str]] = []
+    start = 0
+    for match in _BLOCK.finditer(text):
+        blocks.append((start, text[start : match.start()]))
+        start = match.end()
+    blocks.append((start, text[start:]))
+    bare = []
+    for at, piece in blocks:
+        heading = _HEADING.match(piece)
+        skip = heading.end() if heading else 0
+        bare.append((at + skip, piece[skip:]))
+    return [(at, piece) for at, piece in bare if piece.strip()]

@@ -1,0 +1,69 @@
+"""Whether two sentences say the same, or the opposite of each other, by their words."""
+
+import re
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz
+
+from activities.text.evidence_strength import opposed, trend
+from activities.text.tokens import pairs, terms, weak_stems
+from activities.types import Support
+
+SAME = 90
+"""`rapidfuzz` ratio of sorted words from which two sentences may say the same."""
+LIKE = 0.45
+"""Overlap (Jaccard) of specific terms from which two sentences speak of the same thing."""
+LIKE_ASKED = 0.25
+"""The same where both hold all that the question names."""
+LEAST_SHARED = 3
+
+_NEGATION = re.compile(
+    r"\b(?:no|not|nor|neither|never|none|without|cannot|lack\w*|fail\w*|in(?:effective|significant)"
+    r"|non-?\w+|un\w+)\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def same(one: str, other: str) -> bool:
+    """True for two wordings of one statement: nearly the same words, and the same names, numbers, direction
+    and negations."""
+    if one == other:
+        return True
+    if fuzz.token_sort_ratio(one, other, score_cutoff=SAME) < SAME:
+        return False
+    weak = weak_stems()
+    return (
+        set(terms(one)) - weak == set(terms(other)) - weak
+        and _numbers(one) == _numbers(other)
+        and len(_NEGATION.findall(one)) == len(_NEGATION.findall(other))
+        and trend(one) == trend(other)
+    )
+
+
+def contradicts(one: str, other: str, question: str = "") -> bool:
+    """True when two sentences speak of the same thing and point in opposite directions.
+
+    The same thing: most of their specific terms in common, or each holding every specific term of the
+    question and of its names. Cues only: a person has to look at both.
+    """
+    if not opposed(one, other):
+        return False
+    weak = weak_stems()
+    a, b = [t for t in terms(one) if t not in weak], [t for t in terms(other) if t not in weak]
+    shared = set(a) & set(b)
+    if len(shared) >= LEAST_SHARED and len(shared) / len({*a, *b}) >= LIKE:
+        return True
+    asked = [t for t in terms(question) if t not in weak]
+    if len(shared) < LIKE_ASKED * len({*a, *b}):
+        return False
+    wanted = {*asked, *(p for p in pairs(asked) if p in set(pairs(a)) | set(pairs(b)))}
+    return len(set(asked)) >= 2 and wanted <= {*a, *pairs(a)} and wanted <= {*b, *pairs(b)}
+
+
+def one_work(one: Sequence[Support], other: Sequence[Support]) -> bool:
+    """True when two claims rest on a common work: one that weighs both sides does not contradict itself."""
+    return bool({s.evidence_id for s in one} & {s.evidence_id for s in other})
+
+
+def _numbers(text: str) -> list[str]:
+    return sorted(w.strip(".,;()%") for w in text.split() if any(c.isdigit() for c in w))

@@ -1,0 +1,193 @@
+"""Words as the ranking sees them: folded, stemmed, without function words; and the names in a text.
+
+Only the comparison forms are folded. What is shown, searched or quoted stays as it was typed.
+"""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+
+import Stemmer
+from bm25s.stopwords import STOPWORDS_EN_PLUS
+
+from activities.text.vocabulary import families, vocabulary
+
+_WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
+_QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{2,80})[\"\u201c\u201d]")
+_SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
+
+_GREEK = {
+    chr(code): unicodedata.name(chr(code)).rsplit(" ", 1)[-1].lower().replace("lamda", "lambda")
+    for code in range(0x3B1, 0x3CA)
+    if code != 0x3C2
+}
+"""Small Greek letters by name: alpha for the sign of alpha."""
+
+_SINGLES = {"b", "c", "d", "e", "k"}
+"""Letters that stand for something (hepatitis B, vitamin D); other single letters are noise."""
+
+_FUNCTION = frozenset(STOPWORDS_EN_PLUS) - {"d"} | vocabulary("function")
+
+WEAK = vocabulary("weak")
+"""Words that any question of this kind may have: they count, but little."""
+
+_BREAKERS = vocabulary("breakers")
+
+_HEADS = frozenset({"diseas", "therapi", "drug", "safeti"})
+"""Stems of weak words that belong to a name before them: Alzheimer's disease."""
+
+_SUFFIXES = re.compile(
+    r"(?:itis|osis|oses|emia|aemia|oma|omas|pathy|pathies|algia|ectomy|plasty|scopy|uria|trophy|plegia|"
+    r"penia|sclerosis|virus|cocci|coccus|bacter|ase|ases|kine|kines|tropin|globin|genic|blast|cyte|cytes|"
+    r"receptor|glycan|lipid|peptide|antigen|mab|mabs|nib|nibs|statin|statins|pril|prils|sartan|sartans|olol|"
+    r"azole|azoles|mycin|cillin|cycline|formin|gliptin|gliflozin|glitazone|parib|ciclib|dronate|triptan|"
+    r"setron|prazole|floxacin|vir|vudine|caine|barbital|azepam|oxetine|dopa|steroid|steroids|toxin)$"
+)
+_MARKUP = re.compile(
+    r"\$\([^)]*\)|</?[A-Za-z][^<>]*>|\[[^\]]*\]\([^)]*\)|\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
+)
+_ADJECTIVE = re.compile(r"[a-z]{3,}(?:al|ic|ive|ous|ary|less|ful)$")
+_local = threading.local()
+
+
+def fold(text: str) -> str:
+    """NFKC, plain dashes and apostrophes, Greek letters by name, case folded: for comparing only."""
+    text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    text = _DASHES.sub("-", text)
+    return "".join(_GREEK.get(c, c) for c in text)
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The comparison form of a folded word: British spellings made American, Snowball's English stem, and
+    one form for the words of a family (`renal`, `kidney`)."""
+    plain = _snowball(word)
+    return _family_heads().get(plain, plain)
+
+
+@cache
+def _family_heads() -> dict[str, str]:
+    """Stem -> stem of the first word of its family."""
+    return {_snowball(word): _snowball(words[0]) for words in families() for word in words}
+
+
+def _snowball(word: str) -> str:
+    if len(word) > 4:
+        word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
+        word = re.sub(r"our(s?)$", r"or\1", word)
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:  # a Stemmer must not be shared between threads
+        stemmer = _local.stemmer = Stemmer.Stemmer("english")
+    return str(stemmer.stemWord(word))
+
+
+def terms(text: str) -> list[str]:
+    """Comparison forms of the content words, in order, repeated as often as they occur.
+
+    `drug-eluting` gives both of its parts, `IL-6` one joined form.
+    """
+    found: list[str] = []
+    for match in _WORD.finditer(fold(text)):
+        word = match.group().removesuffix("'s")
+        parts = re.split(r"[-/]", word)
+        if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):
+            parts = ["".join(parts)]
+        for part in parts:
+            bare = part.replace("'", "").replace(".", "")
+            if bare in _FUNCTION or (len(bare) < 2 and bare not in _SINGLES) or bare.isdigit():
+                continue
+            found.append(stem(bare))
+    return found
+
+
+def pairs(found: Sequence[str]) -> list[str]:
+    """Neighbours among terms, as terms of their own: `breast cancer` is more than `breast` and `cancer`."""
+    return [f"{a} {b}" for a, b in pairwise(found) if a != b]
+
+
+@cache
+def weak_stems() -> frozenset[str]:
+    """Comparison forms of `WEAK`."""
+    return frozenset(stem(word) for word in WEAK)
+
+
+def is_function(word: str) -> bool:
+    """True for words that carry no topic."""
+    return fold(word).removesuffix("'s") in _FUNCTION
+
+
+def looks_special(word: str) -> bool:
+    """True for a name rather than an English word: inner capitals, digits, Greek, a technical suffix."""
+    letters = word.replace("-", "").replace("/", "")
+    return (
+        (any(c.isdigit() for c in letters[:-1] or letters) and any(c.isalpha() for c in letters))
+        or any(c.isupper() for c in letters[1:])
+        or any(c in _GREEK for c in letters)
+        or (len(letters) > 5 and bool(_SUFFIXES.search(fold(letters))))
+    )
+
+
+def biomedical_cues(text: str) -> int:
+    """How many words of a text belong to biomedicine, by how they begin or end."""
+    beginnings = tuple(vocabulary("biomedical"))
+    words = [fold(m.group()) for m in _SURFACE.finditer(text)]
+    return sum(w.startswith(beginnings) or (len(w) > 5 and bool(_SUFFIXES.search(w))) for w in words)
+
+
+def without_markup(text: str) -> str:
+    """A question without addresses, tags, links and commands that were pasted with it."""
+    return _MARKUP.sub(" ", text)
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """The names and noun phrases of a question as they were typed, in order of appearance.
+
+    Runs of content words between function words, verbs of asking and punctuation; quoted phrases whole.
+    A phrase of only weak words is left out unless there is no other.
+    """
+    found: dict[str, str] = {}
+    rest = text = without_markup(text)
+    for match in _QUOTED.finditer(text):
+        found.setdefault(fold(match.group(1)), match.group(1).strip())
+        rest = rest.replace(match.group(), " . ")
+    run: list[str] = []
+    runs: list[list[str]] = []
+    last = 0
+    for match in _SURFACE.finditer(rest):
+        word = match.group().rstrip(".")
+        gap = rest[last : match.start()]
+        last = match.end()
+        if run and gap.strip(" "):
+            runs.append(run)
+            run = []
+        bare = fold(word)
+        named = word.isupper() and len(word) > 1 and word not in ("AND", "OR", "NOT")
+        if (is_function(word) and not named) or bare in _BREAKERS:
+            runs.append(run)
+            run = []
+            continue
+        run.append(word)
+    runs.append(run)
+    weak = weak_stems()
+    fallback: list[str] = []
+    for words in runs:
+        kept = list(words)
+        while kept and (kept[0].isdigit() or (len(kept) > 1 and stem(fold(kept[0])) in weak)):
+            kept = kept[1:]
+        while len(kept) > 1 and stem(fold(kept[-1])) in weak - _HEADS and not kept[-1][0].isupper():
+            if len(kept) == 2 and _ADJECTIVE.search(kept[0]):
+                break  # functional outcomes
+            kept = kept[:-1]
+        if not kept:
+            continue
+        phrase = " ".join(kept)
+        if all(stem(fold(w)) in weak for w in kept):
+            fallback.append(phrase)
+        elif len(phrase) > 1:
+            found.setdefault(fold(phrase), phrase)
+    chosen = list(found.values()) or fallback
+    return tuple(dict.fromkeys(chosen))

@@ -1,0 +1,227 @@
+"""Does a claim say what its quote says? Numbers, direction and negation, decided by code.
+
+Both checks err on the side of dropping: a claim that is lost costs a sentence, a claim that turns its source
+round costs the reader's trust. Texts are expected in the normal form of
+`activities.verification.quote_check.normalise`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+_UNITS = {
+    **dict.fromkeys(("mg", "milligram", "milligrams"), "mg"),
+    **dict.fromkeys(("g", "gram", "grams"), "g"),
+    **dict.fromkeys(("kg", "kilogram", "kilograms"), "kg"),
+    **dict.fromkeys(("\u03bcg", "ug", "mcg", "microgram", "micrograms"), "ug"),
+    **dict.fromkeys(("ml", "mL"), "ml"),
+    **dict.fromkeys(("nM", "nm"), "nm"),
+    **dict.fromkeys(("\u03bcM", "uM"), "um"),
+    **dict.fromkeys(("mM", "mm"), "mm"),
+    **dict.fromkeys(("h", "hour", "hours", "hr", "hrs"), "hour"),
+    **dict.fromkeys(("d", "day", "days"), "day"),
+    **dict.fromkeys(("wk", "week", "weeks"), "week"),
+    **dict.fromkeys(("month", "months"), "month"),
+    **dict.fromkeys(("y", "yr", "yrs", "year", "years"), "year"),
+    **dict.fromkeys(("fold", "times"), "fold"),
+}
+_TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
+_SMALL = (
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_WORDS = {word: number for number, word in enumerate(_SMALL, start=2)} | {
+    word: 10 * tens for tens, word in enumerate(_TENS, start=3)
+}
+_ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
+_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
+_ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
+_NUMBER_WORD = re.compile(r"(?<![\w-])(" + "|".join(_WORDS) + r")(?![\w])", re.IGNORECASE)
+_BELOW = re.compile(r"(?:\b(?:less|lower|fewer) than|\bbelow|<)\s*$", re.IGNORECASE)
+_ABOVE = re.compile(r"(?:\b(?:more|greater|higher) than|\babove|>)\s*$", re.IGNORECASE)
+_AT_MOST = re.compile(r"(?:\bat most|\bup to|\u2264|<=)\s*$", re.IGNORECASE)
+_AT_LEAST = re.compile(r"(?:\bat least|\u2265|>=)\s*$", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"""(?<![\w.])(?<![^\W\d_]-)            # not inside a name: IL-6, COVID-19, CYP3A4
+        (?P<sign>(?<!\d)-)?
+        (?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)
+        (?P<percent>\s?%|[\s-]per\s?cent(?:age)?\b)?
+        (?:[\s-]?(?P<unit>[^\W\d_]+))?""",
+    re.VERBOSE,
+)
+_RANGE_TO_PERCENT = re.compile(
+    r"(\d+(?:\.\d+)?)(\s?(?:-|to|and|or|vs\.?|versus|,)\s?)(?=-?\d+(?:\.\d+)?\s?(?:%|per\s?cent))"
+)
+_PEOPLE = re.compile(r"\s+(?:patients?|participants?|adults?|children|women|men|subjects?|people|cases?)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as a text states it."""
+
+    value: Decimal
+    percent: bool
+    either: bool
+    """The first half of `20-30%`: may be repeated with or without the sign."""
+    comparator: str
+    unit: str
+    shown: str
+
+    def says(self, quoted: "Number", *, falling: bool) -> bool:
+        """Whether a quote's number bears this one out. `falling`: the claim speaks of a decrease, so that a
+        quoted minus may be carried by the word."""
+        same_value = self.value == quoted.value or (
+            falling and self.value > 0 and self.value == -quoted.value
+        )
+        same_kind = self.percent == quoted.percent or self.either or quoted.either
+        same_unit = not self.unit or not quoted.unit or self.unit == quoted.unit
+        return same_value and same_kind and same_unit and self.comparator == quoted.comparator
+
+
+def numbers(text: str) -> list[Number]:
+    """The numbers a text states, spelled-out ones from two to hundred included. Digits inside names (IL-6,
+    COVID-19, CYP3A4) are not numbers."""
+    text = re.sub(r"(?<=\d)\u00b7(?=\d)", ".", text)
+    text = _ROMAN_AFTER.sub(lambda m: f"{m[1]} {_ROMAN[m[2]]}", text)
+    text = _NUMBER_WORD.sub(lambda m: str(_WORDS[m[1].lower()]), text)
+    shared = {m.start(1) for m in _RANGE_TO_PERCENT.finditer(text)}
+    found = []
+    for match in _TOKEN.finditer(text):
+        unit = match["unit"] or ""
+        glued = bool(unit) and text[match.start("unit") - 1].isdigit()
+        if glued and unit not in _UNITS and (len(unit) == 1 or unit in _ORDINAL_ENDINGS):
+            continue  # a name such as 2a or 3D
+        value = Decimal(match["number"].replace(",", ""))
+        found.append(
+            Number(
+                value=-value if match["sign"] else value,
+                percent=bool(match["percent"]),
+                either=match.start("number") in shared,
+                comparator=_comparator(text[: match.start()]),
+                unit=_UNITS.get(unit, ""),
+                shown=text[match.start() : match.end("percent") if match["percent"] else match.end("number")],
+            )
+        )
+    return found
+
+
+def _comparator(before: str) -> str:
+    tail = before[-16:]
+    for sign, pattern in (("<=", _AT_MOST), (">=", _AT_LEAST), ("<", _BELOW), (">", _ABOVE)):
+        if pattern.search(tail):
+            return sign
+    return ""
+
+
+def missing_number(claim: str, quotes: Sequence[str], years: Sequence[int], items: int) -> str:
+    """The first number of the claim that none of its quotes has, or an empty string.
+
+    `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
+    it cites, which it may count in words ("two trials").
+    """
+    quoted = [number for quote in quotes for number in numbers(quote)]
+    falling = _pole(claim, _DIRECTIONS[0]) == -1
+    spelled = {_WORDS[m[1].lower()] for m in _NUMBER_WORD.finditer(claim)}
+    for number in numbers(claim):
+        if any(number.says(other, falling=falling) for other in quoted):
+            continue
+        if number.value in years and not number.percent and not _counts_people(claim, number):
+            continue
+        if number.value == items and items in spelled:
+            continue
+        return number.shown
+    return ""
+
+
+def _counts_people(claim: str, number: Number) -> bool:
+    at = claim.find(number.shown)
+    return at >= 0 and bool(_PEOPLE.match(claim[at + len(number.shown) :]))
+
+
+def _words(stems: str) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(stems.split()) + r")", re.IGNORECASE)
+
+
+_DIRECTIONS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (
+        _words(r"increas rais(?:e|ed|es|ing)\b elevat higher\b greater\b ris(?:e|es|ing|en)\b rose\b "
+               r"up-?regulat grew\b"),
+        _words(r"decreas reduc lower declin diminish fell\b fall(?:s|ing|en)?\b less\b fewer\b down-?regulat "
+               r"drop(?:s|ped|ping)?\b"),
+    ),
+    (_words(r"activat stimulat agonis[mt] induc"), _words(r"inhibit suppress antagonis[mt] block inactivat")),
+    (_words(r"improv better\b beneficial ameliorat"), _words(r"worse deteriorat harmful detriment aggravat")),
+    (_words(r"effective\b efficac"), _words(r"ineffective inefficac")),
+    (_words(r"safe\b safely\b"), _words(r"unsafe\b")),
+    (_words(r"sensitiv"), _words(r"resistan insensitiv")),
+    (_words(r"superior"), _words(r"inferior")),
+)  # fmt: skip
+
+
+def _pole(text: str, pair: tuple[re.Pattern[str], re.Pattern[str]]) -> int:
+    """1 when the text only points up, -1 when only down, 0 when neither or both."""
+    up, down = pair
+    return bool(up.search(text)) - bool(down.search(text))
+
+
+_HARMLESS = re.compile(r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less than\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|no|cannot|never|neither|nor|none|nothing)\b|n't\b|\bfail(?:s|ed|ing|ure)? to\b", re.IGNORECASE
+)
+_NEGATIVE = re.compile(
+    r"\bwithout\b|\black\w*|\babsen\w*|\bunable\b|\bunlikely\b|\bunchanged\b|\bunaffected\b|\bunrelated\b|"
+    r"\bineffective\w*|\binsufficient\w*|\binconclusive\b|\bunclear\b|\buncertain\w*|\bunknown\b|\bunproven\b|"
+    r"\bsimilar\w*|\bcomparable\b|\bequal\w*|\bequivalent\b|\bindependent\w*|\bfew\b|\blittle\b|\brare\w*|"
+    r"\bhardly\b|\bscarce\w*|\bnon-?(?!steroid)\w+|\bfailed\b|\bfailure of\b|\bnull\b|\binsignifican\w*|"
+    r"\birrelevant\b|\buncommon\b|\bruled out\b|\bfutil\w*|\bnegative\w*",
+    re.IGNORECASE,
+)
+"""Words that deny without a `not`; they bear out a claim that denies."""
+_HEDGED = re.compile(
+    r"\bsafe\w*|\btolerated\b|\bprevent\w*|\bavoid\w*|\brather than\b|\bonly\b|\blimited\b|\bfree of\b|"
+    r"\bremain(?:s|ed)? to be\b|\bexclud\w*|\bstopped\b|\bterminated\b|\bcontradict\w*|\bdisprov\w*|"
+    r"\brefut\w*",
+    re.IGNORECASE,
+)
+"""Words by which a claim may carry over a denial ("no adverse events" -> "well tolerated")."""
+_NOT_SIGNIFICANT = re.compile(r"\bp\s*(?:=|>|>=|\u2265)\s*0?\.(?:0[5-9]|[1-9])", re.IGNORECASE)
+_CLAUSES = re.compile(r"[;:]|(?<=[.!?])\s|,?\s\b(?:but|however|whereas|although|though|while|yet)\b")
+_WORD = re.compile(r"[^\W_]+")
+_CONTENT = re.compile(r"[^\W_]{4,}")
+
+
+def turned_round(claim: str, quote: str) -> str:
+    """Why the quote says the opposite of the claim, or an empty string when it does not clearly do so."""
+    for pair in _DIRECTIONS:
+        if _pole(claim, pair) * _pole(quote, pair) == -1:
+            return "its quote points the other way"
+    claim, quote = _HARMLESS.sub(" ", claim), _HARMLESS.sub(" ", quote)
+    if _NEGATION.search(claim):
+        agrees = (
+            _NEGATION.search(quote)
+            or _NOT_SIGNIFICANT.search(quote)
+            or _found(_NEGATIVE, quote) - _found(_NEGATIVE, claim)
+        )
+        return "" if agrees else "it denies what its quote affirms"
+    own = (_found(_NEGATIVE, claim) | _found(_HEDGED, claim)) - {
+        word.lower() for word in _WORD.findall(quote)
+    }
+    if not own and _NEGATION.search(_nearest_clause(claim, quote)):
+        return "it affirms what its quote denies"
+    return ""
+
+
+def _found(pattern: re.Pattern[str], text: str) -> set[str]:
+    return {match.lower() for match in pattern.findall(text)}
+
+
+def _nearest_clause(claim: str, quote: str) -> str:
+    """The clause of the quote that shares most words with the claim; of equals the one without a negation."""
+    wanted = {word.lower() for word in _CONTENT.findall(claim)}
+
+    def nearness(clause: str) -> tuple[int, bool]:
+        shared = wanted & {word.lower() for word in _CONTENT.findall(clause)}
+        return len(shared), not _NEGATION.search(clause)
+
+    return max(_CLAUSES.split(quote), key=nearness)

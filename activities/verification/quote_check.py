@@ -1,0 +1,266 @@
+"""The quote check: a claim stands only on words that the item it cites really contains.
+
+Invariants:
+
+- Each quote is looked for in the text of the very item it is attributed to, never in another one.
+- A quote is one contiguous run of at least 25 characters after `normalise`, of whole words and whole numbers:
+  a run that starts inside "inactive" or "12.5" would say something else than its source.
+- The only repairs are cutting a quote at its ellipses into parts that are each verbatim, and taking off
+  quotation marks and a label around it. There is no fuzzy match: it would let "alpha" pass for "beta".
+- Retracted work supports nothing.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from activities.steps import DraftClaim
+from activities.types import Evidence, Support
+from activities.verification.claim_check import missing_number, turned_round
+
+MIN_QUOTE_CHARS = 25
+"""Shorter runs match by chance."""
+
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
+    }
+)
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*\.{3,}\s*\]|\(\s*\.{3,}\s*\)|\.{3,})\s*")
+_LABEL = re.compile(r"^[^\W\d_][^\W\d_ /&-]*(?:[ /&-][^\W\d_]+){0,3}:\s+")
+_MARKS = "\"'`"
+
+_VOLUME_AND_PAGES = re.compile(
+    r"\b(?:19|20)\d\d\b[^.;:]{0,12};\s*\d+\s*(?:\([^)]{1,12}\))?\s*:\s*[A-Za-z]?\d+"
+    r"|\b\d+\s*\(\d+\)\s*[:,]\s*[A-Za-z]?\d+\s*-\s*\d+"
+    r"|\bvol\.?\s*\d+\b.{0,20}\bpp?\.\s*\d+",
+    re.IGNORECASE,
+)
+_LOCATOR = re.compile(r"\bdoi\b\s*:|\b10\.\d{4,9}/\S|\bPMI?D\s*:|\bPMCID\s*:|\bISSN\b", re.IGNORECASE)
+_AUTHORS = re.compile(
+    r"^\W*(?:\d{1,3}[\].)]?\s*)?[A-Z][\w'-]+ [A-Z]{1,3}(?:, [A-Z][\w'-]+ [A-Z]{1,3})*"
+    r"(?:,? (?:et al|and [A-Z][\w'-]+ [A-Z]{1,3}))?\.(?:\s|$)"
+)
+_AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)+.*\((?:19|20)\d\d[a-z]?\)")
+_COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved\b", re.IGNORECASE)
+
+
+def normalise(text: str) -> str:
+    """The one normal form that quotes and texts are compared in: NFKC, typographic quotes and dashes made
+    plain, all white space made one space, case kept."""
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN).split())
+
+
+def verbatim(quote: str, text: str) -> bool:
+    """Whether the quote is a contiguous run of whole words of the text, of at least 25 characters."""
+    return _occurs(normalise(quote), normalise(text))
+
+
+def _occurs(quote: str, text: str) -> bool:
+    """`verbatim` for what is normalised already."""
+    if len(quote) < MIN_QUOTE_CHARS:
+        return False
+    start = text.find(quote)
+    while start >= 0:
+        end = start + len(quote)
+        if not _cuts_word(text[:start][-2:], quote[0]) and not _cuts_word(text[end:][:2][::-1], quote[-1]):
+            return True
+        start = text.find(quote, start + 1)
+    return False
+
+
+def _cuts_word(outside: str, edge: str) -> bool:
+    """Whether a word or a number goes on beyond the edge of a run. `outside` is the two characters beyond,
+    the nearer one last. Scripts without spaces between words have no such edges."""
+    if not outside:
+        return False
+    near, far = outside[-1], outside[0] if len(outside) > 1 else " "
+    if edge == "-":
+        return _joins(near)
+    if not _joins(edge):
+        return False
+    if _joins(near):
+        return True
+    if edge.isdigit() and near in "-%<>=\u2264\u2265\u00b1":
+        return True
+    return _joins(far) and (near == "-" or (near in ".,\u00b7" and edge.isdigit() and far.isdigit()))
+
+
+def _joins(character: str) -> bool:
+    return character.isalnum() and unicodedata.east_asian_width(character) not in "WF"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of one claim."""
+
+    draft: DraftClaim
+    support: tuple[Support, ...] = ()
+    """The quotes that stood; empty when the claim is dropped."""
+    reason: str = ""
+    """Why the claim is dropped; empty when it is kept."""
+    repaired: bool = False
+    refused: tuple[str, ...] = ()
+    """Why single quotes were taken away."""
+    retracted: tuple[str, ...] = ()
+    """Ids of retracted items that were not accepted as support."""
+
+    @property
+    def kept(self) -> bool:
+        return not self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaims:
+    """What became of a list of claims, in its order."""
+
+    claims: tuple[Checked, ...]
+
+    @property
+    def kept(self) -> tuple[Checked, ...]:
+        return tuple(claim for claim in self.claims if claim.kept)
+
+    @property
+    def dropped(self) -> tuple[Checked, ...]:
+        return tuple(claim for claim in self.claims if not claim.kept)
+
+    @property
+    def repaired(self) -> int:
+        """Claims kept with at least one repaired quote."""
+        return sum(claim.repaired for claim in self.kept)
+
+
+class QuoteChecker:
+    """Checks claims against documents; normalises each document once."""
+
+    def __init__(self, documents: Mapping[str, Evidence]) -> None:
+        self._documents = documents
+        self._texts: dict[str, str] = {}
+
+    def check(self, draft: DraftClaim) -> Checked:
+        """Check one claim. Never raises: what cannot be verified is dropped with its reason."""
+        stood = self.supports(draft.support)
+        claim = normalise(draft.text)
+        refused = list(stood.refused)
+        support = []
+        for item in stood.support:
+            flip = turned_round(claim, normalise(item.quote))
+            if flip:
+                refused.append(flip)
+            else:
+                support.append(item)
+        reason = ""
+        if not claim:
+            reason = "it says nothing"
+        elif not draft.support:
+            reason = "it cites nothing"
+        elif not support:
+            reason = _first_reasons(refused)
+        else:
+            reason = self._numbers_missing(claim, support)
+        return Checked(
+            draft,
+            () if reason else tuple(support),
+            reason,
+            stood.repaired and not reason,
+            tuple(refused),
+            stood.retracted,
+        )
+
+    def supports(self, supports: Iterable[Support]) -> Checked:
+        """Check quotes alone, without a claim: those that stand, and why the others do not."""
+        kept: dict[tuple[str, str], Support] = {}
+        refused: list[str] = []
+        retracted: list[str] = []
+        repaired = False
+        for support in supports:
+            document = self._documents.get(support.evidence_id)
+            if document is None:
+                refused.append("it cites an item that was not found in this run")
+            elif document.standing == "retracted":
+                refused.append("it rests on retracted work")
+                retracted.append(document.evidence_id)
+            else:
+                parts, reason = self._parts(support.quote, document)
+                if reason:
+                    refused.append(reason)
+                else:
+                    repaired = repaired or parts != (_tidy(support.quote),)
+                    for part in parts:
+                        key = (support.evidence_id, normalise(part))
+                        kept.setdefault(key, Support(evidence_id=support.evidence_id, quote=part))
+        return Checked(
+            DraftClaim(text="", support=()),
+            tuple(kept.values()),
+            repaired=repaired,
+            refused=tuple(refused),
+            retracted=tuple(retracted),
+        )
+
+    def _parts(self, quote: str, document: Evidence) -> tuple[tuple[str, ...], str]:
+        """The verbatim quotes in what was given as one, or the reason why there is none."""
+        text = self._text(document)
+        plain = normalise(quote)
+        if _occurs(plain, text):
+            parts: tuple[str, ...] = (plain,)
+        else:
+            stripped = plain.strip(_MARKS + " ")
+            parts = tuple(part for part in _ELLIPSIS.split(stripped) if part)
+            parts = tuple(part.strip(_MARKS + " ") for part in parts)
+            if parts and not _occurs(parts[0], text):
+                parts = (_LABEL.sub("", parts[0]).strip(_MARKS + " "), *parts[1:])
+            if not parts or any(len(part) < MIN_QUOTE_CHARS for part in parts):
+                return (), f"its quote is shorter than {MIN_QUOTE_CHARS} characters"
+            if not all(_occurs(part, text) for part in parts):
+                return (), "its quote is not in the text of the item it cites"
+        for part in parts:
+            reason = says_nothing(part, document)
+            if reason:
+                return (), reason
+        return ((_tidy(quote),) if parts == (plain,) else parts), ""
+
+    def _text(self, document: Evidence) -> str:
+        key = document.evidence_id
+        if key not in self._texts:
+            self._texts[key] = normalise(document.text)
+        return self._texts[key]
+
+    def _numbers_missing(self, claim: str, support: Sequence[Support]) -> str:
+        cited = {item.evidence_id: self._documents[item.evidence_id] for item in support}
+        years = [document.year for document in cited.values() if document.year]
+        number = missing_number(claim, [normalise(item.quote) for item in support], years, len(cited))
+        return f"it has a number that its quote does not have: {number}" if number else ""
+
+
+def check(claims: Iterable[DraftClaim], documents: Mapping[str, Evidence]) -> CheckedClaims:
+    """Check every claim against the documents, by evidence id."""
+    checker = QuoteChecker(documents)
+    return CheckedClaims(tuple(checker.check(claim) for claim in claims))
+
+
+def says_nothing(quote: str, document: Evidence) -> str:
+    """Why a quote that is in the text still bears nothing out: a title, a citation line, a reference."""
+    title = normalise(document.title).casefold().strip(" .")
+    plain = quote.casefold().strip(" .")
+    beyond = len(plain) - len(title)
+    if plain in title or (len(title) >= MIN_QUOTE_CHARS and title in plain and beyond < MIN_QUOTE_CHARS):
+        return "its quote is merely the title"
+    if _COPYRIGHT.search(quote):
+        return "its quote is a copyright line"
+    if _VOLUME_AND_PAGES.search(quote) or _LOCATOR.search(quote):
+        return "its quote is a citation line"
+    if _AUTHORS.search(quote) or _AUTHORS_APA.search(quote):
+        return "its quote is a line of references"
+    return ""
+
+
+def _tidy(quote: str) -> str:
+    """White space made single, nothing else changed."""
+    return " ".join(quote.split())
+
+
+def _first_reasons(reasons: Sequence[str]) -> str:
+    return "; ".join(dict.fromkeys(reasons)) or "no quote stands"

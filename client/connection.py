@@ -1,0 +1,150 @@
+"""How a process reaches Temporal: a server that was configured, or the one this machine runs for itself.
+
+Configured means `--address`, or an address in Temporal's own standard variables (`TEMPORAL_ADDRESS`,
+`TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS...`) or profile file, read by `temporalio.envconfig`;
+then no server and no worker is started. Otherwise `client.embedded.server` brings up the embedded pair.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from temporalio.client import Client
+from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
+from temporalio.runtime import Runtime, TelemetryConfig
+
+from activities.payloads import DATA_CONVERTER
+from activities.settings import Settings
+
+CONNECT_SECONDS = 8.0
+"""How long an address may take to answer before it counts as dead."""
+
+PLAIN = {
+    "Connection refused": "connection refused",
+    "dns error": "its name is not known",
+    "InvalidCertificate": "its certificate is not accepted",
+    "PermissionDenied": "permission denied; check the API key and the namespace",
+    "Unauthenticated": "not authenticated; check the API key",
+}
+"""Marks in the Rust client's error texts, and what they mean to a person."""
+
+
+class NoConnection(Exception):
+    """No Temporal server answers. The message is one line that says what to do."""
+
+
+class BadConnectionSettings(Exception):
+    """The `TEMPORAL_*` variables or the profile file cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A client and what is known about the server behind it."""
+
+    client: Client
+    embedded: bool
+    address: str
+    ui_url: str | None = None
+    """Base address of the Web UI, where it is known."""
+
+    def link(self, run_id: str) -> str | None:
+        """The run's page in the Web UI."""
+        from urllib.parse import quote
+
+        if self.ui_url is None:
+            return None
+        return f"{self.ui_url}/namespaces/{self.client.namespace}/workflows/{quote(run_id, safe='')}"
+
+
+def configured(address: str | None = None) -> ClientConnectConfig | None:
+    """The configured connection, or None when there is none and the embedded server serves.
+
+    `address` wins over the environment; namespace, TLS and API key still come from there.
+    Raises BadConnectionSettings.
+    """
+    try:
+        config = ClientConfigProfile.load().to_client_connect_config()
+    except (RuntimeError, ValueError, OSError) as error:
+        raise BadConnectionSettings(
+            f"Temporal's connection settings cannot be read: {error}; "
+            "check the TEMPORAL_* variables and the profile file"
+        ) from error
+    if address:
+        config["target_host"] = address
+    if not config.get("target_host"):
+        return None
+    config["target_host"] = plain_address(config["target_host"])
+    return config
+
+
+def plain_address(address: str) -> str:
+    """`http://host:7233/` -> `host:7233`; the port 7233 where none is given.
+
+    Raises BadConnectionSettings for what is not an address.
+    """
+    plain = address.strip().removeprefix("http://").removeprefix("https://").rstrip("/")
+    host, colon, port = plain.rpartition(":")
+    if not colon or plain.endswith("]"):
+        host, port = plain, "7233"
+    if not host or "/" in plain or any(c.isspace() for c in plain) or not port.isdigit():
+        raise BadConnectionSettings(f"{address!r} is not a Temporal address; write host:port")
+    return f"{host}:{port}"
+
+
+@cache
+def silent_runtime() -> Runtime:
+    """The SDK's native core without its own log, which goes to stdout, where our data goes. What it would say
+    comes back to us as errors."""
+    return Runtime(telemetry=TelemetryConfig(logging=None))
+
+
+async def open_client(
+    config: ClientConnectConfig,
+    timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109 - the SDK's connect knows none
+    runtime: Runtime | None = None,
+) -> Client:
+    """Connect with the house's data converter. Raises NoConnection within `timeout` seconds."""
+    address = config.get("target_host", "")
+    try:
+        connecting = Client.connect(
+            **config, data_converter=DATA_CONVERTER, runtime=runtime or silent_runtime()
+        )
+        return await asyncio.wait_for(connecting, timeout)
+    except TimeoutError as error:
+        raise NoConnection(f"no Temporal server answers at {address} (waited {timeout:.0f} s)") from error
+    except RuntimeError as error:
+        raise NoConnection(f"no Temporal server answers at {address}: {reason(error)}") from error
+
+
+def reason(error: BaseException) -> str:
+    """The innermost cause in a Rust client's error text, on one line."""
+    text = " ".join(str(error).split())
+    return next((plain for mark, plain in PLAIN.items() if mark in text), text[:200])
+
+
+def quiet(_: str) -> None:
+    """Say nothing."""
+
+
+async def connect(
+    settings: Settings,
+    address: str | None = None,
+    *,
+    worker: bool = True,
+    renew: bool = False,
+    say: Callable[[str], None] = quiet,
+) -> Connection:
+    """The way in for every command: the configured server, else the embedded one.
+
+    With `worker`, an embedded server gets its background worker as well; with `renew`, one that runs with
+    other settings than the caller's is restarted. `say` hears what a person should know.
+    Raises NoConnection and BadConnectionSettings.
+    """
+    config = configured(address)
+    if config is not None:
+        client = await open_client(config)
+        return Connection(client, embedded=False, address=config["target_host"])
+    from client.embedded.server import bring_up
+
+    return await bring_up(settings, worker=worker, renew=renew, say=say)

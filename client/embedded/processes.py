@@ -1,0 +1,106 @@
+"""Starting a process that outlives us and holds a lock, and ending it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from client.embedded.locks import INHERITABLE, LockFile, holder, is_held
+
+STOP_SECONDS = 20.0
+"""How long a process may take to end before it is killed."""
+LOG_BYTES = 5 * 1024 * 1024
+"""A log larger than this is put aside when its process is started anew."""
+
+TAIL_BYTES = 8192
+"""How much of a log's end is read."""
+ASKING_SECONDS = 2.0
+"""Longer than anybody takes to ask whether a lock is held."""
+
+
+def spawn(
+    command: list[str], lock: Path, log: Path, folder: Path, env: Mapping[str, str] | None = None
+) -> int:
+    """Start a process in a session of its own, with its output in a log, holding the lock; return its pid.
+
+    Raises Locked when the lock is held, OSError when the process cannot be started.
+    """
+    turn_over(log)
+    environment = dict(os.environ if env is None else env)
+    held = LockFile(lock)
+    held.take(ASKING_SECONDS)
+    with held, log.open("ab") as output:
+        if INHERITABLE:
+            environment["DETERMINATOR_LOCK_FD"] = str(held.fd)
+        else:
+            held.release()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=folder,
+            env=environment,
+            pass_fds=(held.fd,) if INHERITABLE else (),
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        if INHERITABLE:
+            held.sign(process.pid)
+    # it is to outlive us: nobody waits for it, and Popen must not complain about that
+    process.returncode = 0
+    return process.pid
+
+
+def last_error(log: Path) -> str:
+    """The last line of a log that begins with `Error:`, without that word; empty when there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
+            lines = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return ""
+    found = next((line for line in reversed(lines) if line.startswith("Error:")), "")
+    return found.removeprefix("Error:").strip()[:300]
+
+
+def turn_over(log: Path) -> None:
+    """Put a log that has grown large aside, over the one put aside before."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        if log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_suffix(".log.1"))
+
+
+def end(lock: Path, noted: int | None) -> bool:
+    """End the process that holds a lock: asked first, killed when it does not listen. False when nobody holds
+    it, or nobody knows who does.
+
+    `noted` is its pid as a note has it; what the lock itself says is better, because a note may be old.
+    """
+    pid = holder(lock) or noted
+    if pid is None or not is_held(lock):
+        return False
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            break
+        deadline = time.monotonic() + STOP_SECONDS
+        while time.monotonic() < deadline:
+            _reap(pid)
+            if not is_held(lock):
+                return True
+            time.sleep(0.02)
+    return not is_held(lock)
+
+
+def _reap(pid: int) -> None:
+    """Bury a child of ours that has died; another's child is not ours to bury."""
+    if sys.platform != "win32":
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)

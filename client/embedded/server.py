@@ -1,0 +1,308 @@
+"""The embedded pair: one Temporal server and one background worker for a home, started once and reused.
+
+Invariants:
+- Each process holds a lock for as long as it lives (it inherits the open file), so two never serve one home,
+  and `kill -9` frees it.
+- Whoever starts or stops something holds `start.lock`; the common case, both alive, takes no lock at all.
+- A note is a hint (pid, port); the locks, which are signed with their holder's pid, and an answering port are
+  the truth.
+- The command line is a client only: no run depends on its process.
+"""
+
+import asyncio
+import errno
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from activities.settings import Settings
+from client.connection import Connection, NoConnection, open_client, quiet
+from client.embedded.binary import NoServerBinary, find_temporal, free_port, server_version
+from client.embedded.fingerprint import fingerprint, worker_environment
+from client.embedded.home import Places, ServerNote, WorkerNote, read_note, write_note
+from client.embedded.locks import Locked, LockFile, is_held
+from client.embedded.namespace import ATTRIBUTES, raise_retention
+from client.embedded.processes import ASKING_SECONDS, end, last_error, spawn
+
+START_SECONDS = 60.0
+"""How long a server may take until it answers; 1 s is common, a loaded machine takes longer."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What lives in a home at this moment."""
+
+    server: ServerNote | None
+    worker: WorkerNote | None
+
+
+def look(home: Path) -> Pair:
+    """What lives in a home, by its locks and notes; nothing is started."""
+    places = Places(home)
+    return Pair(
+        read_note(places.server_note, ServerNote) if is_held(places.server_lock) else None,
+        read_note(places.worker_note, WorkerNote) if is_held(places.worker_lock) else None,
+    )
+
+
+async def bring_up(
+    settings: Settings, *, worker: bool = True, renew: bool = False, say: Say = quiet
+) -> Connection:
+    """The embedded server, with its worker, started where they are not there yet.
+
+    `renew` restarts a worker whose configuration is not the caller's, and says so. Raises NoConnection.
+    """
+    places = Places(settings.home)
+    try:
+        places.make()
+        wanted = fingerprint(settings, places) if worker else None
+        found = await _running_server(places)
+        if found is None or (wanted and _worker_trouble(places, found[1], wanted, renew)):
+            async with _starting(places):
+                found = await _running_server(places) or await _start_server(places, say)
+                if wanted:
+                    await _settle_worker(settings, places, found[1], wanted, renew, say)
+    except OSError as error:
+        raise NoConnection(unwritable(places.home, error)) from error
+    client, note = found
+    return Connection(client, embedded=True, address=note.address, ui_url=note.ui_url)
+
+
+def unwritable(home: Path, error: OSError) -> str:
+    """What to do about a home that cannot be used."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"there is no space left for {home}; make room there, or set DETERMINATOR_HOME. "
+            "Runs that were begun are kept and go on then"
+        )
+    reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return f"the home folder {home} cannot be used ({reason}); set DETERMINATOR_HOME"
+
+
+def take_down(home: Path, *, server: bool = True) -> list[str]:
+    """End the worker and, with `server`, the server of a home; return the names of what was ended.
+
+    Raises Locked when another command is starting or stopping them and does not come to an end.
+    """
+    places = Places(home)
+    if not places.start_lock.parent.exists():
+        return []
+    lock = LockFile(places.start_lock)
+    lock.take(START_SECONDS)
+    with lock:
+        ended = []
+        worker_note = read_note(places.worker_note, WorkerNote)
+        if end(places.worker_lock, worker_note.pid if worker_note else None):
+            ended.append("worker")
+        server_note = read_note(places.server_note, ServerNote)
+        if server and end(places.server_lock, server_note.pid if server_note else None):
+            ended.append("server")
+    return ended
+
+
+@asynccontextmanager
+async def _starting(places: Places) -> AsyncIterator[None]:
+    """Be the one who starts things. Raises NoConnection when another never comes to an end."""
+    lock = LockFile(places.start_lock)
+    deadline = time.monotonic() + 2 * START_SECONDS
+    while True:
+        try:
+            lock.take()
+            break
+        except Locked:
+            if time.monotonic() > deadline:
+                raise NoConnection(
+                    f"another command has been starting the server for {2 * START_SECONDS:.0f} s; "
+                    "end it and try again"
+                ) from None
+            await asyncio.sleep(0.02)
+    with lock:
+        yield
+
+
+async def _running_server(places: Places) -> tuple[Client, ServerNote] | None:
+    """A client of the server that holds the lock, waiting for one that is just starting; None without one,
+    and when its note is gone, so that nobody knows where it is."""
+    if not is_held(places.server_lock):
+        return None
+    if read_note(places.server_note, ServerNote) is None:
+        return None
+    found = await _wait_until_ready(places)
+    if found is None and is_held(places.server_lock) and read_note(places.server_note, ServerNote):
+        raise NoConnection(
+            "the embedded server does not answer; end it with `determinator down`; "
+            f"its log is {places.server_log}"
+        )
+    return found
+
+
+async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
+    """Poll until the server answers for its namespace; None when it died or never did."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        # read each time: whoever holds the lock may be about to replace the note
+        note = read_note(places.server_note, ServerNote)
+        if note is None:
+            return None
+        try:
+            client = await open_client({"target_host": note.address}, timeout=5)
+            await raise_retention(client)
+        except (NoConnection, RPCError):
+            if not is_held(places.server_lock):
+                return None
+            await asyncio.sleep(0.05)
+        else:
+            return client, note
+    return None
+
+
+async def _start_server(places: Places, say: Say) -> tuple[Client, ServerNote]:
+    """Start the server. The caller holds the start lock and found none that can be reached."""
+    if is_held(places.server_lock):
+        say("restarting the embedded server: the note that says where it is cannot be read")
+        await _end_unknown(places.server_lock)
+    try:
+        binary = find_temporal()
+        version = server_version(binary)
+    except NoServerBinary as error:
+        raise NoConnection(str(error)) from error
+    before = read_note(places.server_note, ServerNote)
+    for attempt in range(3):
+        # the ports of last time keep links to the Web UI alive and let a worker that is still there reconnect
+        known = before if attempt == 0 else None
+        port = free_port(known.port if known else None)
+        ui_port = free_port(known.ui_port if known else None)
+        database = places.database(version)
+        command = _server_command(binary, port, ui_port, database)
+        pid = spawn(command, places.server_lock, places.server_log, places.home)
+        note = ServerNote(
+            pid=pid, port=port, ui_port=ui_port, version=version, database=str(database), started_at=_now()
+        )
+        try:
+            write_note(places.server_note, note)
+        except OSError:
+            end(places.server_lock, pid)
+            raise
+        found = await _wait_until_ready(places)
+        if found is not None:
+            return found
+        end(places.server_lock, pid)
+    raise NoConnection(why_no_server(places, database))
+
+
+def why_no_server(places: Places, database: Path) -> str:
+    """Why the server ended as soon as it was started, by its own last words."""
+    said = last_error(places.server_log)
+    if any(mark in said for mark in BROKEN_DATABASE):
+        cause = said.rpartition(": ")[2]
+        return (
+            f"the embedded server's database is damaged ({cause}); move {database}* away: its "
+            f"runs are lost, finished reports stay in {places.reports}"
+        )
+    if any(mark in said for mark in NO_SPACE):
+        return f"there is no space left for {database}; make room there and try again, nothing is lost"
+    return f"the embedded server does not start{f' ({said})' if said else ''}; see {places.server_log}"
+
+
+BROKEN_DATABASE = ("file is not a database", "malformed", "disk image", "file is encrypted")
+NO_SPACE = ("disk is full", "no space left")
+"""How SQLite and the system say it, in the server's last words."""
+
+
+async def _end_unknown(lock: Path) -> None:
+    """End the process that holds a lock when no note says which one it is. Raises NoConnection."""
+    if not await asyncio.to_thread(end, lock, None):
+        raise NoConnection(
+            f"a process holds {lock} and nothing says which one; `fuser {lock}` does: end it and try again"
+        )
+
+
+PACE = (
+    *("--sqlite-pragma", "journal_mode=WAL"),
+    *("--sqlite-pragma", "synchronous=NORMAL"),
+    *("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"),
+    *("--dynamic-config-value", "history.timerProcessorMaxPollRPS=2000"),
+    *("--dynamic-config-value", "matching.numTaskqueueReadPartitions=1"),
+    *("--dynamic-config-value", "matching.numTaskqueueWritePartitions=1"),
+    *("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"'),
+)
+"""What makes the server of one machine answer sooner. By default its one shard looks for new tasks at most 20
+times a second, so that after a burst every step waits 40 ms; four partitions of a queue pass tasks on to each
+other; a run that continues as new is held for a second; and each write waits for the disk. With this journal
+a power cut may undo the last writes, but nothing is lost when the server is killed."""
+
+
+def _server_command(binary: Path, port: int, ui_port: int, database: Path) -> list[str]:
+    command = [str(binary), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
+    command += ["--ui-port", str(ui_port), "--ui-disable-news-fetch", "--db-filename", str(database)]
+    command += ["--log-level", "warn", "--log-format", "json", *PACE]
+    # the caller's own profile for another server must not leak in
+    command += ["--disable-config-file", "--disable-config-env"]
+    for name, kind in ATTRIBUTES.items():
+        command += ["--search-attribute", f"{name}={kind}"]
+    return command
+
+
+def _worker_trouble(places: Places, server: ServerNote, wanted: str, renew: bool) -> str:
+    """Why the worker must be started, or started anew; empty when it is right as it is."""
+    note = read_note(places.worker_note, WorkerNote)
+    if not is_held(places.worker_lock):
+        return "there is none"
+    if note is None:
+        return "the note that says which one it is cannot be read"
+    if note.address != server.address:
+        return "the server moved to another port"
+    if renew and note.fingerprint != wanted:
+        return "your settings have changed"
+    return ""
+
+
+async def _settle_worker(
+    settings: Settings, places: Places, server: ServerNote, wanted: str, renew: bool, say: Say
+) -> None:
+    """Have the right worker run. The caller holds the start lock."""
+    trouble = _worker_trouble(places, server, wanted, renew)
+    if not trouble:
+        return
+    note = read_note(places.worker_note, WorkerNote)
+    if is_held(places.worker_lock):
+        say(f"restarting the background worker: {trouble}")
+        if note is None:
+            await _end_unknown(places.worker_lock)
+        else:
+            await asyncio.to_thread(end, places.worker_lock, note.pid)
+    command = [sys.executable, "-P", "-m", "worker.daemon", "--address", server.address]
+    pid = spawn(command, places.worker_lock, places.worker_log, places.home, env=worker_environment(settings))
+    note = WorkerNote(pid=pid, address=server.address, fingerprint=wanted, started_at=_now())
+    try:
+        write_note(places.worker_note, note)
+    except OSError:
+        await asyncio.to_thread(end, places.worker_lock, pid)
+        raise
+
+
+def worker_seat(settings: Settings, address: str) -> LockFile:
+    """Be the worker of a home in this very process, until the lock is released. Raises Locked."""
+    places = Places(settings.home)
+    seat = LockFile(places.worker_lock)
+    seat.take(ASKING_SECONDS)
+    seat.sign(os.getpid())
+    note = WorkerNote(
+        pid=os.getpid(), address=address, fingerprint=fingerprint(settings, places), started_at=_now()
+    )
+    write_note(places.worker_note, note)
+    return seat
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

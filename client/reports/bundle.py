@@ -1,0 +1,248 @@
+"""A finished run as files for an outsider: the report, what it rests on, how it came about, how to check it.
+
+Every text file goes through `client.secrets.without` last; the formats made from the report are made of a
+report without secrets.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+from activities.report.audit import EvidenceLine, examine
+from activities.report.formats import FORMATS, render, words
+from activities.report.formats.extras import MissingExtra
+from activities.report.formats.text import escape_markdown
+from activities.report.schema import Report
+from activities.types import Evidence
+from client.reports.finished import Finished
+from client.secrets import without
+
+FILE_OF = {
+    "md": "report.md",
+    "html": "report.html",
+    "json": "report.json",
+    "bibtex": "references.bib",
+    "ris": "references.ris",
+    "csl": "references.csl.json",
+    "docx": "report.docx",
+    "pdf": "report.pdf",
+}
+"""Each format's file in the bundle."""
+REPORT, EVIDENCE, SUMS = "report.json", "evidence.jsonl", "SHA256SUMS"
+SEARCH_HEAD = (
+    *(
+        "source",
+        "query",
+        "status",
+        "hits",
+        "kept",
+        "set_aside",
+        "seconds",
+        "attempts",
+        "section",
+        "iteration",
+    ),
+    *("gap", "detail"),
+)
+HOLDS = "This folder holds a research report and everything needed to check it."
+RULE = """\
+A quote is one contiguous run of at least 25 characters of the stored text of the very item it is attributed
+to, after one normalisation of both: NFKC, all white space to one space, typographic quotes and dashes to
+plain ones, case kept. Retracted work supports nothing."""
+CHECKING = """\
+```
+python check.py            # sums and quotes; needs nothing but Python
+sha256sum -c SHA256SUMS    # the sums alone
+determinator verify .      # everything, claim by claim
+```
+
+By hand: take a quote from `report.json`, look up its `evidence_id` in `evidence.jsonl`, and find the quote in
+that item's `text`.
+
+The stored texts belong to their publishers and are here so that the quotes can be checked; mind their
+licences before passing them on."""
+TELLS = {
+    "report.md": "the report, to read",
+    "report.html": "the same for a browser",
+    "report.docx": "the same for a word processor",
+    "report.pdf": "the same to print",
+    "report.json": "the same for programs: every claim with its quotes",
+    "references.bib": "the references for BibTeX",
+    "references.ris": "the references for a reference manager",
+    "references.csl.json": "the references as CSL-JSON",
+    "evidence.jsonl": "the items found, one a line, each with its full stored text",
+    "searches.csv": "every search with its query as sent, its outcome and its hits",
+    "events.jsonl": "what happened in the run, one event a line",
+    "methodology.md": "how the research was done: plan, searches, models, decisions, limits",
+    "check.py": "checks sums and quotes with nothing but Python",
+}
+"""What each file is, for the README."""
+
+
+def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
+    """The files of a bundle by name, `README.md` first and the sums last."""
+    secrets = tuple(secrets)
+
+    def clean(text: str) -> bytes:
+        return without(text, secrets).encode()
+
+    report = Report.model_validate_json(without(run.report.model_dump_json(), secrets))
+    bodies = {ref.evidence_id: item for ref, item in run.items}
+    made: dict[str, bytes] = {}
+    absent: list[str] = []
+    for form in FORMATS:
+        try:
+            made[FILE_OF[form]] = _rendered(report, form, bodies, clean)
+        except MissingExtra as error:
+            absent.append(f"{FILE_OF[form]} is missing: {error}")
+    lines = run.lines()
+    made[EVIDENCE] = clean(_json_lines(lines))
+    made["searches.csv"] = clean(_searches(report))
+    if run.events:
+        made["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
+    made["methodology.md"] = clean(_methodology(run, report))
+    made["check.py"] = (files(__package__) / "check_bundle.py").read_bytes()
+    if run.versions:
+        made["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
+    readme = clean(_readme(run, report, sorted(made), [*run.gaps, *absent], lines))
+    made = {"README.md": readme, **made}
+    sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in made.items())
+    return {**made, SUMS: sums.encode()}
+
+
+def write_folder(folder: Path, bundle: Mapping[str, bytes]) -> None:
+    """Write the files below a folder. Raises OSError."""
+    for name, data in bundle.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def write_zip(path: Path, bundle: Mapping[str, bytes], top: str, at: str) -> None:
+    """Write the files into an archive below a folder `top`, dated `at` (ISO time): the same run always makes
+    the same entries. Raises OSError."""
+    moment = datetime.fromisoformat(at).timetuple()[:6]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in bundle.items():
+            entry = zipfile.ZipInfo(f"{top}/{name}", moment)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, data)
+
+
+def _rendered(
+    report: Report, form: str, bodies: Mapping[str, Evidence], clean: Callable[[str], bytes]
+) -> bytes:
+    data = render(report, form, bodies)
+    return data if form in ("docx", "pdf") else clean(data.decode())
+
+
+def _json_lines(lines: Iterable[EvidenceLine]) -> str:
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+
+
+def _searches(report: Report) -> str:
+    """The ledger as CSV. A cell that a spreadsheet would take for a formula gets an apostrophe before it, as
+    OWASP advises; `report.json` has it as it was."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(SEARCH_HEAD)
+    for record in report.methodology.searches:
+        cells = [str(getattr(record, name)) for name in SEARCH_HEAD]
+        table.writerow(
+            [f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell for cell in cells]
+        )
+    return text.getvalue()
+
+
+def _methodology(run: Finished, report: Report) -> str:
+    method = report.methodology
+    blocks = [
+        "# How this report came about",
+        f"**Question:** {escape_markdown(report.question)}",
+        escape_markdown(words.run_line(run.first)),
+        "## Plan",
+        _plan(run, report),
+        "## Search",
+        escape_markdown(words.flow(report)),
+        _searches_told(report),
+        "## Thinking",
+        escape_markdown(words.spent(method)),
+        _list(f"prompt {name}" for name in method.prompt_versions),
+        "## Checking",
+        escape_markdown(words.verified(report)) or "Nothing was claimed.",
+        RULE,
+        *([words.LEFT_OUT, _list(words.left_out(report))] if report.verification.dropped else []),
+        "## Decisions",
+        _list(words.decision(made) for made in method.approvals) or "Nobody was asked.",
+        *_versions(run),
+        "## Limitations",
+        _list(report.limitations) or "None was noted.",
+        f"Made with Determinator {version('determinator')}.",
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _plan(run: Finished, report: Report) -> str:
+    outline = run.plan.plan.report_outline if run.plan and run.plan.plan else report.sections
+    rows = [f"{section.id}: {section.title}. {section.key_question}" for section in outline]
+    digest = f"\n\nPlan {report.methodology.plan_hash}." if report.methodology.plan_hash else ""
+    return (_list(rows) or "There was no plan.") + digest
+
+
+def _searches_told(report: Report) -> str:
+    counts: dict[str, int] = {}
+    for record in report.methodology.searches:
+        counts[record.status] = counts.get(record.status, 0) + 1
+    told = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
+    return f"{len(report.methodology.searches)} searches: {told or 'none'}; each is in `searches.csv`."
+
+
+def _versions(run: Finished) -> list[str]:
+    if not run.versions:
+        return []
+    rows = [
+        f"version {v.number}, {v.made_at}: "
+        + "; ".join(f"[{c.number}] {c.title}: {c.before} to {c.after}" for c in v.changes)
+        for v in run.versions
+    ]
+    return ["## Versions", f"version 1, {run.first.generated_at}, is what the run published.", _list(rows)]
+
+
+def _list(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {escape_markdown(text)}" for text in texts)
+
+
+def _readme(
+    run: Finished, report: Report, names: list[str], gaps: list[str], lines: list[EvidenceLine]
+) -> str:
+    found = examine(report, [dict(line) for line in lines])
+    quotes = sum(len(bearer.quotes) for bearer in found.bearers)
+    state = (
+        "everything held"
+        if found.holds
+        else f"{len(found.faults())} things did not hold; the check names them"
+    )
+    rows = [(name, TELLS.get(name, "the report as the run first published it")) for name in names]
+    blocks = [
+        f"# {escape_markdown(report.title)}",
+        f"**Question:** {escape_markdown(report.question)}",
+        f"{HOLDS} Run `{run.run_id}`, {escape_markdown(report.generated_at)}.",
+        "\n".join(
+            ["| file | what it is |", "|---|---|", *(f"| `{name}` | {tells} |" for name, tells in rows)]
+        ),
+        "## Checking it",
+        f"{quotes} quotes from {len(report.references)} references; when this was exported, {state}.",
+        CHECKING,
+    ]
+    if gaps:
+        blocks += ["## Not in here", _list(gaps)]
+    return "\n\n".join(blocks) + "\n"

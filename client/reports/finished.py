@@ -1,0 +1,209 @@
+"""A finished run, whole: from the run itself, and from the evidence store where the run cannot be asked."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from temporalio.client import WorkflowFailureError
+
+from activities.errors import StoreError
+from activities.evidence_store import EvidenceStore
+from activities.report.audit import EvidenceLine, evidence_line
+from activities.report.schema import Report
+from activities.settings import Settings
+from activities.types import Evidence, EvidenceRef
+from client.connection import Connection, NoConnection, connect
+from client.reports.load import NoReport, stored_report
+from client.reports.store import AT_ONCE, DRAFT, Archive, Version, newest, standings
+from client.runs.start import NoAnswer, NoSuchRun, SeveralRuns, describe, find_run, found_by, outcome, query
+from workflows.types import AgentEvent, EventsAfter, PlanView
+
+PATIENCE_SECONDS = 20.0
+"""How long a worker that is just starting may take to answer."""
+
+T = TypeVar("T")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Everything that is known of a run that has ended."""
+
+    run_id: str
+    first: Report
+    """As the run published it."""
+    report: Report
+    """The latest version."""
+    versions: tuple[Version, ...]
+    items: tuple[tuple[EvidenceRef, Evidence], ...]
+    """What was found, in the run's order; cited items first where they had to be searched for."""
+    found: int | None
+    """Items the run has found in all; None when it could not be asked."""
+    events: tuple[AgentEvent, ...] = ()
+    plan: PlanView | None = None
+    gaps: tuple[str, ...] = field(default=())
+    """What could not be had, and why: a sentence each."""
+
+    def lines(self) -> list[EvidenceLine]:
+        """The items as `evidence --format jsonl` has them, with the standing that is known by now."""
+        known = standings(self.report, self.versions)
+        made = (evidence_line(ref, item) for ref, item in self.items)
+        return [{**line, "standing": known.get(line["evidence_id"], line["standing"])} for line in made]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the run itself says."""
+
+    report: Report
+    refs: tuple[EvidenceRef, ...] | None
+    events: tuple[AgentEvent, ...]
+    plan: PlanView | None
+    gaps: tuple[str, ...]
+
+
+async def find_finished(
+    settings: Settings, address: str | None, name: str, say: Say, *, whole: bool = True
+) -> Finished:
+    """The finished run that a name stands for. `whole` asks for events and plan as well.
+
+    Without a server, or when the server no longer knows the run, the store is searched for it. Raises
+    NoReport when the run has not ended or left none, NoSuchRun, NoConnection and StoreError.
+    """
+    try:
+        connection = await connect(settings, address, say=say)
+        run_id = await find_run(connection.client, name)
+    except SeveralRuns:
+        raise
+    except (NoConnection, NoSuchRun) as error:
+        archive = Archive(settings.evidence_url)
+        report = await _from_store(archive, name, error)
+        gone = isinstance(error, NoConnection)
+        why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
+        say(f"{why}; what follows is what the evidence store has")
+        told = _Told(report, None, (), None, (f"Its events and its plan are missing: {why}.",))
+        return await _complete(archive, report.run_id, told)
+    told = await _ask(settings, connection, run_id, whole=whole)
+    return await _complete(Archive(settings.evidence_url), run_id, told)
+
+
+async def _from_store(archive: Archive, name: str, error: Exception) -> Report:
+    """The stored report of a run by its name, the beginning of its name, or `last`; else raises `error`."""
+    names = await archive.names() if name else []
+    found = (
+        names[:1]
+        if name == "last"
+        else [n for n in names if n == name] or [n for n in names if n.startswith(name)]
+    )
+    if len(found) > 1:
+        raise SeveralRuns(name, found)
+    report = await archive.report(found[0]) if found else None
+    if report is None:
+        raise error
+    if any(said.startswith(DRAFT) for said in report.limitations):
+        raise NoReport(f"of {report.run_id} there is only a draft, and no server to ask for more") from error
+    return report
+
+
+async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole: bool) -> _Told:
+    """What the run says of itself, and the report in full."""
+    if (await describe(connection.client, run_id)).status == "running":
+        raise NoReport(f"{run_id} is still under way; follow it with `determinator watch {run_id}`")
+    try:
+        ended = await outcome(connection.client, run_id)
+    except WorkflowFailureError as error:
+        raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
+    report = await stored_report(settings, ended.report_blob) if ended else None
+    if report is None:
+        raise NoReport(
+            f"the whole report of {run_id} is not in the evidence store {settings.evidence_url}; point "
+            "DETERMINATOR_STORE_URL at the store the workers use"
+        )
+    gaps: list[str] = []
+
+    client = connection.client
+
+    async def ask(what: str, body: Callable[[], Awaitable[T]]) -> T | None:
+        try:
+            return await patiently(body, connection)
+        except NoAnswer as error:
+            gaps.append(f"The run could not be asked for its {what}: {error}.")
+            return None
+
+    refs = await ask("evidence", lambda: found_by(client, run_id))
+    if refs is None or not whole:
+        return _Told(report, refs, (), None, tuple(gaps))
+    plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
+    events = await ask("events", lambda: all_events(connection, run_id))
+    return _Told(report, refs, tuple(events or ()), plan, tuple(gaps))
+
+
+async def patiently(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
+    """Ask until a worker that is just starting answers. Raises NoAnswer."""
+    deadline = asyncio.get_running_loop().time() + (PATIENCE_SECONDS if connection.embedded else 0.0)
+    while True:
+        try:
+            return await body()
+        except NoAnswer:
+            if asyncio.get_running_loop().time() > deadline:
+                raise
+        await asyncio.sleep(0.2)
+
+
+async def all_events(connection: Connection, run_id: str, after: int = 0) -> list[AgentEvent]:
+    """The events a run still has, page by page. Raises NoAnswer, NoSuchRun."""
+    events: list[AgentEvent] = []
+    while True:
+        since = EventsAfter(after=events[-1].seq if events else after)
+        page = await query(connection.client, run_id, "events", list[AgentEvent], since)
+        if not page:
+            return events
+        events += page
+
+
+async def _complete(archive: Archive, run_id: str, told: _Told) -> Finished:
+    """Add the bodies, those of cited items above all, and the later versions."""
+    report, versions = await newest(archive, told.report)
+    gaps = list(told.gaps)
+    items, lost = await bodies(archive.store, told.refs or ())
+    if lost:
+        gaps.append(f"The stored text of {', '.join(lost)} could not be read.")
+    there = {ref.evidence_id for ref, _ in items}
+    missing = [r for r in told.report.references if r.evidence_id not in there]
+    searched = await archive.cited(told.report, missing)
+    still = {r.evidence_id for r in missing} - {ref.evidence_id for ref, _ in searched}
+    if still:
+        gaps.append(f"The stored text of what is cited as {', '.join(sorted(still))} is not in the store.")
+    if told.refs is None:
+        gaps.append("What was found but is not cited is missing.")
+    return Finished(
+        run_id=run_id,
+        first=told.report,
+        report=report,
+        versions=versions,
+        items=(*searched, *items),
+        found=None if told.refs is None else len(told.refs),
+        events=told.events,
+        plan=told.plan,
+        gaps=tuple(gaps),
+    )
+
+
+async def bodies(
+    store: EvidenceStore, refs: Sequence[EvidenceRef]
+) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str]]:
+    """References with their bodies, a few at once, and the ids of those that cannot be read."""
+    items: list[tuple[EvidenceRef, Evidence]] = []
+    lost: list[str] = []
+    for start in range(0, len(refs), AT_ONCE):
+        part = refs[start : start + AT_ONCE]
+        answers = await asyncio.gather(*map(store.get, part), return_exceptions=True)
+        for ref, answer in zip(part, answers, strict=True):
+            if isinstance(answer, Evidence):
+                items.append((ref, answer))
+            elif isinstance(answer, StoreError | ValueError):
+                lost.append(ref.evidence_id)
+            else:
+                raise answer
+    return items, lost

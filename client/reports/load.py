@@ -1,0 +1,94 @@
+"""Getting a run's report: whole from the evidence store, else as the run itself remembers it."""
+
+from pathlib import Path
+
+from temporalio.client import WorkflowFailureError
+
+from activities.errors import DeterminatorError, StoreError
+from activities.evidence_store import EvidenceStore
+from activities.report.formats import render
+from activities.report.schema import Report
+from activities.settings import Settings
+from client.connection import Connection
+from client.embedded.home import Places, write_whole
+from client.runs.start import NoAnswer, NoSuchRun, outcome, query
+from workflows.types import Outcome, ReportView
+
+BY_SUFFIX = {
+    ".md": "md",
+    ".markdown": "md",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".bib": "bibtex",
+    ".ris": "ris",
+    ".csl": "csl",
+    ".docx": "docx",
+    ".pdf": "pdf",
+}
+"""What `--output` means by its ending."""
+
+
+class NoReport(NoSuchRun):
+    """The run has no report (yet); the message says why."""
+
+
+async def load_report(settings: Settings, connection: Connection, run_id: str) -> tuple[Report, bool]:
+    """The report and whether it is a draft. Raises NoReport, NoSuchRun."""
+    try:
+        ended = await outcome(connection.client, run_id)
+    except WorkflowFailureError as error:
+        raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
+    if ended is not None:
+        report = await stored_report(settings, ended.report_blob)
+        if report is not None:
+            return report, False
+    try:
+        view = await query(connection.client, run_id, "report", ReportView)
+    except NoAnswer as error:
+        raise NoReport(f"the report of {run_id} cannot be had: {error}") from error
+    if view.report is None:
+        raise NoReport(f"{run_id} has no report yet; follow it with `determinator watch {run_id}`")
+    return await stored_report(settings, view.blob) or view.report, view.draft
+
+
+async def stored_report(settings: Settings, blob: str) -> Report | None:
+    """The whole report; None when this machine does not see the workers' store."""
+    if not blob:
+        return None
+    try:
+        store = EvidenceStore.at(settings.evidence_url)
+        return Report.model_validate_json(await store.get_bytes(blob))
+    except StoreError:
+        return None
+
+
+async def save_report(
+    settings: Settings, connection: Connection, ended: Outcome, output: Path | None = None
+) -> Path:
+    """Write the report under home, and to `output` in the format of its ending; return the latter or former.
+
+    Raises NoReport, OSError.
+    """
+    report, _ = await load_report(settings, connection, ended.run_id)
+    places = Places(settings.home)
+    kept = places.reports / f"{ended.run_id}.md"
+    write_whole(kept, as_bytes(report, "md"))
+    if output is None:
+        return kept
+    write_report(report, BY_SUFFIX.get(output.suffix.lower(), "md"), output)
+    return output
+
+
+def write_report(report: Report, form: str, path: Path) -> None:
+    """Write a report where the person wants it. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(as_bytes(report, form))
+
+
+def as_bytes(report: Report, form: str) -> bytes:
+    """A report in one of `activities.report.formats.FORMATS`. Raises NoReport."""
+    try:
+        return render(report, form)
+    except DeterminatorError as error:  # an unknown format, or one whose library is not installed
+        raise NoReport(str(error)) from error

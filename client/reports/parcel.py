@@ -1,0 +1,149 @@
+"""A report that came from elsewhere: a JSON file, or what `determinator export` made, as a folder or archive.
+
+What is read here is not trusted: an archive is read in place, never unpacked, and only so much of it.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from activities.report.schema import Report
+from client.reports.bundle import EVIDENCE, REPORT, SUMS
+
+MAX_BYTES = 512 * 1024 * 1024
+"""Of one file: more is no report."""
+
+Read = Callable[[str], bytes | None]
+"""A file of a bundle by its name; None when it is not there."""
+
+
+class BadParcel(Exception):
+    """It is no report, or no evidence; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A report, and the texts that came with it."""
+
+    report: Report
+    lines: list[Mapping[str, object]] | None = None
+    """None when no texts came with it."""
+    damaged: tuple[str, ...] = field(default=())
+    """Files that are not as they were exported: a sentence each."""
+
+
+def is_file_name(target: str) -> bool:
+    """Whether a target means a file or folder rather than a run."""
+    try:
+        return target.lower().endswith((".json", ".zip")) or Path(target).exists()
+    except (OSError, ValueError):  # a name no file can have
+        return False
+
+
+def open_parcel(path: Path) -> Parcel:
+    """Read a report file, an exported folder or an exported archive. Raises BadParcel."""
+    try:
+        if not path.exists():
+            raise BadParcel(f"there is no file {path}")
+        if path.is_dir():
+            return _bundle(path, _from_folder(path))
+        if path.suffix.lower() == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                return _bundle(path, _from_zip(archive))
+        report = read_report(_limited(path.read_bytes(), str(path)), str(path))
+        beside = path.parent / EVIDENCE
+        return Parcel(report, read_lines(beside.read_bytes(), str(beside)) if beside.is_file() else None)
+    except zipfile.BadZipFile as error:
+        raise BadParcel(f"{path} is no archive that can be read: {error}") from error
+    except OSError as error:
+        raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def read_report(data: bytes, name: str) -> Report:
+    """A report from its JSON. Raises BadParcel."""
+    try:
+        return Report.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        place = f"{where}: " if where else ""
+        raise BadParcel(
+            f"{name} is not a report as `report --format json` prints it: {place}{first['msg']}"
+        ) from error
+
+
+def read_lines(data: bytes, name: str) -> list[Mapping[str, object]]:
+    """Evidence from JSON lines. Raises BadParcel with the line that is wrong."""
+    found: list[Mapping[str, object]] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+        except ValueError as error:
+            raise BadParcel(f"{name}, line {number}, is not JSON: {error}") from error
+        if not isinstance(item, dict) or not item.get("evidence_id") or not isinstance(item.get("text"), str):
+            raise BadParcel(f"{name}, line {number}, is no item with an `evidence_id` and its `text`")
+        found.append(item)
+    return found
+
+
+def _bundle(path: Path, read: Read) -> Parcel:
+    report, lines = read(REPORT), read(EVIDENCE)
+    if report is None:
+        raise BadParcel(f"{path} has no {REPORT}; give what `determinator export` made, or a report in JSON")
+    return Parcel(
+        read_report(report, f"{path}/{REPORT}"),
+        None if lines is None else read_lines(lines, f"{path}/{EVIDENCE}"),
+        _damaged(read),
+    )
+
+
+def _damaged(read: Read) -> tuple[str, ...]:
+    wrong = []
+    for line in (read(SUMS) or b"").decode(errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        data = read(name)
+        if data is None:
+            wrong.append(f"{name} is missing")
+        elif hashlib.sha256(data).hexdigest() != digest:
+            wrong.append(f"{name} is not the file that was exported")
+    return tuple(wrong)
+
+
+def _from_folder(folder: Path) -> Read:
+    def read(name: str) -> bytes | None:
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder.resolve()) or not path.is_file():
+            return None
+        return _limited(path.read_bytes(), str(path))
+
+    return read
+
+
+def _from_zip(archive: zipfile.ZipFile) -> Read:
+    """Files below the archive's one folder, or at its top."""
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    top = next((name.removesuffix(REPORT) for name in entries if name.rsplit("/", 1)[-1] == REPORT), "")
+
+    def read(name: str) -> bytes | None:
+        entry = entries.get(top + name)
+        if entry is None:
+            return None
+        if entry.file_size > MAX_BYTES:
+            raise BadParcel(f"{entry.filename} is too large to be read")
+        with archive.open(entry) as stream:
+            return _limited(stream.read(MAX_BYTES + 1), entry.filename)
+
+    return read
+
+
+def _limited(data: bytes, name: str) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise BadParcel(f"{name} is too large to be read")
+    return data

@@ -1,0 +1,135 @@
+"""Asking a strictly limited API from a command, where a fleet may be asking it too.
+
+Each exchange is an activity of its own, without a workflow, on the API's task queue: the process that holds
+the API's gate makes it, so the rate holds however many people search by hand. The documents come back through
+the evidence store, as in a run.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from temporalio.client import ActivityFailureError, Client
+from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import TimeoutError as NotTaken
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.errors import Malformed, RateLimited, Refused, SourceError, StoreError, Unavailable
+from activities.evidence_store import EvidenceStore
+from activities.publish import CHECK_PUBMED
+from activities.search import activity_name
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.steps import Hits, PubMedCheck, PubMedSaid, SearchTask
+from activities.types import Frozen, Query, SourceInfo
+from client.connection import configured, open_client
+from client.embedded.server import look
+from workflows.steps import policy
+from workflows.steps.failures import first_detail
+
+T = TypeVar("T")
+
+SECONDS = 120.0
+"""How long a person waits for one exchange, retries and all."""
+_FAILURES: dict[object, type[SourceError]] = {
+    kind.status: kind for kind in (RateLimited, Unavailable, Malformed, Refused)
+}
+
+
+async def fleet(settings: Settings, address: str | None = None) -> Client | None:
+    """A client of the server whose workers ask the limited APIs: the configured one, else the embedded one
+    while it has its worker. None when nothing runs that could ask them; nothing is started.
+
+    Raises NoConnection and BadConnectionSettings.
+    """
+    config = configured(address)
+    if config is None:
+        pair = look(settings.home)
+        if pair.server is None or pair.worker is None:
+            return None
+        config = {"target_host": pair.server.address}
+    return await open_client(config)
+
+
+class FleetSource:
+    """A source whose exchanges the fleet makes."""
+
+    def __init__(self, client: Client, info: SourceInfo, store: EvidenceStore) -> None:
+        self._client = client
+        self._store = store
+        self.info = info
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """See `activities.sources.base.Source`. Raises SourceError, and RPCError when the server is away."""
+        name = self.info.name
+        task = SearchTask(
+            run_id=f"search-{name}", source=name, query=query, cursor=dict(cursor) if cursor else None
+        )
+        summary = policy.shorten(f"{name}: {query.text}")
+        hits = await _ask(self._client, activity_name(name), task, Hits, self.info, summary)
+        try:
+            records = tuple([await self._store.get(ref) for ref in hits.kept])
+        except (StoreError, FileNotFoundError) as error:
+            raise Unavailable(
+                f"a worker searched {self.info.title}, but its evidence store cannot be read here; "
+                f"set DETERMINATOR_STORE_URL to the workers' store ({error})"
+            ) from error
+        return Exchange(
+            records=records,
+            hits=hits.hits,
+            set_aside=hits.set_aside,
+            sent=hits.query,
+            cursor=hits.cursor,
+            detail=hits.detail,
+        )
+
+
+async def pubmed_said(client: Client, ncbi: SourceInfo, run_id: str, pmids: Sequence[str]) -> PubMedSaid:
+    """What PubMed says now of works, all asked about at once; its failure is part of the answer."""
+    check = PubMedCheck(run_id=run_id, pmids=tuple(pmids))
+    try:
+        return await _ask(client, CHECK_PUBMED, check, PubMedSaid, ncbi, f"standing of {len(pmids)} works")
+    except SourceError as error:
+        return PubMedSaid(asked=check.pmids, failure=str(error))
+
+
+async def _ask(
+    client: Client, name: str, argument: Frozen, kind: type[T], info: SourceInfo, summary: str
+) -> T:
+    """One activity on the queue of an API. Raises SourceError, and RPCError when the server is away."""
+    options = policy.searching(SECONDS, summary, None)
+    try:
+        answer: T = await client.execute_activity(
+            name,
+            argument,
+            id=f"{name.replace('_', '-')}-{uuid.uuid4()}",
+            task_queue=info.queue or "",
+            result_type=kind,
+            start_to_close_timeout=options["start_to_close_timeout"],
+            schedule_to_close_timeout=options["schedule_to_close_timeout"],
+            heartbeat_timeout=options["heartbeat_timeout"],
+            retry_policy=options["retry_policy"],
+            summary=options["summary"],
+        )
+    except ActivityFailureError as error:
+        raise _failure(error, info) from error
+    except RPCError as error:
+        if error.status != RPCStatusCode.UNIMPLEMENTED:
+            raise
+        raise Refused(
+            f"{info.title} is asked at the rate of the whole fleet, and this Temporal server cannot run an "
+            "activity without a workflow; upgrade it, or search in a run (determinator ask)"
+        ) from error
+    return answer
+
+
+def _failure(error: ActivityFailureError, info: SourceInfo) -> SourceError:
+    cause = error.cause
+    if isinstance(cause, NotTaken):
+        return Unavailable(
+            f"no worker searched {info.title} within {SECONDS:.0f} s; see that one runs and has the source "
+            "enabled"
+        )
+    if not isinstance(cause, ApplicationError):
+        return Unavailable(f"{info.title} was not searched: {cause}")
+    return _FAILURES.get(first_detail(cause).get("status"), Unavailable)(cause.message)

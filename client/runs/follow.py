@@ -1,0 +1,207 @@
+"""Following a run to its end, whatever happens to server and worker meanwhile.
+
+The run is followed by queries, which cost no history. The end is heard from the server itself, so a run also
+ends for us when no worker answers. In the embedded mode a server or worker that died is brought up again.
+"""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    FailureError,
+    TerminatedError,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.settings import Settings
+from client.connection import Connection, NoConnection
+from client.embedded.home import Places
+from client.embedded.server import bring_up, look
+from client.runs.display import Display, gate_hint, plain
+from client.runs.sections import with_sections
+from client.runs.start import NoAnswer, NoSuchRun, progress, query
+from workflows.types import AgentEvent, EventsAfter, Outcome
+
+POLL_SECONDS = 0.4
+ALIVE_SECONDS = 3.0
+"""How often the embedded pair is looked at."""
+PATIENCE_SECONDS = 60.0
+"""How long a configured server may be away before we give up following."""
+RESTARTS = 5
+"""A worker that dies this often while a run is followed will not do better the next time."""
+TAIL_BYTES = 32_768
+"""How much of a log's end is read."""
+GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended: with an outcome, or with the reason there is none."""
+
+    outcome: Outcome | None = None
+    reason: str = ""
+
+
+class Follower:
+    """Follows one run. Raises NoConnection when the server stays away, NoSuchRun."""
+
+    def __init__(
+        self, settings: Settings, connection: Connection, run_id: str, display: Display, after: int = 0
+    ) -> None:
+        self._settings = settings
+        self._connection = connection
+        self._run_id = run_id
+        self._display = display
+        self._after = after
+        self._restarts = 0
+        self._gate: str | None = None
+        self._silent_since: float | None = None
+        self._looked_at = 0.0
+
+    async def follow(self) -> Ended:
+        """Show the run until it ends."""
+        away_since: float | None = None
+        while True:
+            ending = asyncio.create_task(self._end())
+            try:
+                while not ending.done():
+                    await self._look_after()
+                    await self._show()
+                    await asyncio.wait([ending], timeout=POLL_SECONDS)
+                    away_since = None
+                ended = await ending
+            except RPCError as error:
+                if error.status not in GONE:
+                    raise
+                away_since = away_since or time.monotonic()
+                await self._reconnect(away_since, error)
+            else:
+                await self._last_look()
+                return ended
+            finally:
+                ending.cancel()
+
+    async def _end(self) -> Ended:
+        handle: WorkflowHandle[Any, Outcome] = self._connection.client.get_workflow_handle(
+            self._run_id, result_type=Outcome
+        )
+        try:
+            return Ended(outcome=await handle.result())
+        except WorkflowFailureError as error:
+            return Ended(reason=why(error))
+
+    async def _show(self) -> None:
+        client = self._connection.client
+        try:
+            seen = await progress(client, self._run_id)
+            if seen.last_seq > self._after:
+                events = await query(
+                    client, self._run_id, "events", list[AgentEvent], EventsAfter(after=self._after)
+                )
+                self._tell(events)
+        except (NoAnswer, NoSuchRun) as error:
+            self._still_silent(error)
+            return
+        self._silent_since = None
+        self._display.progress(await with_sections(client, seen))
+        if seen.waiting_for and seen.waiting_for != self._gate:
+            self._display.note(gate_hint(seen))
+        self._gate = seen.waiting_for
+
+    def _still_silent(self, error: Exception) -> None:
+        """Say once that nobody answers, when it has lasted longer than a worker takes to start."""
+        if self._silent_since is None:
+            self._silent_since = time.monotonic()
+        elif 0 < self._silent_since < time.monotonic() - 10:
+            self._display.note(
+                f"{error}; the run itself is safe on the server and goes on with the next worker"
+            )
+            self._silent_since = -1.0
+
+    async def _last_look(self) -> None:
+        """What happened between the last poll and the end."""
+        try:
+            events = await query(
+                self._connection.client,
+                self._run_id,
+                "events",
+                list[AgentEvent],
+                EventsAfter(after=self._after),
+            )
+        except (NoAnswer, NoSuchRun, RPCError):
+            return
+        self._tell(events)
+
+    def _tell(self, events: list[AgentEvent]) -> None:
+        """Show events, each once: what was asked for may by now have a later one behind it."""
+        self._display.events(events)
+        self._after = max((self._after, *(event.seq for event in events)))
+
+    async def _look_after(self) -> None:
+        """Keep the embedded pair alive."""
+        if not self._connection.embedded or time.monotonic() - self._looked_at < ALIVE_SECONDS:
+            return
+        self._looked_at = time.monotonic()
+        pair = look(self._settings.home)
+        if pair.server is None or pair.worker is None:
+            await self._revive("server" if pair.server is None else "worker")
+
+    async def _revive(self, what: str) -> None:
+        self._restarts += 1
+        if self._restarts > RESTARTS:
+            log = Places(self._settings.home).logs / f"{what}.log"
+            raise NoConnection(
+                f"the background {what} keeps ending{last_words(log)}; its log is {log}. "
+                "The run is kept and goes on once that is mended"
+            )
+        self._display.note(f"the background {what} is gone; starting it again, nothing is lost")
+        self._connection = await bring_up(self._settings, say=self._display.note)
+
+    async def _reconnect(self, away_since: float, error: RPCError) -> None:
+        if self._connection.embedded:
+            await self._revive("server")
+            return
+        if time.monotonic() - away_since > PATIENCE_SECONDS:
+            raise NoConnection(
+                f"the server at {self._connection.address} is gone: {error.message}"
+            ) from error
+        await asyncio.sleep(1)
+
+
+def last_words(log: Path) -> str:
+    """What a process wrote last about its own end, in brackets; empty when that cannot be told."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
+            lines = file.read().decode(errors="replace").strip().splitlines()
+        record = json.loads(lines[-1])
+        text = str(record.get("error") or record["exception"].strip().splitlines()[-1])
+    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        return ""
+    return f" ({plain(text)[:300]})"
+
+
+def why(error: WorkflowFailureError) -> str:
+    """Why a run failed, on one line: the innermost cause, with the step it happened in."""
+    step = ""
+    cause: BaseException = error.cause or error
+    while True:
+        if isinstance(cause, ActivityError):
+            step = cause.activity_type
+        if cause.__cause__ is None or not isinstance(cause, FailureError):
+            break
+        cause = cause.__cause__
+    if isinstance(cause, CancelledError):
+        return "it was cancelled before there was anything to report"
+    if isinstance(cause, TerminatedError):
+        return "it was terminated"
+    message = cause.message if isinstance(cause, ApplicationError) else str(cause)
+    return " ".join(f"{message}{f' (in {step})' if step else ''}".split())

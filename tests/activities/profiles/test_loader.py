@@ -1,0 +1,83 @@
+"""Profiles: the built-in ones say what the design says; a user's own is read, and mended by its message."""
+
+from pathlib import Path
+
+import pytest
+
+from activities.profiles.loader import ProfileError, load_profile, profile_names
+from activities.sources.registry import SOURCES
+
+MINE = """
+name = "mine"
+description = "Plants."
+confidence_threshold = 0.7
+sources = ["library"]
+guidance = "Latin names."
+
+[[criteria]]
+name = "botany"
+description = "It is about plants."
+minimum = 4
+"""
+
+
+def test_drug_repurposing_is_sufficient_as_the_design_says() -> None:
+    profile = load_profile("drug_repurposing")
+    assert profile.candidates
+    assert profile.confidence_threshold == 0.8
+    minimum = {c.name: c.minimum for c in profile.criteria}
+    assert list(minimum) == ["mechanism", "candidates", "clinical_evidence", "sources"]
+    assert minimum["mechanism"] == minimum["candidates"] == 6
+
+
+def test_every_built_in_profile_prefers_sources_that_exist() -> None:
+    known = {name for name, _ in SOURCES}
+    assert profile_names() == ["biomedical", "drug_repurposing", "general"]
+    for name in profile_names():
+        profile = load_profile(name)
+        assert profile.name == name
+        assert set(profile.sources) <= known
+
+
+def test_auto_is_general_until_the_question_was_read() -> None:
+    assert load_profile("auto").name == "general"
+
+
+def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(MINE)
+    for profile in (load_profile("mine", folder=tmp_path), load_profile("auto", path=file)):
+        assert (profile.name, profile.confidence_threshold) == ("mine", 0.7)
+    assert "mine" in profile_names(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (MINE.replace("minimum = 4", "minimum = 40"), "criteria.0.minimum"),
+        (MINE.replace("guidance", "guidence"), "guidence"),
+        (MINE.split("[[")[0], "criteria"),
+        (MINE + MINE[MINE.index("[[") :], "twice"),
+        ("name = ", "TOML"),
+        ("x = 1\n" * 20_000, "KiB"),
+        ("\ufffd\x00", "TOML"),
+    ],
+)
+def test_a_wrong_profile_says_where(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(ProfileError, match=said) as raised:
+        load_profile("mine", folder=tmp_path)
+    assert str(file) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["../secrets", "/etc/passwd", "", "A B", "x" * 90, "nope"])
+def test_a_name_is_a_name_and_not_a_path(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ProfileError):
+        load_profile(name, folder=tmp_path)
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match="cannot read"):
+        load_profile("x", path=tmp_path / "none.toml")

@@ -1,0 +1,394 @@
+import re
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.report.assemble import build_report, draft_claims, plain_claim
+from activities.report.audit import evidence_line, verify
+from activities.report.schema import Report
+from activities.steps import DraftParagraph, PrismaCounts, PublishInput, SectionDraft
+from activities.types import Candidate, Evidence, SearchRecord, StopReason, Support, Usage
+from tests.activities.cases import (
+    DOCUMENTS,
+    FULL,
+    INCREASED,
+    REDUCED,
+    TRIAL,
+    planned,
+    publish_input,
+    quoting,
+    ref_of,
+)
+
+SAFE_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+def built(step: PublishInput) -> Report:
+    return build_report(step, DOCUMENTS)
+
+
+def test_a_full_report_passes_an_outsiders_check() -> None:
+    report = built(FULL)
+    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
+    assert verify(report, lines) == []
+    assert (report.verification.claims, report.verification.verified) == (3, 2)
+    assert [(d.text, d.reason) for d in report.verification.dropped] == [
+        ("Metformin cured everyone by 99%.", "it has a number that its quote does not have: 99%")
+    ]
+
+
+def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
+    report = built(FULL)
+    line = evidence_line(ref_of(TRIAL), TRIAL)
+    problems = verify(report, [{**line, "text": TRIAL.text.replace("reduced", "doubled")}])
+    assert any("claim s1c1: not in the text of pmid:1" in p for p in problems)
+    assert any("cites pmid:2, which is not among the evidence" in p for p in problems)
+    assert any(
+        "rests on pmid:1, which is retracted" in p
+        for p in verify(report, [{**line, "standing": "retracted"}])
+    )
+
+
+def test_claims_are_named_by_their_place_in_the_draft_so_that_ids_never_shift() -> None:
+    bad = quoting("Nothing.", ("pmid:1", "not in there at all, by no means"))
+    good = quoting("Metformin reduced mortality.", ("pmid:1", REDUCED))
+    section = planned("s7", bad, good)
+    assert [c.id for c in built(publish_input(section)).sections[0].claims] == ["s7c2"]
+    assert [c.id for c in draft_claims("s7", section.draft)] == ["s7c1", "s7c2"]
+
+
+def test_references_are_numbered_by_first_appearance_listed_once_and_only_when_cited() -> None:
+    report = built(
+        publish_input(
+            planned("s1", quoting("A registry found increased mortality.", ("pmid:2", INCREASED))),
+            planned(
+                "s2",
+                quoting("Metformin changed mortality.", ("pmid:2", INCREASED), ("pmid:1", REDUCED)),
+                quoting("Nothing was cited.", ("pmid:3", "Metformin abolished all mortality in every")),
+            ),
+        )
+    )
+    assert report.methodology.counts.included == 2
+    assert [(r.number, r.evidence_id) for r in report.references] == [(1, "pmid:2"), (2, "pmid:1")]
+    assert "mortality [1]." in report.sections[0].markdown
+    assert "mortality [1, 2]." in report.sections[1].markdown
+    shown = report.executive_summary + "".join(s.markdown for s in report.sections)
+    numbers = [int(n) for mark in re.findall(r"(?<!\\)\[([\d, ]+)\]", shown) for n in mark.split(",")]
+    assert list(dict.fromkeys(numbers)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("Mortality fell [1, 2].", "Mortality fell."),
+        ("Mortality fell [1-3], it seems [12].", "Mortality fell, it seems."),
+        ("Mortality fell [^4] [pmid:22663011].", "Mortality fell."),
+        ("Mortality fell [s1c2] (pmid: 1).", "Mortality fell."),
+        ("In the cohort of [2023] mortality fell.", "In the cohort of [2023] mortality fell."),
+        ("Mortality fell (95% CI [2, 14]).", "Mortality fell (95% CI [2, 14])."),
+    ],
+)
+def test_a_writers_own_citation_marks_go_and_years_and_intervals_stay(written: str, plain: str) -> None:
+    assert plain_claim(written) == plain
+
+
+def test_a_bracketed_year_is_never_a_citation() -> None:
+    item = TRIAL.model_copy(update={"year": 2023})
+    step = publish_input(
+        planned("s1", quoting("In [2023] metformin reduced mortality [1].", ("pmid:1", REDUCED)))
+    )
+    section = build_report(step, {"pmid:1": item}).sections[0]
+    assert section.claims[0].text == "In [2023] metformin reduced mortality."
+    assert section.markdown == r"In \[2023\] metformin reduced mortality [1]."
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["s1c1", "[s1c1]", "Metformin reduced mortality by 30%", "metformin reduced mortality by 30% [1]."],
+)
+def test_a_contradiction_keeps_both_sides_and_is_told_on_both(named: str) -> None:
+    report = built(
+        publish_input(
+            planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))),
+            planned(
+                "s2",
+                quoting("A registry found increased mortality.", ("pmid:2", INCREASED), contradicts=(named,)),
+            ),
+        )
+    )
+    first, second = (s.claims[0] for s in report.sections)
+    assert first.contradicts == (second.id,)
+    assert second.contradicts == (first.id,)
+    assert all("The sources disagree" in s.markdown for s in report.sections)
+    assert first.text.rstrip(".") in report.executive_summary
+    assert second.text.rstrip(".") in report.executive_summary
+
+
+def test_a_contradiction_to_a_claim_that_did_not_stand_is_gone() -> None:
+    report = built(
+        publish_input(
+            planned("s1", quoting("Mortality fell.", ("pmid:1", REDUCED), contradicts=("s9c9", "Foo.")))
+        )
+    )
+    assert report.sections[0].claims[0].contradicts == ()
+
+
+def test_the_same_claim_in_two_sections_is_told_once() -> None:
+    claim = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
+    report = built(publish_input(planned("s1", claim), planned("s2", claim)))
+    assert report.sections[1].claims == ()
+    assert report.verification.dropped[0].reason == "it repeats claim s1c1"
+
+
+def test_sections_keep_their_ids_and_titles_whatever_failed() -> None:
+    report = built(
+        publish_input(
+            planned("s1", title="One", status="failed", note="its worker died"),
+            planned("s2", quoting("Mortality fell.", ("pmid:1", REDUCED)), title="Two"),
+            planned("s3", title="Three", status="cancelled"),
+        )
+    )
+    assert [(s.id, s.title, len(s.claims)) for s in report.sections] == [
+        ("s1", "One", 0),
+        ("s2", "Two", 1),
+        ("s3", "Three", 0),
+    ]
+    assert 'The section "One" could not be researched: its worker died.' in report.limitations
+    assert 'The section "Three" was cancelled.' in report.limitations
+
+
+def test_an_outage_is_never_no_results() -> None:
+    report = built(
+        publish_input(
+            searches=(
+                SearchRecord(source="pubmed", query="a", status="unavailable"),
+                SearchRecord(source="pubmed", query="b", status="rate_limited"),
+            ),
+            stop_reason="all_sources_failed",
+        )
+    )
+    said = " ".join(report.limitations)
+    assert "1 of 2 searches of pubmed failed through an outage (unavailable)" in said
+    assert "(rate_limited)" in said
+    assert "every search failed, which says nothing of whether evidence exists" in report.executive_summary
+    assert "found nothing" not in said + report.executive_summary
+
+
+def test_an_empty_search_is_no_failure() -> None:
+    report = built(publish_input(searches=(SearchRecord(source="pubmed", query="a", status="empty"),)))
+    assert "found nothing" in report.executive_summary
+    assert not any("failed" in text for text in report.limitations)
+
+
+@pytest.mark.parametrize("reason", get_args(StopReason))
+def test_every_way_out_leaves_a_report_that_says_so(reason: StopReason) -> None:
+    report = built(publish_input(stop_reason=reason, title=" "))
+    assert report.title == "Does metformin reduce mortality?"
+    assert "not answered" in report.executive_summary
+    early = [text for text in report.limitations if text.startswith("The research stopped early")]
+    assert len(early) == (reason != "sufficient_evidence")
+
+
+def test_retracted_work_is_left_out_and_named() -> None:
+    report = built(
+        publish_input(
+            planned(
+                "s1", quoting("All live.", ("pmid:3", "Metformin abolished all mortality in every patient"))
+            )
+        )
+    )
+    assert report.references == ()
+    assert any("A work that was retracted" in text for text in report.limitations)
+
+
+def test_concern_is_shown_in_the_reference_and_named() -> None:
+    report = built(publish_input(planned("s1", quoting("Mortality rose.", ("pmid:2", INCREASED)))))
+    assert report.references[0].standing == "concern"
+    assert any("expression of concern about [1]" in text for text in report.limitations)
+
+
+def test_the_extractive_back_end_is_named_plainly() -> None:
+    assert any(
+        t.startswith("No language model was used:")
+        for t in built(publish_input(models=("extractive",))).limitations
+    )
+    assert not any("No language model" in t for t in built(publish_input(models=("gpt",))).limitations)
+
+
+def test_an_unknown_price_is_not_a_price_of_nothing() -> None:
+    report = built(publish_input(usage=Usage(calls=1, input_tokens=5, cost_microusd=None)))
+    assert report.methodology.cost_usd is None
+    assert any("model's price is not known" in text for text in report.limitations)
+
+
+def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None:
+    support = (Support(evidence_id="pmid:1", quote=REDUCED),)
+    report = built(
+        publish_input(
+            candidates=(
+                Candidate(name="Metformin", support=support, evidence_quality="weak"),
+                Candidate(name="Aspirin", support=support),
+                Candidate(
+                    name="Ibuprofen",
+                    support=(Support(evidence_id="pmid:1", quote="made up words of a model"),),
+                ),
+            )
+        )
+    )
+    assert [(c.name, c.evidence_quality) for c in report.candidates] == [("Metformin", "strong")]
+    said = " ".join(report.limitations)
+    assert "Candidate Aspirin was left out: the items it cites never name it." in said
+    assert "Candidate Ibuprofen was left out" in said
+
+
+def test_a_candidate_under_concern_is_weak() -> None:
+    support = (Support(evidence_id="pmid:2", quote=INCREASED),)
+    report = built(
+        publish_input(candidates=(Candidate(name="metformin", support=support, evidence_quality="strong"),))
+    )
+    assert report.candidates[0].evidence_quality == "weak"
+
+
+def test_the_summary_leads_with_what_is_strong_and_direct() -> None:
+    weak = TRIAL.model_copy(
+        update={
+            "evidence_id": "doc:w",
+            "evidence_type": "web_page",
+            "text": "The sky over the clinic was blue all year.",
+        }
+    )
+    many = [quoting(f"The sky was blue, part {'abcdefgh'[n]}.", ("doc:w", weak.text)) for n in range(8)]
+    step = publish_input(
+        planned("s1", *many), planned("s2", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED)))
+    )
+    summary = build_report(step, {**DOCUMENTS, "doc:w": weak}).executive_summary
+    assert "Metformin does reduce mortality" in summary
+    assert len(summary.splitlines()) <= 6
+
+
+@given(
+    st.lists(
+        st.tuples(SAFE_TEXT, st.sampled_from(["pmid:1", "pmid:2", "pmid:3", "x"]), SAFE_TEXT), max_size=6
+    )
+)
+def test_whatever_models_write_a_sound_report_comes_out(claims: list[tuple[str, str, str]]) -> None:
+    drafts = [quoting(text, (item, quote), contradicts=(text, "s1c1")) for text, item, quote in claims]
+    drafts.append(quoting("Mortality fell.", ("pmid:1", REDUCED)))
+    paragraphs = tuple(DraftParagraph(claims=(draft,)) for draft in drafts)
+    section = planned("s1").model_copy(
+        update={
+            "draft": SectionDraft(paragraphs=paragraphs, limitations=tuple(text for text, _, _ in claims))
+        }
+    )
+    report = built(publish_input(section, title=claims[0][0] if claims else ""))
+    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
+    assert verify(report, lines) == []
+    assert report.title
+    assert report.verification.claims == report.verification.verified + len(report.verification.dropped)
+    assert report.verification.claims == len(drafts)
+
+
+def test_a_documents_text_cannot_be_quoted_from_its_title_alone() -> None:
+    item: Evidence = TRIAL.model_copy(update={"text": "Nothing of note stands in this abstract."})
+    step = publish_input(planned("s1", quoting("A trial.", ("pmid:1", TRIAL.title))))
+    assert build_report(step, {"pmid:1": item}).verification.verified == 0
+
+
+def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
+    lie = quoting("Metformin cures everything.", ("pmid:1", "these words are nowhere in the paper"))
+    step = publish_input(planned("s1", lie)).model_copy(update={"confidence": 1.0})
+    assert built(step).confidence == 0.0
+    assert built(FULL.model_copy(update={"confidence": 0.9})).confidence == 0.9
+
+
+def test_items_that_answer_nothing_are_not_told_as_nothing_found() -> None:
+    search = SearchRecord(source="library", query="a", status="ok", hits=40, kept=10)
+    report = built(publish_input(searches=(search,), counts=PrismaCounts(identified=10, screened=10)))
+    assert "none of the 10 items found answers it" in report.executive_summary
+    assert not any("found nothing" in text for text in report.limitations)
+
+
+def test_the_summary_begins_with_the_claim_that_answers_and_not_with_what_is_missing() -> None:
+    item = TRIAL.model_copy(
+        update={
+            "evidence_id": "pmid:7",
+            "text": "Few data exist on metformin and mortality in the very old.",
+        }
+    )
+    step = publish_input(
+        planned(
+            "s1", quoting("Few data exist on metformin and mortality in the very old.", ("pmid:7", item.text))
+        ),
+        planned("s2", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))),
+        planned("s3", quoting("Metformin increased mortality.", ("pmid:2", INCREASED))),
+    )
+    lines = build_report(step, {**DOCUMENTS, "pmid:7": item}).executive_summary.splitlines()
+    assert lines[0] == "- Metformin does reduce mortality [1]."
+
+
+def test_a_drug_question_without_a_candidate_says_so() -> None:
+    step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
+    assert any("No candidate drug is named" in text for text in built(step).limitations)
+    other = step.model_copy(update={"profile": "biomedical"})
+    assert not any("No candidate drug" in text for text in built(other).limitations)
+
+
+def test_a_file_that_cannot_be_read_is_counted_once_however_often_the_library_is_searched() -> None:
+    search = SearchRecord(source="library", query="a", status="ok", hits=4, kept=4, set_aside=6)
+    other = SearchRecord(source="pubmed", query="a", status="ok", hits=4, kept=4, set_aside=1)
+    report = built(publish_input(searches=(search, search, search, other)))
+    assert any(text.startswith("7 records could not be read") for text in report.limitations)
+
+
+def test_sections_that_ended_alike_are_one_limitation() -> None:
+    report = built(
+        publish_input(
+            planned("s1", title="One", status="partial", note="no new evidence"),
+            planned("s2", title="Two", status="partial", note="no new evidence"),
+            planned("s3", title="Three", status="failed", note="its worker died"),
+            stop_reason="no_new_evidence",
+        )
+    )
+    assert 'The sections "One" and "Two" are incomplete: no new evidence.' in report.limitations
+    assert 'The section "Three" could not be researched: its worker died.' in report.limitations
+
+
+@pytest.mark.parametrize("mark", ["[E3]", "[E3, 2023]", "(E12)", "[E1, E2]"])
+def test_the_labels_of_the_prompt_are_no_part_of_a_claim(mark: str) -> None:
+    assert plain_claim(f"Metformin reduced mortality {mark}.") == "Metformin reduced mortality."
+
+
+def test_the_label_of_an_abstracts_part_is_no_part_of_a_claim() -> None:
+    assert plain_claim("CONCLUSIONS: Metformin reduced mortality.") == "Metformin reduced mortality."
+    assert plain_claim("COVID-19: metformin helps.") == "COVID-19: metformin helps."
+
+
+def test_a_dispute_needs_two_works_that_speak_of_the_same_thing() -> None:
+    sky = TRIAL.model_copy(
+        update={"evidence_id": "doc:w", "text": "The sky over the clinic was blue all year."}
+    )
+    reduced = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
+    other = quoting("The sky was blue all year.", ("doc:w", sky.text), contradicts=("s1c1",))
+    again = quoting(
+        "Hospital mortality was no different.",
+        ("pmid:1", "There was no difference in hospital admissions between the groups"),
+        contradicts=("s1c1",),
+    )
+    report = build_report(publish_input(planned("s1", reduced, other, again)), {**DOCUMENTS, "doc:w": sky})
+    assert [claim.contradicts for claim in report.sections[0].claims] == [(), (), ()]
+
+
+def test_confidence_falls_when_most_of_what_was_written_does_not_stand() -> None:
+    true = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
+    lies = [quoting(f"Lie {'abcdefghi'[n]}.", ("pmid:1", "these words are nowhere in it")) for n in range(9)]
+    step = publish_input(planned("s1", true, *lies)).model_copy(update={"confidence": 0.9})
+    assert built(step).confidence == pytest.approx(0.18)
+
+
+def test_a_limitation_is_told_once_with_or_without_its_full_stop() -> None:
+    section = planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)))
+    drafts = section.draft.model_copy(update={"limitations": ("Only abstracts.", "Only abstracts")})
+    report = built(publish_input(section.model_copy(update={"draft": drafts})))
+    assert sum("Only abstracts" in text for text in report.limitations) == 1

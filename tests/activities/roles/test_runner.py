@@ -1,0 +1,188 @@
+"""Which model answers: the one asked for, its fallbacks when it cannot, and nobody where nobody is needed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from activities.errors import ModelBusy, ModelDown, ModelRefused
+from activities.evidence_store import EvidenceStore
+from activities.models.client import OpenAIModel
+from activities.roles.runner import EXTRACTIVE, RoleThinker
+from activities.settings import Settings
+from activities.steps import ReflectInput, Role
+from activities.types import ModelChoice
+from tests.activities.roles.conftest import DOCUMENTS, Case
+from tests.fake_openai import FakeOpenAI, fails, says, sensible
+
+OTHER = ModelChoice(backend="openai", model="other")
+NONE = ModelChoice()
+DOWN = fails(503, "overloaded")
+BUSY = fails(429, "slow down", retry_after="9")
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+@pytest.fixture
+async def case(server: FakeOpenAI, tmp_path: Path) -> AsyncIterator[Case]:
+    store = EvidenceStore.at(str(tmp_path / "store"))
+    settings = Settings(home=tmp_path, openai_base_url=server.base_url)
+    model = OpenAIModel(settings, store)
+    refs = tuple([await store.put(document) for document in DOCUMENTS])
+    yield Case(server, RoleThinker(model, store, settings, lambda: False), store, settings, refs)
+    await model.aclose()
+
+
+@pytest.mark.parametrize("role", EXTRACTIVE)
+async def test_every_role_works_without_a_language_model(case: Case, role: Role) -> None:
+    thinker = RoleThinker(None, case.store, case.settings)
+    charged = await thinker.think(role, case.step(role).model_copy(update={"model": NONE}))
+    assert charged.model == "extractive"
+    assert charged.usage.tokens == 0
+    assert charged.prompt_version == ""
+
+
+@pytest.mark.parametrize(
+    "role",
+    ["observer", "gap_evaluator", "judge", "hypothesis_generator", "writer", "long_writer"],
+)
+async def test_no_model_is_paid_to_read_nothing(case: Case, role: Role) -> None:
+    charged = await case.thinker.think(role, case.step(role, ()))
+    assert case.server.bodies == []
+    assert charged.usage.calls == 0
+    assert charged.model == "code"
+
+
+async def test_searches_that_all_failed_are_no_reason_to_search_differently(case: Case) -> None:
+    step = case.step("reflector", ())
+    assert isinstance(step, ReflectInput)
+    failed = tuple(search.model_copy(update={"status": "unavailable"}) for search in step.searches)
+    charged = await case.thinker.think("reflector", step.model_copy(update={"searches": failed}))
+    assert case.server.bodies == []
+    assert (charged.model, charged.output.served, charged.output.better_searches) == ("code", False, ())
+
+
+async def test_searches_that_brought_nothing_new_are_thought_over(case: Case) -> None:
+    case.server.script(sensible)
+    charged = await case.thinker.think("reflector", case.step("reflector", ()))
+    assert charged.model == "m"
+    assert "They brought no new item." in str(case.server.bodies[0]["messages"])
+
+
+async def test_without_evidence_the_research_questions_are_the_gaps(case: Case) -> None:
+    step = case.step("gap_evaluator", ()).model_copy(update={"research_questions": ("A?", "B?", "C?", "D?")})
+    charged = await case.thinker.think("gap_evaluator", step)
+    assert charged.output.outstanding_gaps == ("A?", "B?", "C?")
+    assert not charged.output.research_complete
+
+
+async def test_without_evidence_the_judge_scores_nothing(case: Case) -> None:
+    judged = (await case.thinker.think("judge", case.step("judge", ()))).output
+    assert set(judged.scores.values()) == {0}
+    assert judged.confidence == 0
+    assert judged.gaps
+
+
+async def test_a_model_that_is_down_hands_over_at_once(case: Case) -> None:
+    case.server.script(DOWN, sensible)
+    step = case.step("judge").model_copy(update={"fallbacks": (OTHER, NONE)})
+    charged = await case.thinker.think("judge", step)
+    assert charged.fell_back
+    assert charged.model == "other"
+    assert [b["model"] for b in case.server.bodies] == ["m", "other"]
+    assert any("overloaded" in note for note in charged.notes)
+
+
+async def test_the_extractive_back_end_serves_when_all_models_are_down(case: Case) -> None:
+    case.server.script(DOWN)
+    step = case.step("judge").model_copy(update={"fallbacks": (OTHER, NONE)})
+    charged = await case.thinker.think("judge", step)
+    assert (charged.model, charged.fell_back) == ("extractive", True)
+    assert charged.output.shown == len(DOCUMENTS)
+
+
+@pytest.mark.parametrize("failure", [fails(401, "bad key"), fails(404, "no such model")])
+async def test_a_model_that_refuses_hands_over_too(case: Case, failure: object) -> None:
+    case.server.script(failure, sensible)  # type: ignore[arg-type]
+    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    assert (await case.thinker.think("judge", step)).model == "other"
+
+
+async def test_a_busy_model_is_waited_for(case: Case) -> None:
+    case.server.script(BUSY, sensible)
+    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    with pytest.raises(ModelBusy) as raised:
+        await case.thinker.think("judge", step)
+    assert raised.value.retry_after == 9
+    assert (await case.thinker.think("judge", step)).model == "m"
+
+
+async def test_a_model_that_stays_busy_hands_over_on_the_last_attempt(case: Case) -> None:
+    case.server.script(BUSY, sensible)
+    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    model = OpenAIModel(case.settings, case.store)
+    charged = await RoleThinker(model, case.store, case.settings, lambda: True).think("judge", step)
+    await model.aclose()
+    assert charged.model == "other"
+
+
+async def test_what_failed_calls_cost_is_charged(case: Case) -> None:
+    case.server.script(says("no json", usage=(400, 30)), says("still none", usage=(400, 30)), sensible)
+    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    charged = await case.thinker.think("judge", step)
+    assert charged.fell_back
+    assert charged.usage.calls == 3
+    assert charged.usage.tokens > 860
+
+
+async def test_when_nobody_answers_the_failure_worth_a_retry_is_raised_with_every_price(case: Case) -> None:
+    case.server.script(says("no json", usage=(400, 30)), says("still none", usage=(400, 30)), DOWN)
+    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    with pytest.raises(ModelDown) as raised:
+        await case.thinker.think("judge", step)
+    assert raised.value.usage.tokens == 860
+
+
+async def test_a_missing_model_is_said_in_one_line(case: Case) -> None:
+    with pytest.raises(ModelRefused, match="DETERMINATOR_MODEL"):
+        await RoleThinker(None, case.store, case.settings).think("judge", case.step("judge"))
+
+
+async def test_a_retried_step_is_paid_once(case: Case) -> None:
+    case.server.script(sensible)
+    first = await case.thinker.think("judge", case.step("judge"))
+    again = await case.thinker.think("judge", case.step("judge"))
+    assert len(case.server.bodies) == 1
+    assert again.output == first.output
+    assert again.usage == first.usage
+
+
+async def test_roles_of_one_step_share_no_answer(case: Case) -> None:
+    case.server.script(sensible)
+    await case.thinker.think("writer", case.step("writer"))
+    await case.thinker.think("long_writer", case.step("writer"))
+    assert len(case.server.bodies) == 2
+
+
+async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> None:
+    """The loop must keep turning while documents are ranked, or a busy worker would look dead."""
+    big = DOCUMENTS[0].model_copy(update={"text": DOCUMENTS[0].text * 400})
+    refs = [await case.store.put(big.model_copy(update={"evidence_id": f"pmid:{n}"})) for n in range(10)]
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            beats += 1
+            await asyncio.sleep(0.001)
+
+    task = asyncio.create_task(beat())
+    step = case.step("judge", refs).model_copy(update={"model": NONE})
+    await case.thinker.think("judge", step)
+    task.cancel()
+    assert beats > 3

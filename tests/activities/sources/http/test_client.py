@@ -1,0 +1,185 @@
+import json
+import logging
+import sqlite3
+from pathlib import Path
+
+import httpx
+import pytest
+
+from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.settings import Settings
+from activities.sources.http import client as http_module
+from activities.sources.http.cache import HttpCache
+from activities.sources.http.client import Http, open_http, retry_after
+from tests.replay import ReplayServer, Reply
+
+JSON = {"content-type": "application/json"}
+GOOD = Reply(200, '{"records": [1, 2]}', JSON)
+SECRET = "s3cr3t-k3y-0123456789"
+
+
+def opened(folder: Path) -> Http:
+    return open_http(Settings(home=folder))
+
+
+async def test_a_repeated_request_is_served_from_disk_even_by_another_process(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        for _ in range(2):  # each opens the cache anew
+            async with opened(tmp_path) as http:
+                answer = await http.get("x", f"{server.url}/a", {"q": "1"})
+                assert answer.json() == {"records": [1, 2]}
+                assert answer.headers["content-type"] == "application/json"
+                await http.get("x", f"{server.url}/a", {"q": "2"})
+    assert len(server.asked) == 2
+
+
+async def test_age_decides_what_the_cache_may_serve(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD, Reply(200, '{"records": [3]}', JSON))
+        async with opened(tmp_path) as http:
+            await http.get("x", f"{server.url}/a")
+            fresh = await http.get("x", f"{server.url}/a", max_age=0)
+            assert fresh.json() == {"records": [3]}
+            again = await http.get("x", f"{server.url}/a", max_age=3600)
+            assert again.json() == {"records": [3]}  # the newer answer took the older one's place
+    assert len(server.asked) == 2
+
+
+async def test_an_answer_past_its_time_is_asked_again(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with httpx.AsyncClient() as client:
+            http = Http(client, HttpCache(tmp_path, seconds=0))
+            await http.get("x", f"{server.url}/a")
+            await http.get("x", f"{server.url}/a")
+            await http.aclose()
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Reply(500, "oops"), Unavailable),
+        (Reply(404, "none"), Refused),
+        (Reply(429, "slow"), RateLimited),
+        (Reply(302, "", {"location": "http://127.0.0.1:1/"}), Refused),
+        (Reply(200, '{"records": [1', JSON), Malformed),
+        (Reply(200, '{"error": "rate limit exceeded"}', JSON), RateLimited),
+        (Reply(200, '{"error": "something else"}', JSON), Malformed),
+        (Reply(200, "<a><b></a>", {"content-type": "text/xml"}), Malformed),
+        (Reply(hang_up=True), Unavailable),
+    ],
+)
+async def test_an_error_is_never_cached(reply: Reply, kind: type[SourceError], tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", reply, GOOD)
+        async with opened(tmp_path) as http:
+            with pytest.raises(kind):
+                await http.get("x", f"{server.url}/a")
+            assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
+
+
+async def test_an_answer_its_source_rejects_is_never_cached(tmp_path: Path) -> None:
+    def check(response: httpx.Response) -> None:
+        if not response.json()["records"]:
+            raise Unavailable("x: every engine failed")
+
+    with ReplayServer() as server:
+        server.on("/a", Reply(200, '{"records": []}', JSON), GOOD)
+        async with opened(tmp_path) as http:
+            with pytest.raises(Unavailable):
+                await http.get("x", f"{server.url}/a", check=check)
+            assert (await http.get("x", f"{server.url}/a", check=check)).json()["records"]
+
+
+async def test_a_status_the_caller_accepts_is_returned_and_not_cached(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", Reply(404, "no matches"))
+        async with opened(tmp_path) as http:
+            for _ in range(2):
+                assert (await http.get("x", f"{server.url}/a", accept=(404,))).status_code == 404
+    assert len(server.asked) == 2
+
+
+async def test_posts_are_not_cached(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            for _ in range(2):
+                await http.send("x", "POST", f"{server.url}/a", json_body={"q": 1})
+    assert len(server.asked) == 2
+
+
+async def test_no_key_reaches_the_disk_and_another_key_finds_the_same_answer(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            url = f"{server.url}/a"
+            await http.get("x", url, {"q": "1", "api_key": SECRET}, {"Authorization": f"Bearer {SECRET}"})
+            await http.get("x", url, {"q": "1", "api_key": "another"})
+            await http.get("x", url, {"q": "1"})
+    assert len(server.asked) == 1
+    for path in (tmp_path / "cache").iterdir():
+        assert SECRET.encode() not in path.read_bytes(), path
+    with sqlite3.connect(tmp_path / "cache" / "http.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+
+
+async def test_no_key_reaches_an_error(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", Reply(403, json.dumps({"your": SECRET, "header": f"Bearer {SECRET}"}), JSON))
+        async with opened(tmp_path) as http:
+            with pytest.raises(Refused) as caught:
+                await http.get(
+                    "x", f"{server.url}/a", {"api_key": SECRET}, {"Authorization": f"Bearer {SECRET}"}
+                )
+    assert SECRET not in str(caught.value)
+    assert "403" in str(caught.value)
+
+
+async def test_no_key_reaches_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with ReplayServer() as server, caplog.at_level(logging.INFO):
+        server.on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            await http.get("x", f"{server.url}/a", {"api_key": SECRET})
+    assert SECRET not in caplog.text
+
+
+async def test_a_cache_that_cannot_be_used_costs_no_search(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "http.sqlite").write_bytes(b"this is no database" * 200)
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            for _ in range(2):
+                assert (await http.get("x", f"{server.url}/a")).status_code == 200
+    assert len(server.asked) == 2
+
+
+async def test_an_answer_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_module, "MAX_BYTES", 1 << 20)
+    with ReplayServer() as server:
+        server.on("/a", Reply(200, b"x" * ((1 << 20) + 1)))
+        async with opened(tmp_path) as http:
+            with pytest.raises(Malformed, match="more than 1 MiB"):
+                await http.get("x", f"{server.url}/a")
+
+
+async def test_what_the_cache_answers_does_not_pass_the_gate(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            gate = http.pace("x", 3)
+            assert http.pace("y", 3, group="x") is gate
+            await http.get("x", f"{server.url}/a")
+            gate.require_lease()  # shut
+            assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("7", 7.0), ("0.5", 0.5), ("-3", 0.0), ("inf", None), ("nan", None), ("soon", None)],
+)
+def test_retry_after_is_read_whatever_stands_in_it(value: str, seconds: float | None) -> None:
+    assert retry_after({"retry-after": value}) == seconds

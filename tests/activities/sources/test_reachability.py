@@ -1,0 +1,72 @@
+"""A run that chooses its sources leaves out what cannot be reached, and says so."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from activities.prepare import PrepareActivities
+from activities.settings import Settings
+from activities.sources.http.client import open_http
+from activities.sources.reachability import unreachable
+from activities.sources.registry import build_sources
+from activities.steps import PrepareInput
+from tests.replay import ReplayServer
+
+
+def closed_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+async def test_a_host_that_listens_is_reached_and_one_that_does_not_is_named() -> None:
+    with ReplayServer() as server:
+        found = await unreachable(
+            {
+                "here": server.url,
+                "gone": f"http://127.0.0.1:{closed_port()}/api",
+                "nowhere": "http://x.invalid",
+            }
+        )
+    assert set(found) == {"gone", "nowhere"}
+    assert "127.0.0.1" in found["gone"]
+    assert "x.invalid" in found["nowhere"]
+
+
+async def test_behind_a_proxy_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    assert await unreachable({"gone": f"http://127.0.0.1:{closed_port()}"}) == {}
+
+
+async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_for_by_name(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ReplayServer() as server:
+        monkeypatch.setenv("DETERMINATOR_PUBMED_URL", server.url)
+        monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", f"http://127.0.0.1:{closed_port()}")
+        settings = Settings(home=home)
+        async with open_http(settings) as http:
+            prepare = PrepareActivities(settings, build_sources(settings, http))
+            free = await prepare.prepare(PrepareInput(profile="biomedical"))
+            named = await prepare.prepare(PrepareInput(profile="biomedical", sources=("europepmc",)))
+    enabled = {option.info.name: option.enabled for option in free.sources}
+    assert enabled["pubmed"]
+    assert enabled["library"]
+    assert not enabled["europepmc"]
+    assert next(o for o in free.sources if o.info.name == "europepmc").reason.startswith("cannot be reached")
+    assert [o.enabled for o in named.sources] == [True]
+
+
+async def test_a_library_of_ones_own_is_told_from_the_sample(home: Path) -> None:
+    settings = Settings(home=home)
+    async with open_http(settings) as http:
+        prepare = PrepareActivities(settings, build_sources(settings, http))
+        own = await prepare.prepare(
+            PrepareInput(profile="general", sources=("library",), library=str(home.parent))
+        )
+        sample = await prepare.prepare(PrepareInput(profile="general", sources=("library",)))
+    assert own.own_library
+    assert not sample.own_library

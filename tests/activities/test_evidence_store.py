@@ -1,0 +1,71 @@
+"""The store gives back what was put in, under a name that proves it, or says why it cannot."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from activities.errors import StoreError
+from activities.evidence_store import EvidenceStore
+from activities.types import Evidence, Identifiers
+
+
+def paper(text: str = "Aspirin reduced the risk of stroke by a third.") -> Evidence:
+    return Evidence(
+        evidence_id="pmid:1", source="pubmed", title="A" * 400, text=text, identifiers=Identifiers(pmid="1")
+    )
+
+
+async def test_what_is_put_is_got_and_only_a_small_reference_travels(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    whole = paper("x" * 500_000)
+    ref = await store.put(whole)
+    assert await store.get(ref) == whole
+    assert len(ref.model_dump_json()) < 2_000
+    assert ref.chars == 500_000
+
+
+async def test_the_same_document_is_stored_once(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    first, second = await asyncio.gather(store.put(paper()), store.put(paper()))
+    assert first == second
+    files = await asyncio.to_thread(lambda: [p for p in tmp_path.rglob("*.json") if p.is_file()])
+    assert len(files) == 1
+
+
+async def test_a_blob_that_was_changed_is_not_believed(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    ref = await store.put(paper())
+    path = tmp_path / ref.blob
+    await asyncio.to_thread(path.write_text, path.read_text().replace("reduced", "raised"))
+    with pytest.raises(StoreError, match="does not match its own digest"):
+        await store.get(ref)
+
+
+async def test_a_missing_blob_is_an_error_of_the_store(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    with pytest.raises(StoreError, match=f"not in the evidence store at {tmp_path};.*DETERMINATOR_STORE_URL"):
+        await store.get(f"blobs/aa/{'a' * 64}.json")
+    assert await store.get_named("reports/none.json") is None
+
+
+async def test_names_are_kept_apart_from_blobs(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    await store.put_named("reports/a.json", b"one")
+    await store.put_named("reports/a.json", b"two")
+    assert await store.get_named("reports/a.json") == b"two"
+
+
+def test_a_place_that_cannot_be_opened_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for url in (str(tmp_path / "file" / "below"), "nonsense://x"):
+        with pytest.raises(StoreError, match="cannot open the evidence store"):
+            EvidenceStore.at(url)
+
+
+async def test_a_merged_work_is_read_under_the_id_the_run_knows_it_by(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    ref = await store.put(paper())
+    merged = ref.model_copy(update={"evidence_id": "doi:10.1/a", "standing": "retracted"})
+    read = await store.get(merged)
+    assert (read.evidence_id, read.standing, read.text) == ("doi:10.1/a", "retracted", paper().text)

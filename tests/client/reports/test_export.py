@@ -1,0 +1,269 @@
+"""`export` and `verify`: what an outsider gets, and what an outsider can find out with it."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.verification.quote_check import normalise
+from client.reports import check_bundle
+from client.secrets import LEAST_CHARS, known_secrets, without
+from tests.activities.cases import DOCUMENTS, FULL, TRIAL
+from tests.activities.sources.faults import settings
+from tests.client.shelf import RUN, command, shelve
+
+KEY = "sk-hush-hush-0123456789"
+ALWAYS = {
+    *("README.md", "report.md", "report.html", "report.json", "references.bib", "references.ris"),
+    *("references.csl.json", "evidence.jsonl", "searches.csv", "methodology.md", "check.py", "SHA256SUMS"),
+}
+
+
+def exported(home: Path, folder: str = "bundle") -> Path:
+    shelve(home)
+    ran = command("export", RUN, "--output", folder)
+    assert ran.code == 0, ran
+    assert ran.out == f"{folder}\n"
+    return Path(folder).absolute()
+
+
+def stranger(folder: Path) -> tuple[int, str]:
+    """What somebody finds who has Python and nothing of ours."""
+    script = [sys.executable, "-I", "-S", str(folder / "check.py")]
+    done = subprocess.run(script, capture_output=True, text=True, cwd="/", timeout=60)
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+def test_a_bundle_can_be_made_and_checked_without_a_server(home: Path) -> None:
+    shelve(home)
+    ran = command("export", "ask-met")
+    assert ran.code == 0, ran
+    assert ran.out == f"{RUN}.zip\n"
+    assert "no Temporal server answers" in ran.err
+    with zipfile.ZipFile(ran.out.strip()) as archive:
+        assert {name.split("/", 1)[1] for name in archive.namelist()} >= ALWAYS
+        archive.extractall()
+    assert stranger(Path(RUN).absolute()) == (0, "3 quotes, 0 problems\n")
+    for target in (f"{RUN}.zip", RUN, f"{RUN}/report.json", "last"):
+        said = command("verify", target)
+        assert said.code == 0, said
+        assert said.out.splitlines() == [
+            "holds s1c1 [1] Metformin reduced mortality by 30%.",
+            "holds s2c1 [2] A registry found increased mortality.",
+            "holds Metformin [1] AMPK | activation",
+            "everything holds: 2 of 2 claims, 1 of 1 candidates, 3 of 3 quotes; 2 references",
+        ]
+    readme = Path(RUN, "README.md").read_text()
+    assert "Not in here" in readme
+    assert "no Temporal server answers" in readme
+
+
+def test_every_file_of_a_bundle_is_told_and_its_sum_is_right(home: Path) -> None:
+    folder = exported(home)
+    names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    readme = (folder / "README.md").read_text()
+    assert all(f"`{name}`" in readme for name in names - {"README.md", "SHA256SUMS"})
+    listed = {line.split("  ", 1)[1] for line in (folder / "SHA256SUMS").read_text().splitlines()}
+    assert listed == names - {"SHA256SUMS"}
+    assert check_bundle.check_sums(folder) == []
+
+
+def test_one_changed_word_is_found_by_both_checks_and_told_by_claim(home: Path) -> None:
+    folder = exported(home)
+    lines = (folder / "evidence.jsonl").read_text()
+    (folder / "evidence.jsonl").write_text(lines.replace("reduced all-cause", "doubled all-cause"))
+    code, said = stranger(folder)
+    assert code == 1
+    assert "evidence.jsonl is not the file that was exported" in said
+    assert "s1c1: not in the text of pmid:1" in said
+    ran = command("verify", str(folder), "--json")
+    assert ran.code == 1
+    found = ran.json()
+    assert not found["holds"]
+    assert [(claim["name"], claim["holds"]) for claim in found["claims"]] == [("s1c1", False), ("s2c1", True)]
+    assert found["problems"] == ["evidence.jsonl is not the file that was exported"]
+    assert "not in the text of pmid:1" in found["claims"][0]["quotes"][0]["problem"]
+
+
+def edited(report: dict[str, object], edit: str) -> dict[str, object]:
+    """A report somebody has tampered with."""
+    old, new = edit.split(" => ")
+    text = json.dumps(report)
+    assert old in text
+    tampered: dict[str, object] = json.loads(text.replace(old, new))
+    return tampered
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ('"evidence_id": "pmid:2", "quote" => "evidence_id": "pmid:1", "quote"', "(it is in pmid:2)"),
+        ('"number": 2 => "number": 3', "not numbered from 1 without gaps"),
+        ("30% [1]. => 30% [2].", "section s1 does not say claim s1c1 with its references"),
+        ('"executive_summary": " => "executive_summary": "Take it daily. ', "the summary says what no claim"),
+        ("A registry found increased mortality => A registry found lower mortality and cures", "holds s2c1"),
+        ('"standing": "none" => "standing": "retracted"', "rests on pmid:1, which is retracted"),
+        (
+            '"evidence_id": "pmid:2", "source" => "evidence_id": "pmid:9", "source"',
+            "reference 2 is never cited",
+        ),
+    ],
+)
+def test_a_report_that_was_tampered_with_does_not_hold(home: Path, edit: str, told: str) -> None:
+    folder = exported(home)
+    report = edited(json.loads((folder / "report.json").read_text()), edit)
+    Path("mine.json").write_text(json.dumps(report))
+    ran = command("verify", "mine.json", "--evidence", str(folder / "evidence.jsonl"))
+    if told.startswith("holds"):  # the words of a claim are its writer's; only where they stand is checked
+        assert ran.code == 0, ran
+    else:
+        assert ran.code == 1, ran
+        assert "NOT everything holds" in ran.out
+    assert told in ran.out
+
+
+def test_a_report_from_elsewhere_needs_its_texts(home: Path) -> None:
+    folder = exported(home)
+    Path("alone.json").write_bytes((folder / "report.json").read_bytes())
+    here = command("verify", "alone.json")
+    assert here.code == 0, here
+    elsewhere = command("verify", "alone.json", DETERMINATOR_HOME=str(home.parent / "other"))
+    assert elsewhere.code == 2
+    assert "--evidence" in elsewhere.err
+    assert len(elsewhere.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{", "is not a report"),
+        ('{"run_id": "x"}', "question: Field required"),
+        ("[1, 2]", "is not a report"),
+    ],
+)
+def test_what_is_no_report_gets_one_line(home: Path, content: str, told: str) -> None:
+    Path("mine.json").write_text(content)
+    ran = command("verify", "mine.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_what_is_no_evidence_is_named_by_its_line(home: Path) -> None:
+    folder = exported(home)
+    Path("mine.jsonl").write_text('{"evidence_id": "pmid:1", "text": "x"}\n{"evidence_id": "pmid:2"}\n')
+    ran = command("verify", str(folder), "--evidence", "mine.jsonl")
+    assert ran.code == 2
+    assert "mine.jsonl, line 2" in ran.err
+    Path("empty.zip").write_bytes(b"not an archive")
+    assert "no archive" in command("verify", "empty.zip").err
+    Path("void").mkdir()
+    assert "has no report.json" in command("verify", "void").err
+    assert "there is no file gone.json" in command("verify", "gone.json").err
+
+
+def test_an_archive_can_read_nothing_outside_itself(home: Path) -> None:
+    folder = exported(home)
+    (folder / "SHA256SUMS").write_text(f"{'0' * 64}  ../secret.txt\n")
+    Path("secret.txt").write_text("hush")
+    ran = command("verify", str(folder))
+    assert ran.code == 1
+    assert "../secret.txt is missing" in ran.out
+
+
+def test_an_export_overwrites_nothing_that_was_not_meant(home: Path) -> None:
+    folder = exported(home)
+    again = command("export", RUN, "--output", str(folder))
+    assert again.code == 2
+    assert "--force" in again.err
+    assert command("export", RUN, "--output", str(folder), "--force").code == 0
+    Path("papers").mkdir()
+    Path("papers/mine.txt").write_text("mine")
+    for flags in ([], ["--force"]):
+        refused = command("export", RUN, "--output", "papers", *flags)
+        assert refused.code == 2
+        assert "not empty" in refused.err
+    assert [path.name for path in Path("papers").iterdir()] == ["mine.txt"]
+
+
+def test_no_secret_leaves_the_house(home: Path) -> None:
+    leaky = TRIAL.model_copy(update={"url": f"https://example.org/x?api_key={KEY}", "facts": {"seen": KEY}})
+    shelve(home, documents=[leaky, *list(DOCUMENTS.values())[1:]])
+    ran = command("export", RUN, "--output", "bundle", OPENAI_API_KEY=KEY, NCBI_API_KEY="none")
+    assert ran.code == 0, ran
+    for path in Path("bundle").rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
+    assert "[secret removed]" in Path("bundle/evidence.jsonl").read_text()
+    assert command("verify", "bundle").code == 0
+
+
+def test_a_stand_in_for_a_key_tears_no_words() -> None:
+    found = known_secrets(
+        settings(
+            OPENAI_API_KEY="none",
+            NCBI_API_KEY=KEY,
+            SEARXNG_URL="http://me:pass%20word1@s.example/?key=0123456789",
+        ),
+        {"TEMPORAL_API_KEY": "temporal-key-1", "PATH": "/usr/bin:/bin"}.items(),
+    )
+    assert found >= {KEY, "0123456789", "temporal-key-1"}
+    assert all(len(secret) >= LEAST_CHARS for secret in found)
+    assert without("none of these", found) == "none of these"
+    assert without(json.dumps({"k": 'a"b-long-secret'}), ['a"b-long-secret']) == '{"k": "[secret removed]"}'
+
+
+@given(st.text())
+def test_the_strangers_check_reads_text_as_ours_does(text: str) -> None:
+    assert check_bundle.plain(text) == normalise(text)
+
+
+def test_a_formula_in_a_query_is_text_to_a_spreadsheet(home: Path) -> None:
+    from activities.types import SearchRecord
+
+    search = SearchRecord(source="pubmed", query='=HYPERLINK("http://x","y")', status="empty")
+    shelve(home, FULL.model_copy(update={"searches": (search,)}))
+    assert command("export", RUN, "--output", "bundle").code == 0
+    assert "\"'=HYPERLINK" in Path("bundle/searches.csv").read_text()
+    report = json.loads(Path("bundle/report.json").read_text())
+    assert report["methodology"]["searches"][0]["query"] == search.query
+
+
+def test_of_several_records_of_a_work_the_one_that_was_quoted_is_taken(home: Path) -> None:
+    shelve(home)
+    for number in range(8):
+        other = TRIAL.model_copy(
+            update={"text": f"Another record of the trial, number {number}, says nothing."}
+        )
+        shelve(home, FULL.model_copy(update={"run_id": f"other-{number}"}), [other])
+    ran = command("verify", RUN)
+    assert ran.code == 0, ran
+    assert "everything holds" in ran.out
+
+
+def test_a_draft_is_not_exported_as_a_report(home: Path) -> None:
+    shelve(home, FULL.model_copy(update={"draft": True}))
+    ran = command("export", RUN)
+    assert ran.code == 2
+    assert "only a draft" in ran.err
+    assert not Path(f"{RUN}.zip").exists()
+
+
+def test_two_runs_of_one_beginning_are_not_mixed_up(home: Path) -> None:
+    shelve(home)
+    shelve(home, FULL.model_copy(update={"run_id": f"{RUN}2"}))
+    ran = command("export", "ask-met")
+    assert ran.code == 2
+    assert "several runs" in ran.err
+    assert command("export", RUN).code == 0
+    assert command("export", "ask-nothing").code == 3
+
+
+def test_no_name_is_no_run(home: Path) -> None:
+    shelve(home)
+    assert command("export", "").code == 3

@@ -1,0 +1,249 @@
+"""`refresh`: what has become of a report's references, and a new version beside the old one."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from activities.report.assemble import build_report
+from activities.report.audit import evidence_line, verify
+from activities.report.schema import Report
+from activities.retractions.lookup import StandingVerdict
+from activities.types import Evidence, Standing, StandingNotice
+from client.reports.revise import changes, claims_of, restate
+from tests.activities.cases import DOCUMENTS, FULL, INCREASED, REDUCED, TRIAL, planned, quoting, ref_of
+from tests.client.harness import Ran
+from tests.client.shelf import RUN, authorities, command, crossref, nobody_knows, shelve
+from tests.replay import ReplayServer, Reply
+
+NOTICE = "10.1016/notice.1"
+DOI = TRIAL.identifiers.doi or ""
+RETRACTION = crossref(DOI, "retraction", NOTICE, "2026-03-01")
+
+
+@pytest.fixture
+def world(home: Path) -> Iterator[ReplayServer]:
+    """A finished report, and authorities that know of nothing against what it cites."""
+    shelve(home)
+    with ReplayServer() as server:
+        yield nobody_knows(server)
+
+
+def refresh(server: ReplayServer, *flags: str, **env: str) -> Ran:
+    return command("refresh", RUN, *flags, **authorities(server), **env)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_retraction_since_makes_a_new_version_and_leaves_the_old_one_alone(
+    home: Path, world: ReplayServer
+) -> None:
+    before = files(home / "evidence")
+    world.on("/works/*", RETRACTION)
+    ran = refresh(world)
+    assert ran.code == 0, ran
+    first, lost, where, asked = ran.out.splitlines()
+    assert first == (
+        "[1] Metformin and mortality: a randomized trial: none -> retracted "
+        f"(retraction 2026-03-01, doi:{NOTICE}, reported by crossref)"
+    )
+    assert lost == "no longer stands: s1c1 Metformin reduced mortality by 30%."
+    assert where == f"Version 2 {home}/reports/{RUN}.v2.md"
+    assert asked == "asked about 2 of 2 references"
+    after = files(home / "evidence")
+    assert {name: after[name] for name in before} == before
+
+    text = (home / "reports" / f"{RUN}.v2.md").read_text()
+    assert "Metformin reduced mortality by 30% [" not in text
+    assert "This is version 2" in text
+    assert command("verify", RUN).code == 0
+    assert command("export", RUN, "--output", "bundle").code == 0
+    assert command("verify", "bundle").code == 0
+    report = json.loads(Path("bundle/report.json").read_text())
+    assert [r["evidence_id"] for r in report["references"]] == ["pmid:2"]
+    assert (
+        json.loads(Path("bundle/versions/report.v1.json").read_text())["references"][0]["standing"] == "none"
+    )
+    assert "version 2" in Path("bundle/methodology.md").read_text()
+
+
+def test_what_is_known_already_is_no_news(home: Path, world: ReplayServer) -> None:
+    world.on("/works/*", crossref(DOI, "correction", NOTICE, "2026-03-01"))
+    first = refresh(world, "--json").json()
+    assert [(c["before"], c["after"]) for c in first["changes"]] == [("none", "corrected")]
+    assert (first["version"], first["claims_lost"]) == (2, [])
+    before = files(home)
+    again = refresh(world)
+    assert again.code == 0
+    assert "nothing changed since" in again.out
+    kept = {name: data for name, data in files(home).items() if not name.startswith("cache")}
+    assert kept == {name: data for name, data in before.items() if not name.startswith("cache")}
+
+
+def test_the_same_question_asked_anew_has_no_later_versions(home: Path, world: ReplayServer) -> None:
+    world.on("/works/*", RETRACTION)
+    assert refresh(world).code == 0
+    shelve(home, FULL.model_copy(update={"generated_at": "2026-05-01T00:00:00Z"}))
+    assert command("export", RUN, "--output", "bundle").code == 0
+    assert not Path("bundle/versions").exists()
+    assert len(json.loads(Path("bundle/report.json").read_text())["references"]) == 2
+
+
+def test_nothing_is_said_to_be_unchanged_when_nobody_answered(home: Path, world: ReplayServer) -> None:
+    for path in ("/efetch.fcgi", "/works/*", "/search"):
+        world.on(path, Reply(503, "down"))
+    before = files(home / "evidence")
+    ran = refresh(world)
+    assert ran.code == 1
+    assert "nothing changed" not in ran.out
+    assert "nobody answered for 2 of 2 references" in ran.err
+    assert files(home / "evidence") == before
+    assert sorted(refresh(world, "--json").json()["unanswered"]) == ["pmid:1", "pmid:2"]
+
+
+def test_one_authority_that_fails_is_named_and_the_others_count(home: Path, world: ReplayServer) -> None:
+    world.on("/search", Reply(503, "down"))
+    world.on("/works/*", RETRACTION)
+    ran = refresh(world)
+    assert "none -> retracted" in ran.out
+    assert "not everybody answered: europepmc" in ran.err
+
+
+def test_offline_nobody_is_asked(home: Path, world: ReplayServer) -> None:
+    ran = refresh(world, DETERMINATOR_OFFLINE="true")
+    assert ran.code == 2
+    assert "DETERMINATOR_OFFLINE" in ran.err
+    assert world.asked == []
+
+
+def test_a_library_of_ones_own_is_nobodys_to_ask_about(home: Path) -> None:
+    mine = [item.model_copy(update={"source": "library"}) for item in DOCUMENTS.values()]
+    shelve(home, documents=mine)
+    with ReplayServer() as server:
+        ran = refresh(nobody_knows(server))
+        assert server.asked == []
+    assert ran.code == 0
+    assert "nobody can be asked about any of the 2 references" in ran.out
+
+
+def test_without_the_stored_texts_the_change_is_told_and_nothing_is_written(
+    home: Path, world: ReplayServer
+) -> None:
+    world.on("/works/*", RETRACTION)
+    for blob in (home / "evidence" / "blobs").rglob("*.json"):
+        if blob.read_bytes().startswith(b'{"evidence_id":"pmid:2"'):
+            blob.unlink()
+    before = files(home / "evidence")
+    ran = refresh(world)
+    assert ran.code == 1
+    assert "none -> retracted" in ran.err
+    assert "stored text of pmid:2" in ran.err
+    assert files(home / "evidence") == before
+
+
+# telling a report again
+
+
+def verdict(standing: Standing, *kinds: str) -> StandingVerdict:
+    notices = tuple(StandingNotice.model_validate({"kind": kind, "date": "2026-03-01"}) for kind in kinds)
+    return StandingVerdict(
+        standing=standing, notices=notices, asked=("crossref",), reported={"crossref": standing}
+    )
+
+
+def told_again(
+    report: Report, verdicts: dict[str, StandingVerdict], at: str = "2026-06-01T00:00:00Z"
+) -> Report:
+    return restate(report, DOCUMENTS, changes(report, verdicts), at, 2)
+
+
+def lines_of(report: Report) -> list[dict[str, object]]:
+    known = {reference.evidence_id: reference.standing for reference in report.references}
+    items: list[Evidence] = [
+        item.model_copy(update={"standing": known.get(name, "retracted")}) for name, item in DOCUMENTS.items()
+    ]
+    return [dict(evidence_line(ref_of(item), item)) for item in items]
+
+
+def test_a_report_told_again_passes_the_same_check_and_keeps_its_names() -> None:
+    step = FULL.model_copy(
+        update={
+            "sections": (
+                planned(
+                    "s1",
+                    quoting("Nobody said this.", ("pmid:1", "words that are in no text at all, none")),
+                    quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)),
+                    quoting("Both were seen.", ("pmid:1", REDUCED), ("pmid:2", INCREASED)),
+                    quoting(
+                        "A registry found increased mortality.", ("pmid:2", INCREASED), contradicts=("s1c2",)
+                    ),
+                ),
+            )
+        }
+    )
+    report = build_report(step, DOCUMENTS)
+    assert [claim.id for claim in claims_of(report)] == ["s1c2", "s1c3", "s1c4"]
+    later = told_again(report, {"pmid:1": verdict("retracted", "retraction")})
+    assert [claim.id for claim in claims_of(later)] == ["s1c3", "s1c4"]
+    assert [len(claim.support) for claim in claims_of(later)] == [1, 1]
+    assert claims_of(later)[1].contradicts == ()
+    assert later.candidates == ()
+    assert verify(later, lines_of(later)) == []
+    check = later.verification
+    assert (check.claims, check.verified, len(check.dropped)) == (4, 2, 2)
+    assert check.dropped[-1].reason == "it rests on retracted work"
+    assert "1 of its claims rests on nothing else" in later.limitations[0]
+    assert (
+        sum("2 claims did not pass the quote check and are left out" in said for said in later.limitations)
+        == 1
+    )
+    assert not any(said.startswith("1 claim did not") for said in later.limitations)
+    assert any("Retracted work is not used" in said for said in later.limitations)
+
+
+def test_a_report_that_loses_every_claim_says_that_the_question_is_not_answered() -> None:
+    step = FULL.model_copy(update={"sections": FULL.sections[:1], "candidates": ()})
+    later = told_again(build_report(step, DOCUMENTS), {"pmid:1": verdict("retracted", "retraction")})
+    assert claims_of(later) == []
+    assert later.references == ()
+    assert later.confidence == 0.0
+    assert any("not answered" in said for said in later.limitations)
+    assert verify(later, []) == []
+
+
+def test_limitations_that_no_longer_hold_are_gone_and_the_others_stay() -> None:
+    unknown = {name: item.model_copy(update={"standing": "unknown"}) for name, item in DOCUMENTS.items()}
+    empty = planned("s3", status="failed", note="the source was down")
+    said = {"limitations": ("The reviewer was in a hurry.",), "sections": (*FULL.sections, empty)}
+    step = FULL.model_copy(update=said)
+    report = build_report(step, unknown)
+    assert any("is not known" in said for said in report.limitations)
+    later = told_again(report, {"pmid:1": verdict("none"), "pmid:2": verdict("concern", "concern")})
+    assert not any("is not known" in said for said in later.limitations)
+    assert any("expression of concern about [2]" in said for said in later.limitations)
+    assert "The reviewer was in a hurry." in later.limitations
+    assert claims_of(later) == claims_of(report)
+    assert later.sections[2] == report.sections[2]
+    assert "the source was down" in later.sections[2].markdown
+
+
+@pytest.mark.parametrize(
+    ("before", "found", "after"),
+    [
+        ("corrected", verdict("unknown"), "corrected"),
+        ("concern", verdict("none"), "concern"),
+        ("concern", verdict("none", "concern", "reinstatement"), "none"),
+        ("unknown", verdict("none"), "none"),
+        ("none", verdict("corrected", "correction"), "corrected"),
+    ],
+)
+def test_only_a_reinstatement_makes_a_standing_better(
+    before: Standing, found: StandingVerdict, after: Standing
+) -> None:
+    items = {**DOCUMENTS, "pmid:1": TRIAL.model_copy(update={"standing": before})}
+    report = build_report(FULL, items)
+    changed = {change.evidence_id: change.after for change in changes(report, {"pmid:1": found})}
+    assert changed.get("pmid:1", before) == after

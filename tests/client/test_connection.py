@@ -1,0 +1,109 @@
+"""Which server is meant: flags over Temporal's own variables over its profile file; none means embedded."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from activities.settings import Settings
+from client.connection import (
+    BadConnectionSettings,
+    NoConnection,
+    configured,
+    connect,
+    open_client,
+    plain_address,
+)
+from client.embedded.binary import free_port
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ("host:7000", "host:7000"),
+        ("host", "host:7233"),
+        ("http://host:7000/", "host:7000"),
+        (" 127.0.0.1:1 ", "127.0.0.1:1"),
+        ("[::1]:7233", "[::1]:7233"),
+        ("[::1]", "[::1]:7233"),
+    ],
+)
+def test_an_address_is_taken_as_people_write_it(given: str, plain: str) -> None:
+    assert plain_address(given) == plain
+
+
+@pytest.mark.parametrize("given", ["", "a b", "host:port", "host:7233/path", ":7233"])
+def test_what_is_no_address_is_refused(given: str) -> None:
+    with pytest.raises(BadConnectionSettings, match="host:port"):
+        plain_address(given)
+
+
+def test_without_any_setting_the_embedded_server_is_meant(home: Path) -> None:
+    assert configured() is None
+
+
+def test_a_namespace_alone_does_not_make_an_address(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", "lab")
+    assert configured() is None
+
+
+def test_key_and_namespace_come_from_the_standard_variables(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "lab.example:7233")
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", "lab")
+    monkeypatch.setenv("TEMPORAL_API_KEY", "hush")
+    config = configured()
+    assert config is not None
+    assert (config["target_host"], config["namespace"]) == ("lab.example:7233", "lab")
+    assert config["api_key"] == "hush"
+    assert config["tls"]
+
+
+def test_the_flag_wins_over_the_variable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "lab.example:7233")
+    config = configured("other.example:1")
+    assert config is not None
+    assert config["target_host"] == "other.example:1"
+
+
+async def test_a_dead_address_is_told_within_seconds() -> None:
+    with pytest.raises(NoConnection, match="connection refused"):
+        await open_client({"target_host": f"127.0.0.1:{free_port()}"})
+
+
+async def test_a_silent_address_is_told_within_the_time_given() -> None:
+    import socket
+
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        port = silent.getsockname()[1]
+        with pytest.raises(NoConnection, match="waited 1 s"):
+            await open_client({"target_host": f"127.0.0.1:{port}"}, timeout=1)
+
+
+async def test_a_configured_server_is_used_and_nothing_is_started(
+    home: Path, dev_server: str, temporal_client: Client
+) -> None:
+    connection = await connect(Settings(), dev_server)
+    assert not connection.embedded
+    assert not (home / "state").exists()
+    assert connection.link("ask-x") is None
+
+
+def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
+    program = (
+        "import asyncio; from client.connection import NoConnection, open_client\n"
+        "from activities.settings import Settings; from client.embedded.server import bring_up, take_down\n"
+        "async def go():\n"
+        "    found = await bring_up(Settings(), worker=False); take_down(Settings().home)\n"
+        "    try: await found.client.get_workflow_handle('x').describe()\n"
+        "    except Exception: pass\n"
+        "asyncio.run(go())\n"
+        "from client.exit import leave; leave(0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=90)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr

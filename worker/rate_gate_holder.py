@@ -1,0 +1,232 @@
+"""How one process of a fleet comes to poll a strictly limited API's task queue, and stops when it must.
+
+    start_gates(client, settings, sources)    once a worker process: the singleton workflows run
+    keep_gates(client, settings, sources)     as long as it lives: they still do
+    gate_activities(client, http, sources, search)   registered on the general queue: `hold_gate`
+
+A holder runs an inner worker on the API's queue. It tells Temporal that it lives by heartbeats it waits for,
+and each confirmed one extends a lease that ends before Temporal would give the gate to another process: a
+holder that was stopped, cut off or starved lets no request through any more
+(`activities.sources.http.rate_limiter`). A new holder begins by waiting out a whole window.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import structlog
+from temporalio import activity
+from temporalio.client import AsyncActivityCancelledError, Client, WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import Interceptor, Worker
+
+from activities.search import SearchActivities
+from activities.settings import Settings
+from activities.sources.base import Source
+from activities.sources.http.client import Http
+from activities.sources.http.rate_limiter import Gate
+from activities.sources.registry import ClosedSource
+from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
+
+log = structlog.get_logger()
+
+HOLD_SECONDS = 12 * 3600.0
+"""After so long a holder gives the gate back, so that the workflow continues as new."""
+GRACE = timedelta(seconds=3)
+"""What an exchange under way gets to finish when the gate is given back; less than a worker's own grace."""
+LEASE_SHARE = 5 / 6
+"""A lease ends this part of the heartbeat time-out after its beat was sent: before the gate goes on."""
+BELT_SLACK = 1.5
+"""The server's own limit stands this far above the gate's. It is an average that is split among a queue's
+partitions: at the very rate it took a third of the throughput (1.8 of 2.6 a second) and was no stricter;
+it is there for the day the gate fails."""
+SOON = timedelta(seconds=1)
+"""When a gate that a leaving process gave back is offered again. Offered at once, it often went to one of
+that process's own polls, which were just being closed, and what is lost there costs a whole heartbeat."""
+NOT_HERE = timedelta(seconds=5)
+LOOK_AGAIN_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A queue as one process can serve it."""
+
+    gate: Gate
+    activities: Sequence[Callable[..., Any]]
+
+
+def gated_queues(sources: Mapping[str, Source]) -> dict[str, list[str]]:
+    """Queue -> names of the sources on it, of the sources that may be used."""
+    queues: dict[str, list[str]] = {}
+    for name, source in sources.items():
+        if source.info.queue is not None and not isinstance(source, ClosedSource):
+            queues.setdefault(source.info.queue, []).append(name)
+    return queues
+
+
+async def start_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
+    """See that the gate of every limited queue runs. May be called by every process at any time.
+
+    A gate that was started on another task queue, where nobody takes it any more, is replaced.
+    Raises RPCError.
+    """
+    for queue in gated_queues(sources):
+        await start_gate(client, settings.task_queue, GateTerms(queue=queue))
+
+
+async def keep_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
+    """`start_gates` every minute, for ever: a gate may be ended by hand, and its last holder may die."""
+    while True:
+        try:
+            await start_gates(client, settings, sources)
+        except RPCError as error:
+            log.warning("gates_not_checked", error=str(error))
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+
+async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
+    """See that one gate runs; `task_queue` is the general queue, where its holder comes from."""
+
+    async def start(conflict: WorkflowIDConflictPolicy) -> None:
+        await client.start_workflow(
+            RateGate.run,
+            terms,
+            id=gate_id(terms.queue),
+            task_queue=task_queue,
+            id_conflict_policy=conflict,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            static_summary=f"Keeps one process polling {terms.queue}, so that its API's rate holds",
+        )
+
+    await start(WorkflowIDConflictPolicy.USE_EXISTING)
+    gate = client.get_workflow_handle(gate_id(terms.queue))
+    running = await gate.describe()
+    if running.task_queue != task_queue and not await _held(gate, 2 * terms.heartbeat_seconds):
+        log.warning("gate_moved", gate=gate.id, was=running.task_queue, now=task_queue)
+        await start(WorkflowIDConflictPolicy.TERMINATE_EXISTING)
+
+
+async def _held(gate: WorkflowHandle[Any, Any], seconds: float) -> bool:
+    """Whether somebody is heard to hold the gate within so many seconds.
+
+    A new heartbeat is the only proof: the server lists who polled a queue for minutes after they died.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds
+    first: datetime | None = None
+    while True:
+        for pending in (await gate.describe()).raw_description.pending_activities:
+            if pending.HasField("last_heartbeat_time"):
+                heard = pending.last_heartbeat_time.ToDatetime(UTC)
+                if first is not None and heard > first:
+                    return True
+                first = heard
+        if asyncio.get_running_loop().time() > deadline:
+            return False
+        await asyncio.sleep(seconds / 24)
+
+
+def gate_activities(
+    client: Client,
+    http: Http,
+    sources: Mapping[str, Source],
+    search: SearchActivities,
+    *,
+    extra: Mapping[str, Sequence[Callable[..., Any]]] | None = None,
+    interceptors: Sequence[Interceptor] = (),
+) -> list[Callable[..., Any]]:
+    """The activity to register on the general queue.
+
+    `extra` adds activities to a limited queue: whatever else asks that API must run there too, or the rate
+    does not hold. `interceptors` are the worker's, for the inner one.
+    """
+    queues = {}
+    for queue, names in gated_queues(sources).items():
+        gate = next((found for name in names if (found := http.gate(name))), None)
+        if gate is None:
+            raise ValueError(f"the sources {', '.join(names)} are on {queue} but pace no gate (Http.pace)")
+        queues[queue] = Gated(gate, [*search.definitions(queue), *(extra or {}).get(queue, ())])
+    return [GateActivities(client, queues, interceptors).hold_gate]
+
+
+class GateActivities:
+    """Registered once a worker process."""
+
+    def __init__(
+        self, client: Client, queues: Mapping[str, Gated], interceptors: Sequence[Interceptor] = ()
+    ) -> None:
+        self._client = client
+        self._queues = queues
+        self._interceptors = interceptors
+
+    @activity.defn(name=HOLD_GATE)
+    async def hold_gate(self, terms: GateTerms) -> None:
+        """Poll the queue until this process shuts down, loses the gate or has held it long enough."""
+        served = self._queues.get(terms.queue)
+        if served is None:
+            raise _given_back(f"this worker has no source on {terms.queue} enabled", NOT_HERE)
+        gate = served.gate
+        gate.require_lease()
+        gate.hold(gate.window)
+        worker = Worker(
+            self._client,
+            task_queue=terms.queue,
+            activities=served.activities,
+            interceptors=self._interceptors,
+            max_concurrent_activities=int(gate.per_second * 2) + 2,
+            max_task_queue_activities_per_second=gate.per_second * BELT_SLACK,
+            graceful_shutdown_timeout=GRACE,
+        )
+        log.info("gate_held", queue=terms.queue, attempt=activity.info().attempt)
+        polling = asyncio.create_task(worker.run())
+        beating = asyncio.create_task(self._keep_lease(gate, terms.heartbeat_seconds))
+        leaving = asyncio.create_task(activity.wait_for_worker_shutdown())
+        try:
+            await asyncio.wait(
+                [polling, beating, leaving], timeout=HOLD_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            if beating.done():
+                gate.require_lease()  # another process may hold the gate: what is still waiting must not pass
+            leaving.cancel()
+            if worker.is_running:
+                await worker.shutdown()
+            beating.cancel()
+            await asyncio.gather(polling, beating, leaving, return_exceptions=True)
+            gate.drop_lease()
+            log.info("gate_given_back", queue=terms.queue)
+        if not polling.cancelled() and (error := polling.exception()):
+            raise ApplicationError(f"polling {terms.queue} failed: {error}", type="PollingFailed") from error
+        if activity.is_worker_shutdown():
+            raise _given_back("the worker is shutting down", SOON)
+
+    async def _keep_lease(self, gate: Gate, heartbeat_seconds: float) -> None:
+        """Heartbeat; each beat that was confirmed extends the lease. Returns when the gate is lost."""
+        loop = asyncio.get_running_loop()
+        handle = self._client.get_async_activity_handle(task_token=activity.info().task_token)
+        beat = heartbeat_seconds / 4
+        while True:
+            sent = loop.time()
+            activity.heartbeat()  # for the SDK, which ends what does not beat; it does not say what was heard
+            try:
+                await handle.heartbeat(rpc_timeout=timedelta(seconds=beat))
+            except AsyncActivityCancelledError:
+                return
+            except RPCError as error:
+                if error.status == RPCStatusCode.NOT_FOUND:
+                    return
+                # The server is away; while it is, the lease runs out by itself.
+                log.warning("gate_heartbeat_failed", error=str(error))
+            else:
+                gate.extend_lease(sent + heartbeat_seconds * LEASE_SHARE)
+            await asyncio.sleep(beat)
+
+
+def _given_back(why: str, again_after: timedelta) -> ApplicationError:
+    """Ends an attempt that did nothing wrong, so that another process gets the next one."""
+    return ApplicationError(
+        why, type="GateGivenBack", category=ApplicationErrorCategory.BENIGN, next_retry_delay=again_after
+    )
