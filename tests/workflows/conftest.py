@@ -23,6 +23,7 @@ from tests.workflows.sandbox import SANDBOX
 from workflows.auto import AutoResearch
 from workflows.deep import DeepResearch
 from workflows.iterative import IterativeResearch
+from workflows.rate_gate import RateGate
 from workflows.types import (
     AgentEvent,
     BudgetStatus,
@@ -41,7 +42,7 @@ PATIENCE = 60.0
 LOST = 8.0
 """Real seconds after which a question is asked again."""
 QUESTION = "Does metformin lower mortality in people with diabetes?"
-WORKFLOWS = [AutoResearch, IterativeResearch, DeepResearch]
+WORKFLOWS = [AutoResearch, IterativeResearch, DeepResearch, RateGate]
 TYPES = {"auto": "AutoResearch", "iterative": "IterativeResearch", "deep": "DeepResearch"}
 
 
@@ -87,10 +88,10 @@ class Run:
         return answer
 
 
-async def until(ask: Callable[[], Any], met: Callable[[Any], bool]) -> Any:
+async def until(ask: Callable[[], Any], met: Callable[[Any], bool], patience: float = PATIENCE) -> Any:
     """Ask until the answer meets a condition. A workflow that is not there yet is asked again, and one whose
     answer is lost: the server that skips time forgets a query that meets the end of a run of the workflow."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(patience):
         while True:
             with suppress(RPCError, TimeoutError):
                 async with asyncio.timeout(LOST):

@@ -1,28 +1,49 @@
-"""Records the histories that `test_replay` replays: `python -m tests.workflows.record`."""
+"""Records the histories that `test_replay` replays: `python -m tests.workflows.record SCENE ...`.
+
+Record a new scene when a workflow gets a step or a branch that no history holds. Leave the old histories as
+they are: they stand for the runs that are under way when a worker is upgraded.
+"""
 
 import asyncio
 import json
-import re
+import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
-from temporalio.client import WorkflowFailureError
+import pytest
+from temporalio import activity
+from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.worker import Worker
 
-from activities.types import ReportPlan, ReportPlanSection
-from tests.workflows.conftest import Run, Stage, a_request, a_stage
-from tests.workflows.fakes import takes
+from activities.errors import RateLimited
+from activities.roles.allowances import ALLOWANCES
+from activities.steps import KnowledgeGapOutput, Role, SearchTask, StepContext
+from activities.types import Evidence, ReportPlan, ReportPlanSection, SourceInfo, SourceOption, Usage
+from tests.registered import registered_names
+from tests.workflows.conftest import Run, Stage, a_request, a_stage, until
+from tests.workflows.fakes import COST, PROFILE, document, down, outage, takes
+from tests.workflows.test_pubmed import NCBI, Authority, numbered
 from tests.workflows.test_replay import HISTORIES
+from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
 from workflows.types import EditPlan
+
+IMPERSONAL = {"identity": "worker", "stackTrace": ""}
 
 
 async def keep(name: str, run: Run) -> None:
     """Write a run's history to its file."""
     history = await run.handle.fetch_history()
-    recorded = re.sub(r'"identity": *"[^"]*"', '"identity": "worker"', history.to_json())
-    compact = json.dumps(json.loads(recorded), separators=(",", ":"))
+    compact = json.dumps(json.loads(history.to_json(), object_hook=impersonal), separators=(",", ":"))
     (HISTORIES / f"{name}.json").write_text(compact + "\n")
+
+
+def impersonal(fields: dict[str, Any]) -> dict[str, Any]:
+    """An object of a history without what it says of the machine it was recorded on."""
+    return fields | {key: value for key, value in IMPERSONAL.items() if key in fields}
 
 
 async def iterative(stage: Stage) -> None:
@@ -82,6 +103,222 @@ async def parent_cancelled(stage: Stage) -> None:
     await keep("deep-parent-cancelled", run)
 
 
+async def first_run(stage: Stage, run: Run) -> Run:
+    """The run a workflow id began with, which ended by continuing as new."""
+    return Run(stage.client.get_workflow_handle(run.handle.id, run_id=run.handle.first_execution_run_id))
+
+
+async def pubmed(stage: Stage) -> None:
+    stage.script.pubmed_queue, stage.script.search = NCBI, numbered
+    async with Worker(stage.client, task_queue=NCBI, activities=[Authority().check]):
+        run = await stage.start(a_request())
+        await run.outcome()
+    await keep("iterative-pubmed", run)
+
+
+async def reflected(stage: Stage) -> None:
+    """The first searches bring nothing, one source is down, and another has a second page that fails."""
+
+    def search(task: SearchTask) -> Sequence[Evidence]:
+        first = "gap 1" in task.query.text
+        stage.script.cursor = None if first else {"page": "next"}
+        if task.cursor:
+            raise outage(RateLimited)
+        if first:
+            if task.source == "beta":
+                raise outage()
+            return ()
+        return [document(task.source, task.query.text)]
+
+    stage.script.sufficient_at, stage.script.search = 2, search
+    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
+        outstanding_gaps=(f"gap {step.iteration}",)
+    )
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-reflected", run)
+
+
+async def candidates(stage: Stage) -> None:
+    """Every gate, and every message that may reach a deep run while its sections work."""
+    stage.script.profile = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
+    stage.script.sufficient_at = 2
+    stage.script.before["judge"] = lambda _: takes(600)
+    gates = ("plan", "candidates", "report")
+    run = await stage.start(a_request("deep", approve=gates, approval_timeout_seconds=86_400.0))
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.signal("approve", {"gate": "plan", "by": "ann"})
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.signal("add_source", {"source": "gamma"})
+    await run.handle.signal("pause")
+    await run.handle.execute_update("extend_budget", {"tokens": 9_000, "seconds": 60, "iterations": 1})
+    await run.handle.signal("resume")
+    await stage.env.sleep(timedelta(hours=1))
+    await run.until(lambda p: p.waiting_for == "candidates")
+    with suppress(WorkflowUpdateFailedError):
+        await run.handle.execute_update("choose_candidates", {"names": ["penicillin"]})
+    await run.handle.execute_update("choose_candidates", {"names": ["aspirin"], "by": "bob"})
+    await run.until(lambda p: p.waiting_for == "report")
+    await run.handle.signal("approve", {"gate": "report", "by": "ann"})
+    await run.outcome()
+    await keep("deep-candidates", run)
+    await keep("deep-candidates-section", stage.child(run, "s1"))
+
+
+async def proofread(stage: Stage) -> None:
+    stage.script.sections = 2
+    run = await stage.start(a_request("deep", writer="proofreader"))
+    await run.outcome()
+    await keep("deep-proofread", run)
+    await keep("deep-proofread-section", stage.child(run, "s1"))
+
+
+async def leases(stage: Stage) -> None:
+    """A section asks for more than its share, and is given what the others left until nothing is left."""
+
+    def usage(role: Role, _: StepContext) -> Usage:
+        return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
+
+    stage.script.sufficient_at, stage.script.usage = None, usage
+    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
+        outstanding_gaps=(f"gap {step.iteration} of {step.question}",) if step.section == "s3" else ()
+    )
+    run = await stage.start(a_request("deep", limits={"max_tokens": 150_000, "max_iterations": 50}))
+    await run.outcome()
+    await keep("deep-leases", run)
+    await keep("deep-leases-section", stage.child(run, "s3"))
+
+
+async def continuing(stage: Stage) -> None:
+    """The runs that end by continuing as new, and the one a deep run goes on as."""
+    stage.script.sufficient_at = 5
+    run = await stage.start(a_request(history_events=50))
+    await run.outcome()
+    await keep("iterative-continuing", await first_run(stage, run))
+    stage.script.sufficient_at, stage.script.sections = 1, 5
+    deep = await stage.start(a_request("deep", history_events=60), "ask-1")
+    await deep.outcome()
+    await keep("deep-continuing", await first_run(stage, deep))
+    await keep("deep-continued", deep)
+
+
+async def cancelled(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(600)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.cancel()
+    with suppress(WorkflowFailureError):
+        await run.outcome()
+    await keep("iterative-cancelled", run)
+
+
+async def finished_early(stage: Stage) -> None:
+    """A reviewer ends a pause by asking for what there is."""
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("deep"))
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).until(lambda p: p.phase == "judging")
+    await run.handle.signal("pause")
+    await run.handle.signal("finish_now")
+    await run.outcome()
+    await keep("deep-finished", run)
+    await keep("deep-finished-section", stage.child(run, "s1"))
+
+
+async def rejected(stage: Stage) -> None:
+    run = await stage.start(a_request("deep", approve=("plan",)))
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.signal("reject", {"gate": "plan", "by": "ann", "note": "too broad"})
+    await run.outcome()
+    await keep("deep-rejected", run)
+
+
+async def section_failed(stage: Stage) -> None:
+    """One section's workflow fails, another is cancelled alone."""
+    stage.script.before["judge"] = lambda step: takes(60) if step.section == "s3" else None
+    stage.script.answers["tool_selector"] = lambda step: (
+        "this is no list of searches"
+        if step.section == "s2"
+        else {"tasks": [{"gap": "all", "agent": "alpha", "query": step.question}]}
+    )
+    run = await stage.start(a_request("deep"))
+    await stage.child(run, "s3").until(lambda p: p.phase == "judging")
+    await stage.child(run, "s3").handle.cancel()
+    await run.outcome()
+    await keep("deep-section-failed", run)
+    await keep("deep-section-cancelled", stage.child(run, "s3"))
+
+
+async def model_down(stage: Stage) -> None:
+    """A run waits for its model until it is back."""
+    begun: list[float] = []
+
+    def away(_: object) -> None:
+        begun.append(stage.fakes.now)
+        if stage.fakes.now < begun[0] + 900:
+            raise down()
+
+    stage.script.before["judge"] = away
+    run = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 7_200}))
+    await run.outcome()
+    await keep("iterative-model-down", run)
+
+
+async def worker_lost(stage: Stage) -> None:
+    """Nothing is heard of the worker that holds the judge's last attempt (takes five times the heartbeat
+    time-out of real time: the server does not skip it)."""
+    stage.script.hangs = "judge"
+    run = await stage.start(a_request())
+    attempts = stage.fakes.attempts
+    await until(lambda: asyncio.sleep(0.2, attempts.count("judge")), lambda made: made > 5, 180.0)
+    stage.script.hangs = None
+    await run.outcome()
+    await keep("iterative-worker-lost", run)
+
+
+async def every_source(stage: Stage) -> None:
+    """Each search activity that a worker registers."""
+    with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
+        queues, _ = await registered_names(Path(folder), patched)
+    names = sorted(
+        name.removeprefix("search_") for found in queues.values() for name in found if "search_" in name
+    )
+    stage.script.sources = [
+        SourceOption(info=SourceInfo(name=n, title=n, covers="papers", queue="stage-sources"), enabled=True)
+        for n in names
+    ]
+    searches: list[Callable[..., Any]] = [stage.fakes._search(name) for name in names]
+    limits = {"max_gaps": 10, "searches_per_gap": 10, "max_sections": 2}
+    async with Worker(stage.client, task_queue="stage-sources", activities=searches):
+        run = await stage.start(a_request(sources=tuple(names), limits=limits))
+        await run.outcome()
+    await keep("iterative-every-source", run)
+
+
+async def rate_gate(stage: Stage) -> None:
+    """A holder that fails once, then gives the gate back."""
+
+    @activity.defn(name=HOLD_GATE)
+    async def hold_gate(_: GateTerms) -> None:
+        takes(1)
+
+    async with Worker(stage.client, task_queue="stage-gate", workflows=[RateGate], activities=[hold_gate]):
+        handle = await stage.client.start_workflow(
+            RateGate.run, GateTerms(queue=NCBI), id="ask-1", task_queue="stage-gate"
+        )
+        first = stage.client.get_workflow_handle("ask-1", run_id=handle.first_execution_run_id)
+
+        async def events() -> int:
+            return len((await first.fetch_history()).events)
+
+        await until(events, lambda count: count > 10)
+        await stage.client.get_workflow_handle("ask-1").terminate()
+    await keep("rate-gate", Run(first))
+
+
 SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     iterative,
     steered,
@@ -89,16 +326,34 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     auto,
     edited_plan,
     parent_cancelled,
+    pubmed,
+    reflected,
+    candidates,
+    proofread,
+    leases,
+    continuing,
+    cancelled,
+    finished_early,
+    rejected,
+    section_failed,
+    model_down,
+    worker_lost,
+    every_source,
+    rate_gate,
 )
 
 
-async def main() -> None:
+async def main(names: Sequence[str]) -> None:
+    """Record the named scenes; with no name, list them."""
+    scenes = {scene.__name__: scene for scene in SCENES}
+    if not names or not set(names) <= set(scenes):
+        sys.exit(f"usage: python -m tests.workflows.record SCENE ...\nscenes: {', '.join(scenes)}")
     HISTORIES.mkdir(exist_ok=True)
-    for scene in SCENES:
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
             async with a_stage(Path(folder)) as stage:
-                await scene(stage)
+                await scenes[name](stage)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(sys.argv[1:]))

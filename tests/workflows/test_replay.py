@@ -1,7 +1,8 @@
 """Histories of finished runs must replay with today's code: a change that reorders what old runs did would
 leave them stuck after an upgrade.
 
-To record them again after a deliberate change: `python -m tests.workflows.record`.
+To record one for a new step: a scene in `tests.workflows.record`, a run of `python -m tests.workflows.record
+SCENE`, and a line in `CONTAINS`.
 """
 
 import json
@@ -9,26 +10,89 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio import workflow
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
 from activities.payloads import DATA_CONVERTER
+from tests.registered import registered_names
 from tests.workflows.conftest import WORKFLOWS
 from tests.workflows.sandbox import SANDBOX
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 RUN_ID = "ask-1"
 """What the recorded runs were called; the ids of their children begin with it."""
-NAMES = (
-    "auto",
-    "deep-edited-plan",
-    "deep-parent-cancelled",
-    "deep-section",
-    "iterative",
-    "iterative-continued",
-    "iterative-steered",
-)
+CONTAINS: dict[str, set[str]] = {
+    "auto": {"AutoResearch", "prepare", "parse_query"},
+    "deep-candidates": {
+        "approve",
+        "choose_candidates",
+        "extend_budget",
+        "generate_hypotheses",
+        "pause",
+        "plan_report",
+        "resume",
+        "steer",
+    },
+    "deep-candidates-section": {"add_source", "grant", "pause", "resume", "steer"},
+    "deep-continued": {"continued_as_new"},
+    "deep-continuing": {"continues_as_new", "write_section"},
+    "deep-edited-plan": {"edit_plan", "approve", "write_section"},
+    "deep-finished": {"pause", "finish_now"},
+    "deep-finished-section": {"pause", "finish_now"},
+    "deep-leases": {"request_lease", "sent:grant"},
+    "deep-leases-section": {"sent:request_lease", "grant"},
+    "deep-parent-cancelled": {"cancel_requested", "canceled"},
+    "deep-proofread": {"proofread"},
+    "deep-proofread-section": {"write_report"},
+    "deep-rejected": {"reject"},
+    "deep-section": {"judge_evidence", "sent:section_report"},
+    "deep-section-cancelled": {"cancel_requested"},
+    "deep-section-failed": {"child_failed", "write_section"},
+    "iterative": {"IterativeResearch", "observe", "evaluate_gaps", "select_tools", "write_report"},
+    "iterative-cancelled": {"cancel_requested", "canceled"},
+    "iterative-continued": {"continued_as_new"},
+    "iterative-continuing": {"continues_as_new"},
+    "iterative-every-source": {"search_pubmed", "search_library"},
+    "iterative-model-down": {"timer", "activity_failed"},
+    "iterative-pubmed": {"check_pubmed"},
+    "iterative-reflected": {"reflect", "activity_failed"},
+    "iterative-steered": {"steer", "pause", "resume", "extend_budget"},
+    "iterative-worker-lost": {"activity_timed_out"},
+    "rate-gate": {"RateGate", "hold_gate", "continues_as_new"},
+}
+"""Each history with what it must hold, in the words of `words_of`."""
+OUTCOMES = {
+    "EVENT_TYPE_ACTIVITY_TASK_FAILED": "activity_failed",
+    "EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT": "activity_timed_out",
+    "EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED": "child_failed",
+    "EVENT_TYPE_TIMER_FIRED": "timer",
+    "EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED": "canceled",
+    "EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED": "cancel_requested",
+    "EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW": "continues_as_new",
+}
+
+
+def words_of(name: str) -> set[str]:
+    """What a history holds: the workflow's type, the names of its activities and of the signals and updates
+    it received, `sent:` before the signals it sent, and the outcomes above."""
+    events = recorded(name)["events"]
+    begun = events[0]["workflowExecutionStartedEventAttributes"]
+    found = {begun["workflowType"]["name"]}
+    if begun.get("continuedExecutionRunId"):
+        found.add("continued_as_new")
+    for event in events:
+        found |= {OUTCOMES[event["eventType"]]} if event["eventType"] in OUTCOMES else set()
+        scheduled = event.get("activityTaskScheduledEventAttributes")
+        signaled = event.get("workflowExecutionSignaledEventAttributes")
+        sent = event.get("signalExternalWorkflowExecutionInitiatedEventAttributes")
+        update = event.get("workflowExecutionUpdateAcceptedEventAttributes")
+        found |= {scheduled["activityType"]["name"]} if scheduled else set()
+        found |= {signaled["signalName"]} if signaled else set()
+        found |= {f"sent:{sent['signalName']}"} if sent else set()
+        found |= {update["acceptedRequest"]["input"]["name"]} if update else set()
+    return found
 
 
 def a_replayer() -> Replayer:
@@ -45,9 +109,29 @@ def recorded(name: str) -> dict[str, Any]:
     return events
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CONTAINS)
 async def test_a_recorded_run_replays(name: str) -> None:
     await a_replayer().replay_workflow(WorkflowHistory.from_json(RUN_ID, recorded(name)))
+
+
+@pytest.mark.parametrize(("name", "wanted"), CONTAINS.items())
+def test_a_history_holds_what_it_was_recorded_for(name: str, wanted: set[str]) -> None:
+    assert words_of(name) >= wanted
+
+
+def test_every_recorded_history_is_replayed() -> None:
+    assert {path.stem for path in HISTORIES.glob("*.json")} == set(CONTAINS)
+
+
+async def test_every_step_and_message_occurs_in_a_history(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a worker registers and what a run accepts; a new one is recorded with `tests.workflows.record`."""
+    queues, workflows = await registered_names(home, monkeypatch)
+    held = set[str]().union(*map(words_of, CONTAINS))
+    assert held >= set[str]().union(workflows, *queues.values())
+    accepted = [workflow._Definition.must_from_class(cls) for cls in WORKFLOWS]  # the SDK has no public way
+    assert held >= {name for found in accepted for name in (*found.signals, *found.updates) if name}
 
 
 async def test_a_history_that_was_tampered_with_does_not_replay() -> None:

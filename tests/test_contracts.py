@@ -1,0 +1,20 @@
+"""What runs under way, scripts and other people's programs depend on is neither removed nor renamed."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.contracts import contracts, frozen, missing
+
+
+async def test_no_name_that_others_depend_on_is_gone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To freeze names that were added: `python -m tests.contracts`."""
+    assert missing(frozen(), await contracts(home, monkeypatch)) == {}
+
+
+@pytest.mark.parametrize("kind", frozen())
+def test_a_renamed_name_is_noticed_and_an_added_one_allowed(kind: str) -> None:
+    held = frozen()
+    first, *others = held[kind]
+    assert missing(held, {**held, kind: [*others, f"{first}_renamed"]}) == {kind: [first]}
+    assert missing(held, {**held, kind: [*held[kind], "added"], "another": ["kind"]}) == {}
