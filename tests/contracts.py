@@ -17,8 +17,8 @@ import pytest
 from pydantic import BaseModel
 from temporalio import workflow
 
-from activities.exports import EvidenceLine
-from activities.report_types import Report
+from activities.report.audit import EvidenceLine
+from activities.report.schema import Report
 from activities.types import SearchStatus, StopReason
 from client.cli.ask import ask
 from client.cli.failures import Exit

@@ -10,7 +10,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.settings import Settings
-from worker import build, gate
+from worker import build, rate_gate_holder
 from worker.resources import open_resources
 
 GENERAL = "determinator"
@@ -29,13 +29,13 @@ async def registered_names(
 
     gated: dict[str, Sequence[Callable[..., Any]]] = {}
 
-    class CaughtGates(gate.GateActivities):
-        def __init__(self, client: Client, queues: Mapping[str, gate.Gated], *more: Any) -> None:
+    class CaughtGates(rate_gate_holder.GateActivities):
+        def __init__(self, client: Client, queues: Mapping[str, rate_gate_holder.Gated], *more: Any) -> None:
             super().__init__(client, queues, *more)
             gated.update({queue: served.activities for queue, served in queues.items()})
 
     monkeypatch.setattr(build, "build_worker", catch)
-    monkeypatch.setattr(gate, "GateActivities", CaughtGates)
+    monkeypatch.setattr(rate_gate_holder, "GateActivities", CaughtGates)
     async with open_resources(Settings(home=folder)) as resources:
         build.research_worker(cast(Client, None), resources)
     activities = {caught["task_queue"]: caught["activities"], **gated}
