@@ -13,6 +13,8 @@ from temporalio.client import Client
 
 from client.connection import NoConnection, open_client
 from client.embedded.binary import find_temporal, free_port
+from tests.flaky import pytest_collection_modifyitems as pytest_collection_modifyitems
+from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
 
 SERVER_SECONDS = 40.0
 

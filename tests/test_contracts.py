@@ -6,6 +6,8 @@ import pytest
 
 from tests.contracts import contracts, frozen, missing
 
+pytestmark = pytest.mark.invariant
+
 
 async def test_no_name_that_others_depend_on_is_gone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To freeze names that were added: `python -m tests.contracts`."""

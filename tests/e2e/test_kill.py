@@ -28,7 +28,7 @@ from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import ReplayServer
 
-pytestmark = [pytest.mark.xdist_group("e2e-kill"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-kill"), pytest.mark.timeout(400)]
 
 QUESTIONS = {
     "iterative": "Does trametinib prolong survival in melanoma?",

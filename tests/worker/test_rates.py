@@ -26,7 +26,7 @@ from tests.worker.fleet import busiest_second, fleet, slow_ncbi
 from worker.rate_gate_holder import gate_activities, keep_gates, start_gate
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.invariant, pytest.mark.timeout(600)]
 
 HEARTBEAT = 3.0
 NEVER = 300.0

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -9,6 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from activities.types import Allowance, Price, Usage
 from workflows.rules.budget import Budget, worst_cost
 from workflows.types import Limits
+
+pytestmark = pytest.mark.invariant
 
 PRICE = Price(input_per_million=2.0, output_per_million=10.0)
 allowances = st.builds(Allowance, input_tokens=st.integers(0, 9_000), output_tokens=st.integers(0, 3_000))

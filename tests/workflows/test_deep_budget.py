@@ -10,6 +10,8 @@ from activities.types import Price, Usage
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.fakes import COST, takes
 
+pytestmark = pytest.mark.invariant
+
 
 def spent(stage: Stage) -> Usage:
     """What the scripted models really gave out, as nobody but they can know."""

@@ -18,6 +18,8 @@ from tests.workflows.fakes import PROFILE, Fakes, document, takes
 from workflows.state import CARRIED_PLAINLY, RunState
 from workflows.types import EditPlan, PlanView
 
+pytestmark = pytest.mark.invariant
+
 DAY = 86_400.0
 
 

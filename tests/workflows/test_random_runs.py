@@ -20,6 +20,8 @@ from tests.workflows.conftest import Run, Stage, a_request, a_stage
 from tests.workflows.fakes import document, down, outage, refused, takes
 from workflows.types import ResearchRequest
 
+pytestmark = pytest.mark.invariant
+
 RUNS = 100
 BATCH = 10
 SLACK = 5.0

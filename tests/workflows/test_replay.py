@@ -20,6 +20,8 @@ from tests.registered import registered_names
 from tests.workflows.conftest import WORKFLOWS
 from tests.workflows.sandbox import SANDBOX
 
+pytestmark = pytest.mark.invariant
+
 HISTORIES = Path(__file__).parents[1] / "histories"
 RUN_ID = "ask-1"
 """What the recorded runs were called; the ids of their children begin with it."""

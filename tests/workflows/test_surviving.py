@@ -6,6 +6,8 @@ from temporalio.exceptions import TimeoutError as TimedOut
 
 from workflows.steps.retry import LIVES, surviving
 
+pytestmark = pytest.mark.invariant
+
 
 def failed(cause: Exception, state: RetryState = RetryState.MAXIMUM_ATTEMPTS_REACHED) -> ActivityError:
     error = ActivityError(

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from activities.sources.http.rate_limiter import Gate
 from tests.worker.fleet import busiest_second
 
+pytestmark = pytest.mark.invariant
+
 T = TypeVar("T")
 
 
