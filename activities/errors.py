@@ -54,6 +54,10 @@ class Unavailable(SourceError):
     status: SearchStatus = "unavailable"
 
 
+class TooSlow(Unavailable):
+    """No whole answer within the time one request may take."""
+
+
 class Malformed(SourceError):
     retryable = True
     status: SearchStatus = "malformed"

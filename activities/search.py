@@ -10,21 +10,33 @@ from typing import Any
 import structlog
 from temporalio import activity
 
-from activities.errors import DeterminatorError, Refused, to_application_error
+from activities.errors import DeterminatorError, Refused, TooSlow, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
+from activities.settings import SourceSettings
 from activities.sources.base import Source
 from activities.steps import Hits, SearchTask
+from activities.types import Filters, Query
 
 log = structlog.get_logger()
+
+SLOW_ATTEMPTS = 2
+"""Attempts at a source that does not answer in time: a slow source must not hold an iteration for minutes."""
 
 
 class SearchActivities:
     """The exchange of every source in the registry, with the store injected."""
 
-    def __init__(self, sources: Mapping[str, Source], store: EvidenceStore) -> None:
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        store: EvidenceStore,
+        configured: Mapping[str, SourceSettings] | None = None,
+    ) -> None:
+        """`configured`: what the configuration sets for single sources."""
         self._sources = sources
         self._store = store
+        self._configured = configured or {}
 
     def definitions(self, queue: str | None = None) -> list[Callable[..., Any]]:
         """The activities of the sources on a queue (None: the general one)."""
@@ -42,6 +54,8 @@ class SearchActivities:
                     return await self.exchange(task)
                 except DeterminatorError as error:
                     log.warning("search_failed", run_id=task.run_id, source=name, error=str(error))
+                    if isinstance(error, TooSlow) and activity.info().attempt >= SLOW_ATTEMPTS:
+                        error.retryable = False
                     raise to_application_error(error) from error
 
         return search
@@ -51,7 +65,7 @@ class SearchActivities:
         source = self._sources.get(task.source)
         if source is None:
             raise Refused(f"there is no source named {task.source}")
-        query = task.query
+        query = narrowed(task.query, self._configured.get(task.source))
         if task.library:
             options = {**query.filters.options, "library": task.library}
             query = query.model_copy(
@@ -72,6 +86,17 @@ class SearchActivities:
             seconds=round(time.monotonic() - started, 3),
             cursor=dict(answer.cursor) if answer.cursor is not None else None,
         )
+
+
+def narrowed(query: Query, configured: SourceSettings | None) -> Query:
+    """The query with what the configuration sets for its source. Filters that the search asks for itself go
+    over the configured ones."""
+    if configured is None:
+        return query
+    asked = query.filters.model_dump(exclude_defaults=True)
+    options = {**configured.filters.options, **query.filters.options}
+    filters = Filters.model_validate({**configured.filters.model_dump(), **asked, "options": options})
+    return query.model_copy(update={"limit": configured.max_results or query.limit, "filters": filters})
 
 
 def activity_name(source: str) -> str:

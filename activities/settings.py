@@ -4,20 +4,23 @@ Secrets are `SecretStr`: they are never printed, logged or put into a payload.
 """
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
-from activities.types import ModelChoice
+from activities.configuration.file import ConfigError, FileSettings, read_file
+from activities.configuration.values import seconds
+from activities.types import Filters, Gate, Mode, ModelChoice
 
 CONFIG_FILE = "determinator.toml"
 
@@ -27,8 +30,35 @@ def config_path() -> Path:
     return Path(os.environ.get("DETERMINATOR_CONFIG", CONFIG_FILE))
 
 
+Seconds = Annotated[float, BeforeValidator(seconds)]
+"""A duration: a number of seconds, or text such as `30m`."""
+
+
+class SourceFilters(Filters):
+    """`[sources.NAME] filters`: the filters of a search, with unknown ones refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceSettings(BaseModel):
+    """`[sources.NAME]`: what is set for one source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    url: str | None = None
+    """Base address; it replaces what stands before the API's own resource path."""
+    max_results: int | None = Field(default=None, ge=1, le=200)
+    """Results of one search that are kept; None: `results_per_search`."""
+    rate: float | None = Field(default=None, gt=0, le=100)
+    """Requests a second at most. It can lower an API's own limit, never raise it."""
+    filters: SourceFilters = SourceFilters()
+    """What every search of this source is narrowed by; what a question asks for goes over it."""
+
+
 class Settings(BaseSettings):
-    """Everything a worker or the CLI may be told. Field names are keys of `determinator.toml`."""
+    """Everything a worker or the CLI may be told. Field names are flat keys of `determinator.toml`; the
+    sections of the file are in `activities.configuration.keys`."""
 
     model_config = SettingsConfigDict(
         env_prefix="DETERMINATOR_",
@@ -53,7 +83,8 @@ class Settings(BaseSettings):
     fallback: list[str] = Field(default_factory=list)
     """Model names to try when a model is down; `extractive` is allowed and then comes last."""
     wait_for_model: bool = False
-    context_tokens: int = 32_000
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    context_tokens: int = Field(default=32_000, ge=1_000)
     """Context window assumed for a model that is not known."""
     prices: dict[str, dict[str, float]] = Field(default_factory=dict)
     """Model -> `input`, `output`, `cached_input` in US dollars a million tokens; over `genai-prices`."""
@@ -76,6 +107,38 @@ class Settings(BaseSettings):
     offline: bool = False
     """Only sources that need no network are enabled."""
 
+    sources: dict[str, SourceSettings] = Field(default_factory=dict)
+    """What is set for single sources, by their name."""
+    search_timeout: Seconds = 30.0
+    """Seconds after which one request to a source is given up."""
+
+    mode: Literal["auto"] | Mode = "auto"
+    profile: str = "auto"
+    default_sources: list[str] = Field(default_factory=list)
+    """Sources that are searched when a question names none."""
+    max_iterations: int | None = Field(default=None, ge=1, le=50)
+    max_tokens: int | None = Field(default=None, ge=0)
+    max_tokens_per_section: int | None = Field(default=None, ge=0)
+    max_cost: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """US dollars."""
+    max_time: Seconds | None = None
+    max_sections: int | None = Field(default=None, ge=1, le=20)
+    parallel_sections: int | None = Field(default=None, ge=1, le=20)
+    max_gaps: int | None = Field(default=None, ge=1, le=10)
+    searches_per_gap: int | None = Field(default=None, ge=1, le=10)
+    results_per_search: int | None = Field(default=None, ge=1, le=50)
+    judge_threshold: float | None = Field(default=None, ge=0, le=1)
+    """Confidence from which evidence may suffice; None: the profile's."""
+    approve: list[Gate] = Field(default_factory=list)
+    approval_timeout: Seconds | None = None
+    approval_default: Literal["approve", "reject"] = "approve"
+    output_format: Literal["md", "html", "json", "docx", "pdf"] = "md"
+    """Format of the report file that `ask` saves when `--output` names none."""
+
+    temporal_address: str | None = None
+    """Temporal server; `TEMPORAL_ADDRESS` and `--address` go over it. None: the embedded server."""
+    temporal_namespace: str | None = None
+
     hooks: list[str] = Field(default_factory=list)
     """`package.module:attribute` of hooks to run around searches and model calls (`activities.hooks`)."""
     task_queue: str = "determinator"
@@ -90,7 +153,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=config_path())
+        file = InitSettingsSource(settings_cls, init_kwargs=dict(file_settings().values))
+        files = InitSettingsSource(settings_cls, init_kwargs=secrets_in_files())
+        return init_settings, env_settings, files, file
 
     @cached_property
     def evidence_url(self) -> str:
@@ -98,11 +163,15 @@ class Settings(BaseSettings):
         return self.store_url or str(self.home / "evidence")
 
     def source_url(self, source: str, default: str) -> str:
-        """Base address of a source: `DETERMINATOR_<SOURCE>_URL`, else `<source>_url` in the file, else the
-        default. It replaces what stands before the API's own resource path."""
-        name = f"{source}_url"
-        value = os.environ.get(f"DETERMINATOR_{name.upper()}") or (self.model_extra or {}).get(name)
+        """Base address of a source: `DETERMINATOR_<SOURCE>_URL`, else `[sources.<source>] url` or the flat key
+        `<source>_url` in the file, else the default. It replaces what stands before the API's own resource path."""
+        given = (self.model_extra or {}).get(f"{source}_url")
+        value = os.environ.get(f"DETERMINATOR_{source.upper()}_URL") or self.of_source(source).url or given
         return str(value or default).rstrip("/")
+
+    def of_source(self, source: str) -> SourceSettings:
+        """What is set for one source."""
+        return self.sources.get(source, SourceSettings())
 
     def model_choices(self) -> dict[str, ModelChoice]:
         """The model of each role; always has `default`."""
@@ -114,6 +183,39 @@ class Settings(BaseSettings):
     def fallback_choices(self) -> tuple[ModelChoice, ...]:
         """Models to try when one is down, in order."""
         return tuple(choice(name) for name in self.fallback)
+
+
+def file_settings() -> FileSettings:
+    """What the configuration file sets. Raises ConfigError, and OSError when it cannot be read."""
+    return read_file(config_path(), Settings.model_fields)
+
+
+def secret_variables() -> dict[str, str]:
+    """Secret settings by the variable that holds each: `OPENAI_API_KEY` -> `openai_api_key`."""
+    return {
+        str(field.validation_alias): name
+        for name, field in Settings.model_fields.items()
+        if "SecretStr" in str(field.annotation)
+    }
+
+
+def secrets_in_files(environment: Mapping[str, str] = os.environ) -> dict[str, object]:
+    """Secrets whose variable with `_FILE` at its end names the file they are in, as container platforms mount
+    them. Raises ConfigError when such a file cannot be read or is empty."""
+    found: dict[str, object] = {}
+    for variable, name in secret_variables().items():
+        path = environment.get(f"{variable}_FILE")
+        if not path:
+            continue
+        try:
+            secret = Path(path).expanduser().read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            raise ConfigError(f"{variable}_FILE: {path} cannot be read: {reason}") from error
+        if not secret:
+            raise ConfigError(f"{variable}_FILE: {path} is empty")
+        found[name] = secret
+    return found
 
 
 def choice(model: str | None) -> ModelChoice:

@@ -74,7 +74,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             prepare=PrepareActivities(settings, sources),
             publish=PublishActivities(store, ReleaseStanding(lookup)),
             pubmed=PubMedStanding(lookup),
-            search=SearchActivities(sources, store),
+            search=SearchActivities(sources, store, settings.sources),
         )
 
 

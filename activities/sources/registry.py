@@ -57,6 +57,11 @@ class _IsSource(Protocol):
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange: ...
 
 
+def source_names() -> list[str]:
+    """Every source that can be named, those of installed plugins included; nothing is loaded."""
+    return [*(name for name, _ in SOURCES), *(point.name for point in _user_points())]
+
+
 class ClosedSource:
     """A source that may not be used: it keeps its place in the list, says why, and refuses every search."""
 
@@ -80,7 +85,10 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
         if importlib.util.find_spec(module) is None:
             continue
         factory = cast(Factory, getattr(importlib.import_module(module), attribute))
-        built[name] = _gated(settings, factory(settings, http))
+        source = factory(settings, http)
+        if (rate := settings.of_source(name).rate) is not None and http.gate(name) is None:
+            http.pace(name, rate)
+        built[name] = _gated(settings, source)
     for point in _user_points():
         if point.name in built:
             log.warning("source_name_taken", source=point.name, entry_point=point.value)
@@ -108,6 +116,8 @@ def why_closed(settings: Settings, source: Source) -> str:
     info = source.info
     if info.name in settings.disabled_sources:
         return "disabled; take it out of disabled_sources (DETERMINATOR_DISABLED_SOURCES) to use it"
+    if not settings.of_source(info.name).enabled:
+        return f"disabled by [sources.{info.name}] enabled = false; set it to true to use it"
     if settings.offline and "local" not in info.domains:
         return "needs the network and offline mode is on; unset offline (DETERMINATOR_OFFLINE) to use it"
     return str(getattr(source, "missing", "") or "")

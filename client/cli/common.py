@@ -116,25 +116,40 @@ def print_json(value: object) -> None:
 
 def load_settings(**overrides: object) -> "Settings":
     """The configuration in force; flags go over it. Raises BadInput."""
-    import tomllib
-
     from pydantic_settings import SettingsError
 
+    from activities.configuration.file import ConfigError
     from activities.settings import Settings, config_path
 
     given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**given)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"the setting {where} cannot be used: {first['msg']}") from error
+        try:
+            settings = Settings(**given)
+        except ValidationError as error:
+            from activities.configuration.origins import explain
+
+            raise BadInput(explain(error)) from error
+    except ConfigError as error:
+        raise BadInput(str(error)) from error
     except SettingsError as error:
         raise BadInput(f"{error}; lists and tables are written as JSON in variables") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{config_path()} is not valid TOML: {error}") from error
     except OSError as error:
         raise BadInput(f"{config_path()} cannot be read: {error.strerror}") from error
+    if settings.sources:
+        check_source_names(settings)
+    return settings
+
+
+def check_source_names(settings: "Settings") -> None:
+    """Raises BadInput for settings of a source that does not exist."""
+    from activities.configuration.origins import origins
+    from activities.sources.registry import source_names
+
+    known = source_names()
+    for name in settings.sources:
+        if name not in known:
+            place = next((p for key, p in origins().items() if key.startswith(f"sources.{name}.")), "sources")
+            raise BadInput(f"{place}: source {unknown(name, known)}")
 
 
 def run_async(body: Callable[[], Awaitable[T]]) -> T:

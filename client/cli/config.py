@@ -1,4 +1,4 @@
-"""`determinator config show`: the configuration in force, without a secret."""
+"""`determinator config`: the configuration in force, the origin of each value, and a file to start with."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from client.cli.common import json_option, load_settings, print_json
+from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -13,25 +14,74 @@ if TYPE_CHECKING:
 
 @click.group()
 def config() -> None:
-    """Show the configuration in force."""
+    """Show, check and create the configuration."""
 
 
 @config.command()
 @json_option
 def show(as_json: bool) -> None:
-    """Show every setting as flags, environment and `determinator.toml` leave it. Secrets are never shown."""
+    """Show every setting with its value and where it comes from. Secrets are never shown."""
+    from activities.configuration.origins import origins
     from activities.settings import config_path
 
     settings = load_settings()
     shown = visible(settings)
+    found = origins()
+    sources = {name: _origin(name, found) for name in shown}
     path = config_path().absolute()
     if as_json:
-        print_json({"file": str(path) if path.exists() else None, "settings": shown})
+        file = str(path) if path.exists() else None
+        print_json({"file": file, "settings": shown, "origins": sources})
         return
     click.echo(f"# {path}" if path.exists() else f"# no {path}; defaults and environment only")
     width = max(len(name) for name in shown)
     for name, value in shown.items():
-        click.echo(f"{name:{width}}  {'' if value is None else value}")
+        origin = "" if sources[name] == DEFAULT else f"  ({sources[name]})"
+        click.echo(f"{name:{width}}  {'' if value is None else value}{origin}")
+
+
+@config.command()
+def check() -> None:
+    """Check the configuration file and the variables without starting anything."""
+    import os
+
+    from activities.configuration.origins import unknown_variables
+    from activities.settings import config_path
+
+    load_settings()
+    path = config_path().absolute()
+    click.echo(f"{path}: no error found" if path.exists() else f"no {path}; defaults and environment only")
+    for variable, hint in unknown_variables(os.environ).items():
+        click.echo(f"the variable {variable} sets nothing{hint}", err=True)
+
+
+@config.command()
+@click.argument("path", type=click.Path(dir_okay=False, path_type=Path), required=False)
+def init(path: Path | None) -> None:
+    """Write a commented configuration file. A file that exists is never overwritten."""
+    from importlib.resources import files
+
+    from activities.settings import config_path
+
+    target = (path or config_path()).absolute()
+    text = (files("activities.configuration") / "template.toml").read_text("utf-8")
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise BadInput(f"{target} exists; give another path, or edit it") from error
+    except OSError as error:
+        raise BadInput(f"{target} cannot be written: {error.strerror}") from error
+    click.echo(f"wrote {target}; every line in it is a comment until you remove its #")
+
+
+DEFAULT = "default"
+
+
+def _origin(name: str, found: dict[str, str]) -> str:
+    """The places that set a setting; a table may have several."""
+    places = [place for key, place in found.items() if key == name or key.startswith(f"{name}.")]
+    return ", ".join(dict.fromkeys(places)) or DEFAULT
 
 
 def visible(settings: "Settings") -> dict[str, object]:
@@ -42,13 +92,23 @@ def visible(settings: "Settings") -> dict[str, object]:
     for name, value in settings:
         if is_secret(name, value) and value is not None:
             found[name] = "set (not shown)"
-        elif isinstance(value, Path):
-            found[name] = str(value)
-        elif isinstance(value, str) and "://" in value:
-            found[name] = without_credentials(value)
         else:
-            found[name] = value
+            found[name] = _shown(value)
     return found
+
+
+def _shown(value: object) -> object:
+    from pydantic import BaseModel
+
+    if isinstance(value, BaseModel):
+        return _shown(value.model_dump(mode="json", exclude_defaults=True))
+    if isinstance(value, dict):
+        return {name: _shown(entry) for name, entry in value.items()}
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, str) and "://" in value:
+        return without_credentials(value)
+    return value
 
 
 def without_credentials(url: str) -> str:

@@ -5,6 +5,7 @@ retries belong to Temporal. Around a request stand the cache on disk (an answer 
 sound) and the source's gate (an answer from the cache does not pass it).
 """
 
+import asyncio
 import email.utils
 import json
 import logging
@@ -20,7 +21,7 @@ from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
 from lxml import etree
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.settings import Settings
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache
 from activities.sources.http.rate_limiter import Gate
@@ -74,9 +75,20 @@ def summary(response: httpx.Response, limit: int = 200) -> str:
 class Http:
     """A source's way to the world, shared by all sources of a worker."""
 
-    def __init__(self, client: httpx.AsyncClient, cache: HttpCache | None = None) -> None:
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        cache: HttpCache | None = None,
+        *,
+        rates: Mapping[str, float] | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """`rates`: requests a second of single sources where they are to be lower than the API's own limit.
+        `seconds`: the time one request may take, its answer included; waiting for the rate does not count."""
         self.client = client
         self.cache = cache
+        self._rates = rates or {}
+        self._seconds = seconds
         self._gates: dict[str, Gate] = {}
         self._group_of: dict[str, str] = {}
 
@@ -98,7 +110,11 @@ class Http:
         """Let the requests of a source through no faster than this. Sources of one group share one gate."""
         group = group or source
         self._group_of[source] = group
-        return self._gates.setdefault(group, Gate(per_second))
+        allowed = min(per_second, self._rates.get(source, per_second))
+        gate = self._gates.get(group)
+        if gate is None or allowed < gate.per_second:
+            gate = self._gates[group] = Gate(allowed)
+        return gate
 
     def gate(self, source: str) -> Gate | None:
         """The gate a source's requests pass, if it has one."""
@@ -159,7 +175,8 @@ class Http:
             async with AsyncExitStack() as stack:
                 if gate is not None:
                     await stack.enter_async_context(gate.passage())
-                response = await self._read(source, request)
+                async with asyncio.timeout(self._seconds):
+                    response = await self._read(source, request)
             if not response.is_success:
                 if response.status_code in accept:
                     return response
@@ -167,6 +184,8 @@ class Http:
             sound(response, source)
             if check is not None:
                 check(response)
+        except TimeoutError as error:
+            raise TooSlow(f"{source} did not answer within {self._seconds:g} s") from error
         except RateLimited as error:
             if gate is not None:
                 gate.hold(min(error.retry_after or gate.window, HOLD_SECONDS))
@@ -216,7 +235,8 @@ def open_http(settings: Settings) -> Http:
     # httpx logs whole addresses at INFO, and some APIs take their key as a parameter.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     client = httpx.AsyncClient(headers={"user-agent": USER_AGENT}, timeout=TIMEOUT)
-    return Http(client, HttpCache(settings.home / "cache"))
+    rates = {name: chosen.rate for name, chosen in settings.sources.items() if chosen.rate is not None}
+    return Http(client, HttpCache(settings.home / "cache"), rates=rates, seconds=settings.search_timeout)
 
 
 def sound(response: httpx.Response, source: str) -> None:

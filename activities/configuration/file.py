@@ -1,0 +1,200 @@
+"""Reads `determinator.toml`: sections and flat keys become settings, and each remembers its line.
+
+Nothing is passed over: an unknown section or key, a value of the wrong kind and a setting that is set twice
+end in one ConfigError with the file, the line and the nearest key that exists.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from activities.configuration.keys import (
+    ENGINE,
+    REFUSED_SECTIONS,
+    SECTIONS,
+    SOURCE_KEYS,
+    SOURCES_OF_TOOLS,
+    TOOL_KEYS,
+    Key,
+)
+
+MAX_BYTES = 1 << 20
+_HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
+_ASSIGNMENT = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+class ConfigError(ValueError):
+    """The configuration file cannot be used; the message names file, line and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """What a file sets: values by the name of the setting, and where each is written."""
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Setting -> `determinator.toml:12 [budget] max_tokens`. A setting inside a table has a dotted name
+    (`sources.pubmed.rate`)."""
+
+
+def read_file(path: Path, known: Collection[str]) -> FileSettings:
+    """The settings of a file; none when there is no file. `known` are the names of flat keys.
+
+    Raises ConfigError, and OSError when the file cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return FileSettings()
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{path} is over 1 MiB; a configuration file is short text")
+    try:
+        text = data.decode("utf-8-sig")
+        return _Reader(path, text, known).read(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+
+
+class _Reader:
+    def __init__(self, path: Path, text: str, known: Collection[str]) -> None:
+        self._path = path
+        self._lines = dict(_lines(text))
+        self._known = known
+        self._values: dict[str, object] = {}
+        self._places: dict[str, str] = {}
+        self._sources: dict[str, dict[str, object]] = {}
+
+    def read(self, document: Mapping[str, object]) -> FileSettings:
+        for name, value in document.items():
+            if name == "sources" and isinstance(value, dict):
+                self._source_tables(value)
+            elif name in REFUSED_SECTIONS:
+                raise self._error((name,), REFUSED_SECTIONS[name])
+            elif name in SECTIONS and isinstance(value, dict):
+                self._section(name, value)
+            elif name in self._known:
+                self._set(name, value, (name,))
+            elif name.endswith("_url") and isinstance(value, str):
+                self._source(name.removesuffix("_url"), "url", value, (name,))
+            else:
+                raise self._error((name,), f"there is no such key{_nearest(name, self._top_level())}")
+        if self._sources:
+            self._values["sources"] = self._sources
+        self._leave_out_disabled()
+        return FileSettings(self._values, self._places)
+
+    def _leave_out_disabled(self) -> None:
+        """Of the older format's tool "web", only the engine that was chosen is searched."""
+        chosen = self._values.get("default_sources")
+        if isinstance(chosen, list):
+            disabled = {name for name, keys in self._sources.items() if keys.get("enabled") is False}
+            self._values["default_sources"] = [name for name in chosen if name not in disabled]
+
+    def _top_level(self) -> list[str]:
+        return [*SECTIONS, "sources", *self._known]
+
+    def _section(self, section: str, table: Mapping[str, object]) -> None:
+        keys = SECTIONS[section]
+        for name, value in table.items():
+            where = (section, name)
+            if section == "tools" and isinstance(value, dict):
+                self._tool(name, value)
+            elif name in keys:
+                self._apply(keys[name], value, where)
+            else:
+                raise self._error(where, f"there is no such key{_nearest_in(section, name)}")
+
+    def _apply(self, key: Key, value: object, where: tuple[str, ...]) -> None:
+        if key.refused:
+            raise self._error(where, key.refused)
+        if key.convert is not None:
+            try:
+                value = key.convert(value)
+            except ValueError as error:
+                raise self._error(where, str(error)) from error
+        if key.setting:
+            self._set(key.setting, value, where)
+
+    def _source_tables(self, tables: Mapping[str, object]) -> None:
+        for source, table in tables.items():
+            if not isinstance(table, dict):
+                raise self._error(("sources", source), f"write a table: [sources.{source}]")
+            for name, value in table.items():
+                where = ("sources", source, name)
+                if name not in SOURCE_KEYS:
+                    raise self._error(where, f"there is no such key{_nearest(name, SOURCE_KEYS)}")
+                self._source(source, name, value, where)
+
+    def _tool(self, tool: str, table: Mapping[str, object]) -> None:
+        for name, value in table.items():
+            where = ("tools", tool, name)
+            if name == ENGINE and tool == "web":
+                self._engine(value, where)
+            elif name not in TOOL_KEYS:
+                raise self._error(where, f"there is no such key{_nearest(name, [*TOOL_KEYS, ENGINE])}")
+            else:
+                for source in SOURCES_OF_TOOLS.get(tool, (tool,)):
+                    self._source(source, TOOL_KEYS[name], value, where)
+
+    def _engine(self, value: object, where: tuple[str, ...]) -> None:
+        engines = SOURCES_OF_TOOLS["web"]
+        if value not in engines:
+            raise self._error(where, f"there is no web search {value!r}{_nearest(str(value), engines)}")
+        for engine in engines:
+            if engine != value:
+                self._source(engine, "enabled", False, where)
+
+    def _source(self, source: str, name: str, value: object, where: tuple[str, ...]) -> None:
+        self._sources.setdefault(source, {})[name] = value
+        self._places[f"sources.{source}.{name}"] = self._place(where)
+
+    def _set(self, setting: str, value: object, where: tuple[str, ...]) -> None:
+        if setting in self._values:
+            raise self._error(where, f"this is set already: {self._places[setting]}")
+        self._values[setting] = value
+        self._places[setting] = self._place(where)
+
+    def _place(self, where: tuple[str, ...]) -> str:
+        line = self._lines.get(where)
+        position = f"{self._path}:{line}" if line else str(self._path)
+        return f"{position} {_written(where)}"
+
+    def _error(self, where: tuple[str, ...], message: str) -> ConfigError:
+        return ConfigError(f"{self._place(where)}: {message}")
+
+
+def _written(where: tuple[str, ...]) -> str:
+    *section, key = where
+    return f"[{'.'.join(section)}] {key}" if section else key
+
+
+def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Each key and section header with its line. Enough for messages: a line inside a multi-line string may
+    be taken for a key, which names a wrong line at worst."""
+    section: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.fullmatch(line):
+            section = _parts(header.group(1))
+            yield section, number
+        elif assignment := _ASSIGNMENT.match(line):
+            yield (*section, *_parts(assignment.group(1))), number
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in dotted.split("."))
+
+
+def _nearest_in(section: str, name: str) -> str:
+    """A hint at the nearest key of this section, or at the section that has this very key."""
+    for other, keys in SECTIONS.items():
+        if other != section and name in keys and not keys[name].refused:
+            return f"; it belongs in [{other}]"
+    return _nearest(name, SECTIONS[section])
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {near[0]}?" if near else f". There are: {', '.join(sorted(known))}"

@@ -1,0 +1,15 @@
+"""Values as people write them in a configuration file."""
+
+import math
+import re
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def seconds(value: object) -> float:
+    """Seconds from a number, or from a number with `s`, `m`, `h` or `d`. Raises ValueError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(value).strip().lower())
+    found = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
+    if not 0 < found < math.inf:
+        raise ValueError(f"{value!r} is not a duration; write 90s, 30m, 2h or 3d")
+    return found

@@ -1,0 +1,191 @@
+"""The configuration file: every key acts or is refused with file, line and the nearest key."""
+
+import string
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from activities.configuration.file import ConfigError, read_file
+from activities.configuration.keys import SECTIONS
+from activities.configuration.origins import explain, origins, unknown_variables
+from activities.settings import Settings
+
+KNOWN = tuple(Settings.model_fields)
+
+OLDER_FORMAT = """
+[research]
+max_iterations = 7
+max_tokens = 90000
+max_time_seconds = 600
+judge_threshold = 0.7
+
+[tools]
+enabled = ["pubmed", "web", "trials"]
+
+[tools.pubmed]
+max_results = 12
+rate_limit = 2.5
+
+[tools.web]
+engine = "brave"
+max_results = 4
+
+[llm]
+provider = "openai"
+model = "some-model"
+temperature = 0.2
+
+[output]
+format = "html"
+include_citations = true
+include_methodology = true
+"""
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "determinator.toml"
+    monkeypatch.setenv("DETERMINATOR_CONFIG", str(path))
+    return path
+
+
+def test_every_key_of_the_older_format_acts(written: Path) -> None:
+    written.write_text(OLDER_FORMAT)
+    found = Settings()
+    assert (found.max_iterations, found.max_tokens, found.max_time) == (7, 90_000, 600)
+    assert (found.judge_threshold, found.model, found.temperature) == (0.7, "some-model", 0.2)
+    assert found.default_sources == ["pubmed", "brave", "clinicaltrials"]
+    assert (found.of_source("pubmed").max_results, found.of_source("pubmed").rate) == (12, 2.5)
+    assert (found.of_source("brave").max_results, found.of_source("tavily").enabled) == (4, False)
+    assert found.output_format == "html"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "hint"),
+    [
+        ("[budgt]\nmax_tokens = 1\n", 1, "budget"),
+        ("\n[research]\nmax_iteration = 3\n", 3, "max_iterations"),
+        ("max_tokns = 3\n", 1, "max_tokens"),
+        ("[research]\nmax_cost = 2\n", 2, "[budget]"),
+        ("[sources.pubmed]\nraet = 1\n", 2, "rate"),
+        ("[tools.web]\nengine = 'brav'\n", 2, "brave"),
+        ("[tools.pubmed]\nmax_result = 1\n", 2, "max_results"),
+    ],
+)
+def test_a_misspelt_key_is_refused_with_its_line_and_the_nearest_key(
+    written: Path, text: str, line: int, hint: str
+) -> None:
+    written.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        Settings()
+    assert f"{written}:{line} " in str(error.value)
+    assert hint in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[llm]\nprovider = 'anthropic'\n",
+        "[output]\ninclude_citations = false\n",
+        "[output]\ninclude_methodology = false\n",
+        "[model]\napi_key = 'sk-1'\n",
+        "[temporal]\napi_key = 'sk-1'\n",
+        "[mcp.files]\ncommand = 'x'\n",
+        "[tools]\nenabled = 'pubmed'\n",
+        "model = 'a'\n[llm]\nmodel = 'b'\n",
+    ],
+)
+def test_what_cannot_act_is_refused_with_its_reason(written: Path, text: str) -> None:
+    written.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        Settings()
+    assert str(written) in str(error.value)
+    assert "sk-1" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("[budget]\nmax_tokens = -5\n", ":2 [budget] max_tokens"),
+        ("[budget]\nmax_time = 'soon'\n", ":2 [budget] max_time"),
+        ("[research]\n\napprove = ['plon']\n", ":3 [research] approve"),
+        ("[sources.pubmed]\nrate = 0\n", ":2 [sources.pubmed] rate"),
+        ("[sources.pubmed]\nfilters = { year = 3 }\n", ":2 [sources.pubmed] filters"),
+    ],
+)
+def test_a_bad_value_is_refused_with_its_line(written: Path, text: str, where: str) -> None:
+    written.write_text(text)
+    with pytest.raises(ValidationError) as error:
+        Settings()
+    assert f"{written}{where}" in explain(error.value)
+
+
+def test_a_variable_goes_over_the_file_and_is_named_when_it_is_wrong(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written.write_text("[budget]\nmax_tokens = 10\n")
+    monkeypatch.setenv("DETERMINATOR_MAX_TOKENS", "20")
+    assert Settings().max_tokens == 20
+    assert origins()["max_tokens"] == "DETERMINATOR_MAX_TOKENS"
+    monkeypatch.setenv("DETERMINATOR_MAX_TOKENS", "-1")
+    with pytest.raises(ValidationError) as error:
+        Settings()
+    assert explain(error.value).startswith("DETERMINATOR_MAX_TOKENS: ")
+
+
+def test_a_secret_is_read_from_its_file(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "key"
+    secret.write_text("sk-from-a-file\n")
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", str(secret))
+    found = Settings().openai_api_key
+    assert found is not None
+    assert found.get_secret_value() == "sk-from-a-file"
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", str(tmp_path / "missing"))
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY_FILE"):
+        Settings()
+
+
+def test_a_variable_that_sets_nothing_is_found() -> None:
+    given_ = {"DETERMINATOR_MAX_TOKEN": "1", "DETERMINATOR_PUBMED_URL": "x", "DETERMINATOR_HOME": "y"}
+    assert list(unknown_variables(given_)) == ["DETERMINATOR_MAX_TOKEN"]
+
+
+def test_the_template_is_valid_with_every_comment_removed(written: Path) -> None:
+    import activities.configuration as package
+
+    template = (Path(str(package.__file__)).parent / "template.toml").read_text()
+    written.write_text(template)
+    assert read_file(written, KNOWN).values == {}
+    lines = [
+        line.removeprefix("# ") if " = " in line or line.startswith("# [") else line
+        for line in template.splitlines()
+    ]
+    written.write_text("\n".join(lines))
+    assert set(read_file(written, KNOWN).values) > {"mode", "max_cost", "sources", "temporal_address"}
+    Settings()
+
+
+KEYS = [(section, key) for section, keys in SECTIONS.items() for key in keys]
+
+
+@given(st.sampled_from(KEYS), st.integers(0, 30), st.sampled_from(string.ascii_lowercase + "_"))
+def test_any_misspelling_of_any_key_is_refused(entry: tuple[str, str], at: int, letter: str) -> None:
+    section, key = entry
+    at %= len(key)
+    wrong = key[:at] + letter + key[at + 1 :]
+    if wrong in SECTIONS[section]:
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "determinator.toml"
+        path.write_text(f"[{section}]\n{wrong} = 1\n")
+        tomllib.loads(path.read_text())
+        with pytest.raises(ConfigError, match=f":2 \\[{section}\\] {wrong}"):
+            read_file(path, KNOWN)
