@@ -16,7 +16,7 @@ from activities.heartbeat import heartbeating
 from activities.settings import SourceSettings
 from activities.sources.base import Source
 from activities.steps import Hits, SearchTask
-from activities.types import Filters, Query
+from activities.types import Evidence, Filters, Query
 
 log = structlog.get_logger()
 
@@ -73,7 +73,8 @@ class SearchActivities:
             )
         started = time.monotonic()
         answer = await source.exchange(query, task.cursor)
-        kept = [await self._store.put(record) for record in answer.records[: query.limit]]
+        fitting = [record for record in answer.records if in_years(record, query.filters)]
+        kept = [await self._store.put(record) for record in fitting[: query.limit]]
         return Hits(
             source=task.source,
             query=answer.sent or query.text,
@@ -86,6 +87,13 @@ class SearchActivities:
             seconds=round(time.monotonic() - started, 3),
             cursor=dict(answer.cursor) if answer.cursor is not None else None,
         )
+
+
+def in_years(record: Evidence, filters: Filters) -> bool:
+    """Whether a record is from the years that were asked for; one without a year is."""
+    if record.year is None:
+        return True
+    return (filters.year_from or record.year) <= record.year <= (filters.year_to or record.year)
 
 
 def narrowed(query: Query, configured: SourceSettings | None) -> Query:

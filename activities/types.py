@@ -157,6 +157,11 @@ class Filters(Frozen):
     year_from: int | None = None
     year_to: int | None = None
     publication_types: tuple[str, ...] = ()
+    """Evidence types (`review`, `randomized_trial`), or types of a source's own vocabulary."""
+    free_full_text: bool = False
+    """Only works whose full text is free to read, where the source knows it."""
+    phases: tuple[str, ...] = ()
+    """Phases of a trial, such as `PHASE2`."""
     options: dict[str, str] = Field(default_factory=dict)
     """Source-specific switches, such as `trial_status` or `library` (a folder)."""
 

@@ -105,8 +105,10 @@ def parameters(query: Query) -> dict[str, str]:
     if wanted := [s.strip().upper().replace(" ", "_") for s in statuses if s.strip()]:
         params["filter.overallStatus"] = ",".join(wanted)
     advanced = []
-    if phase := query.filters.options.get("phase", "").strip():
-        advanced.append(f"AREA[Phase]{phase.upper().replace(' ', '')}")
+    phases = (*query.filters.phases, query.filters.options.get("phase", ""))
+    if wanted := [p.upper().replace(" ", "") for p in phases if p.strip()]:
+        joined = " OR ".join(wanted)
+        advanced.append(f"AREA[Phase]{joined}" if len(wanted) == 1 else f"AREA[Phase]({joined})")
     if query.filters.year_from or query.filters.year_to:
         low = f"{query.filters.year_from}-01-01" if query.filters.year_from else "MIN"
         high = f"{query.filters.year_to}-12-31" if query.filters.year_to else "MAX"

@@ -21,6 +21,7 @@ from activities.errors import Malformed, Refused
 from activities.retractions.rules import FALLEN, kind_of, marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
+from activities.sources.filters import CROSSREF, in_words_of
 from activities.sources.http.cache import STANDING_SECONDS
 from activities.sources.http.client import Check, Http
 from activities.sources.records import (
@@ -170,7 +171,7 @@ def parameters(query: Query) -> dict[str, str]:
         filters.append(f"from-pub-date:{query.filters.year_from}")
     if query.filters.year_to:
         filters.append(f"until-pub-date:{query.filters.year_to}")
-    filters += [f"type:{name}" for name in query.filters.publication_types]
+    filters += [f"type:{name}" for name in in_words_of(CROSSREF, query.filters.publication_types)]
     return {"query": query.text, "rows": str(query.limit), "filter": ",".join(filters)}
 
 

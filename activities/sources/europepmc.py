@@ -16,6 +16,7 @@ from activities.errors import Malformed, Refused
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
+from activities.sources.filters import MESH, in_words_of
 from activities.sources.http.client import Http, read_json
 from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
 from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
@@ -78,8 +79,10 @@ def narrowed(query: Query) -> str:
     filters = query.filters
     if filters.year_from is not None or filters.year_to is not None:
         clauses.append(f"PUB_YEAR:[{filters.year_from or 1500} TO {filters.year_to or 3000}]")
-    if filters.publication_types:
-        wanted = " OR ".join(f'PUB_TYPE:"{name}"' for name in filters.publication_types)
+    if filters.free_full_text:
+        clauses.append("OPEN_ACCESS:Y")
+    if types := in_words_of(MESH, filters.publication_types):
+        wanted = " OR ".join(f'PUB_TYPE:"{name}"' for name in types)
         clauses.append(f"({wanted})")
     return " AND ".join([f"({query.text})", *clauses]) if clauses else query.text
 

@@ -15,6 +15,7 @@ from lxml import etree
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
+from activities.sources.filters import MESH, in_words_of
 from activities.sources.http.client import Http, read_json, read_xml
 from activities.types import Query
 
@@ -166,12 +167,14 @@ class Eutils:
 
 
 def with_types(query: Query) -> str:
-    """The term as typed, narrowed to publication types when asked for."""
-    types = query.filters.publication_types
-    if not types:
-        return query.text
-    wanted = " OR ".join(f'"{name}"[Publication Type]' for name in types)
-    return f"({query.text}) AND ({wanted})"
+    """The term as typed, narrowed to publication types and free full text when asked for."""
+    term = query.text
+    if types := in_words_of(MESH, query.filters.publication_types):
+        wanted = " OR ".join(f'"{name}"[Publication Type]' for name in types)
+        term = f"({term}) AND ({wanted})"
+    if query.filters.free_full_text:
+        term = f"({term}) AND free full text[sb]"
+    return term
 
 
 def _dates(query: Query) -> dict[str, str]:

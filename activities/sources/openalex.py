@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue
 from activities.retractions.rules import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
+from activities.sources.filters import OPENALEX, in_words_of
 from activities.sources.http.client import Http
 from activities.sources.records import (
     SetAside,
@@ -142,8 +143,10 @@ def parameters(query: Query) -> dict[str, str]:
         filters.append(f"from_publication_date:{query.filters.year_from}-01-01")
     if query.filters.year_to:
         filters.append(f"to_publication_date:{query.filters.year_to}-12-31")
-    if query.filters.publication_types:
-        filters.append(f"type:{'|'.join(query.filters.publication_types)}")
+    if types := in_words_of(OPENALEX, query.filters.publication_types):
+        filters.append(f"type:{'|'.join(types)}")
+    if query.filters.free_full_text:
+        filters.append("is_oa:true")
     return {
         "search": query.text,
         "filter": ",".join(filters),

@@ -17,6 +17,7 @@ from activities.errors import Malformed, RateLimited, Refused
 from activities.retractions.rules import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
+from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
 from activities.sources.http.client import Http
 from activities.sources.records import (
     Wire,
@@ -173,8 +174,10 @@ def parameters(query: Query, passages: bool = False) -> dict[str, str]:
     params = {"query": words, "limit": str(min(query.limit, PER_PAGE))}
     if not passages:
         params["fields"] = FIELDS
-        if query.filters.publication_types:
-            params["publicationTypes"] = ",".join(query.filters.publication_types)
+        if types := in_words_of(SEMANTIC_SCHOLAR, query.filters.publication_types):
+            params["publicationTypes"] = ",".join(types)
+        if query.filters.free_full_text:
+            params["openAccessPdf"] = ""
     if query.filters.year_from or query.filters.year_to:
         params["year"] = f"{query.filters.year_from or ''}-{query.filters.year_to or ''}"
     return params

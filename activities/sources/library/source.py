@@ -6,6 +6,7 @@ from pathlib import Path
 
 from activities.settings import Settings
 from activities.sources.base import Exchange
+from activities.sources.filters import canonical
 from activities.sources.http.client import Http
 from activities.sources.library.index import Libraries
 from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
@@ -86,7 +87,7 @@ def _passes(document: Evidence, filters: Filters) -> bool:
         if filters.year_to is not None and document.year > filters.year_to:
             return False
     if filters.publication_types:
-        wanted = {t.casefold().replace(" ", "_").replace("-", "_") for t in filters.publication_types}
+        wanted = {canonical(name) for name in filters.publication_types}
         return document.evidence_type in wanted
     return True
 

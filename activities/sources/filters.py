@@ -1,0 +1,68 @@
+"""Publication types by one name for all sources, and the word each source has for them.
+
+Names are those of evidence types, with the short forms people type. Sources' words: PubMed and Europe PMC use
+the publication types of MeSH (https://www.nlm.nih.gov/mesh/pubtypes.html), Semantic Scholar those of its
+`publicationTypes` parameter, OpenAlex and Crossref those
+of their `type` filters.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from activities.types import EvidenceType
+
+SHORT_FORMS: Mapping[str, EvidenceType] = {
+    "rct": "randomized_trial",
+    "trial": "clinical_trial",
+    "randomised_trial": "randomized_trial",
+    "randomized_controlled_trial": "randomized_trial",
+    "randomised_controlled_trial": "randomized_trial",
+    "case_reports": "case_report",
+    "cohort": "observational",
+}
+MESH: Mapping[EvidenceType, str] = {
+    "meta_analysis": "Meta-Analysis",
+    "systematic_review": "Systematic Review",
+    "randomized_trial": "Randomized Controlled Trial",
+    "clinical_trial": "Clinical Trial",
+    "observational": "Observational Study",
+    "case_report": "Case Reports",
+    "review": "Review",
+    "guideline": "Guideline",
+    "preprint": "Preprint",
+}
+SEMANTIC_SCHOLAR: Mapping[EvidenceType, str] = {
+    "meta_analysis": "MetaAnalysis",
+    "systematic_review": "Review",
+    "randomized_trial": "ClinicalTrial",
+    "clinical_trial": "ClinicalTrial",
+    "case_report": "CaseReport",
+    "review": "Review",
+}
+OPENALEX: Mapping[EvidenceType, str] = {
+    "systematic_review": "review",
+    "review": "review",
+    "preprint": "preprint",
+}
+CROSSREF: Mapping[EvidenceType, str] = {"preprint": "posted-content"}
+TYPES: tuple[EvidenceType, ...] = tuple(MESH)
+"""What a search can be narrowed to."""
+
+
+def canonical(name: str) -> str:
+    """The evidence type that a written name stands for; a name of a source's own vocabulary as it is."""
+    plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
+    found = SHORT_FORMS.get(plain)
+    return found or next((known for known in TYPES if known == plain), name.strip())
+
+
+def in_words_of(vocabulary: Mapping[EvidenceType, str], names: Iterable[str]) -> tuple[str, ...]:
+    """The publication types in a source's own words, each once. A type that the source has no word for is
+    left out; a name of the source's own vocabulary stays."""
+    words: dict[str, None] = {}
+    for name in map(canonical, names):
+        word = next((own for known, own in vocabulary.items() if known == name), None)
+        if word is None and name not in TYPES:
+            word = name
+        if word is not None:
+            words[word] = None
+    return tuple(words)

@@ -1,0 +1,56 @@
+"""Filters reach every source that has them, in the source's own words."""
+
+import pytest
+
+from activities.search import in_years, narrowed
+from activities.settings import SourceFilters, SourceSettings
+from activities.sources import clinicaltrials, crossref, europepmc, ncbi, openalex, semanticscholar
+from activities.sources.filters import MESH, OPENALEX, TYPES, canonical, in_words_of
+from activities.types import Evidence, Filters, Query
+
+REVIEWS_AND_TRIALS = Filters(publication_types=("review", "rct"), year_from=2015, free_full_text=True)
+QUERY = Query(text="metformin", filters=REVIEWS_AND_TRIALS)
+
+
+def test_every_source_is_asked_in_its_own_words() -> None:
+    assert '"Review"[Publication Type] OR "Randomized Controlled Trial"' in ncbi.with_types(QUERY)
+    assert "free full text[sb]" in ncbi.with_types(QUERY)
+    assert 'PUB_TYPE:"Randomized Controlled Trial"' in europepmc.narrowed(QUERY)
+    assert "OPEN_ACCESS:Y" in europepmc.narrowed(QUERY)
+    assert semanticscholar.parameters(QUERY)["publicationTypes"] == "Review,ClinicalTrial"
+    assert "type:review" in openalex.parameters(QUERY)["filter"]
+    assert "is_oa:true" in openalex.parameters(QUERY)["filter"]
+    assert "from-pub-date:2015" in crossref.parameters(QUERY)["filter"]
+
+
+def test_a_type_that_a_source_has_no_word_for_does_not_empty_its_answer() -> None:
+    assert in_words_of(OPENALEX, ("randomized_trial",)) == ()
+
+
+def test_a_name_of_the_sources_own_vocabulary_stays() -> None:
+    assert in_words_of(MESH, ("Letter",)) == ("Letter",)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_is_known_however_it_is_typed(name: str) -> None:
+    assert canonical(name.replace("_", "-").upper()) == name
+
+
+def test_phases_of_a_trial_are_joined() -> None:
+    query = Query(text="metformin", filters=Filters(phases=("PHASE2", "phase 3")))
+    advanced = clinicaltrials.parameters(query)["filter.advanced"]
+    assert advanced == "AREA[Phase](PHASE2 OR PHASE3)"
+
+
+def test_what_a_search_asks_for_goes_over_the_configured_filters() -> None:
+    configured = SourceSettings(max_results=3, filters=SourceFilters(year_from=2000, year_to=2010))
+    found = narrowed(Query(text="x", filters=Filters(year_from=2005)), configured)
+    assert (found.limit, found.filters.year_from, found.filters.year_to) == (3, 2005, 2010)
+
+
+def test_a_work_outside_the_years_is_left_out_whatever_its_source() -> None:
+    old, new, undated = (
+        Evidence(evidence_id="x", source="s", title="t", text="x", year=year) for year in (1990, 2020, None)
+    )
+    asked = Filters(year_from=2015)
+    assert [in_years(record, asked) for record in (old, new, undated)] == [False, True, True]
