@@ -25,9 +25,11 @@ from activities.types import (
     SearchStatus,
     SourceOption,
     StandingNotice,
+    Statement,
     StopReason,
     Support,
     Usage,
+    WorkRow,
 )
 
 T = TypeVar("T")
@@ -57,8 +59,8 @@ class Charged(Frozen, Generic[T]):
     """`role@digest` of the prompt that was sent; empty for the extractive back end."""
     fell_back: bool = False
     """The model asked for did not answer and another one (or the extractive back end) did."""
-    notes: tuple[str, ...] = ()
-    """What the reader must be told, such as evidence left out so that the prompt would fit."""
+    notes: tuple[Statement | str, ...] = ()
+    """What the report must state, such as evidence left out so that the prompt would fit."""
 
 
 class StepContext(Frozen):
@@ -207,6 +209,8 @@ class JudgeAssessment(Frozen):
     confidence: float = Field(default=0.0, ge=0.0, le=1.0)
     gaps: tuple[str, ...] = ()
     recommended_searches: tuple[str, ...] = ()
+    confidence_reasons: tuple[Statement, ...] = ()
+    """What the confidence was computed from."""
     relevant: tuple[str, ...] = ()
     """Ids of items that help to answer, best first; only ids that were shown."""
     reasoning: str = ""
@@ -276,6 +280,8 @@ class SectionDraft(Frozen):
     title: str = ""
     paragraphs: tuple[DraftParagraph, ...] = ()
     limitations: tuple[str, ...] = ()
+    works: tuple[WorkRow, ...] = ()
+    """What the cited works did and found, as far as it was read from them."""
 
 
 class WriteInput(StepContext):
@@ -401,8 +407,9 @@ class PublishInput(Frozen):
     prompt_versions: tuple[str, ...] = ()
     plan_hash: str = ""
     approvals: tuple[Decision, ...] = ()
-    limitations: tuple[str, ...] = ()
+    limitations: tuple[Statement | str, ...] = ()
     confidence: float = 0.0
+    confidence_reasons: tuple[Statement, ...] = ()
     stop_reason: StopReason = "sufficient_evidence"
     generated_at: str
     """ISO time, from the workflow's clock."""

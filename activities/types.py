@@ -31,6 +31,7 @@ EvidenceType = Literal[
 ]
 Standing = Literal["none", "retracted", "concern", "corrected", "unknown"]
 SearchStatus = Literal["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
+Grade = Literal["strong", "moderate", "weak"]
 Mode = Literal["iterative", "deep"]
 Gate = Literal["plan", "candidates", "report"]
 StopReason = Literal[
@@ -53,6 +54,35 @@ class Frozen(BaseModel):
     read what a newer one wrote."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Statement(Frozen):
+    """A sentence as data: a code and its values. `activities.report.formats.statements` words it.
+
+    Limitations, reasons and notes are statements from where they arise to where they are printed, so that no
+    code has to parse a sentence. An unknown code is printed with its values: a newer worker may write it.
+    """
+
+    code: str
+    values: dict[str, int | float | str | tuple[str, ...]] = Field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.code, tuple(sorted(self.values.items(), key=lambda pair: pair[0]))))
+
+    def text(self, name: str) -> str:
+        """A value as text; empty when it is missing."""
+        value = self.values.get(name, "")
+        return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+    def number(self, name: str) -> int:
+        """A whole number; 0 when it is missing."""
+        value = self.values.get(name, 0)
+        return int(value) if isinstance(value, int | float) else 0
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts; empty when it is missing."""
+        value = self.values.get(name, ())
+        return value if isinstance(value, tuple) else (str(value),)
 
 
 class Identifiers(Frozen):
@@ -205,6 +235,10 @@ class SourceOption(Frozen):
     """Why it is not enabled, and how to enable it."""
 
 
+ANSWERED: frozenset[SearchStatus] = frozenset({"ok", "empty"})
+"""Statuses of a search that was answered: it needs no repetition, and its silence means there is nothing."""
+
+
 class SearchRecord(Frozen):
     """A row of the search ledger: one search, told truthfully."""
 
@@ -277,6 +311,11 @@ class Claim(Frozen):
     support: tuple[Support, ...] = ()
     contradicts: tuple[str, ...] = ()
     """Ids of claims that say the opposite; both stay in the report."""
+    strength: Grade | None = None
+    """Of the best evidence it stands on; None until the report is assembled."""
+    independent_works: int = 0
+    """Cited works counted by the study they report: two papers on one trial, or a trial and a review that may
+    include it, are one."""
 
 
 class Candidate(Frozen):
@@ -289,8 +328,34 @@ class Candidate(Frozen):
     current_indications: tuple[str, ...] = ()
     regulatory_status: str = ""
     trial_status: str = ""
-    evidence_quality: Literal["strong", "moderate", "weak"] = "weak"
+    evidence_quality: Grade = "weak"
     support: tuple[Support, ...] = ()
+
+
+WorkDirection = Literal["affirms", "denies", "mixed", "unclear"]
+
+
+class WorkRow(Frozen):
+    """A cited work as a row of the table of works. Every field but the id may be empty: not stated, or not
+    read with certainty."""
+
+    evidence_id: str
+    design: str = ""
+    """As the work names itself; empty: by its evidence type."""
+    year: int | None = None
+    n: int | None = None
+    """People who took part."""
+    population: str = ""
+    comparison: str = ""
+    """What was compared with what."""
+    outcome: str = ""
+    """What the table groups by."""
+    finding: str = ""
+    """A verbatim quote; removed from the report when it is not in the work's text."""
+    numbers: tuple[str, ...] = ()
+    """Effects with their intervals as the work prints them."""
+    direction: WorkDirection | None = None
+    """Relative to the report's question; None when that is not certain."""
 
 
 class ReportPlanSection(Frozen):

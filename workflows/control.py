@@ -18,7 +18,7 @@ from temporalio.common import SearchAttributeKey
 with workflow.unsafe.imports_passed_through():
     from activities.report.schema import Published
     from activities.steps import Decision
-    from activities.types import Gate, ReportPlan, ReportPlanSection
+    from activities.types import Gate, ReportPlan, ReportPlanSection, Statement
     from workflows.types import AgentEvent, Outcome, Phase, ResearchRequest
 
 from workflows.rules.budget import Budget
@@ -101,7 +101,7 @@ class ResearchControl:
         )
         del control.events[:-EVENTS_KEPT]
 
-    def note(self, text: str) -> None:
+    def note(self, text: Statement | str) -> None:
         """Something the report's limitations must say; said once."""
         if text not in self.state.notes:
             self.state.notes.append(text)

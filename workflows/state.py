@@ -21,6 +21,7 @@ from activities.types import (
     ModelChoice,
     ReportPlan,
     SearchRecord,
+    Statement,
     StopReason,
 )
 from workflows.rules.budget import Budget
@@ -91,7 +92,7 @@ class RunState(BaseModel):
     gaps: list[str] = Field(default_factory=list)
     models: list[str] = Field(default_factory=list)
     prompt_versions: list[str] = Field(default_factory=list)
-    notes: list[str] = Field(default_factory=list)
+    notes: list[Statement | str] = Field(default_factory=list)
     """What the report's limitations must say."""
     plan: ReportPlan | None = None
     plan_hash: str = ""

@@ -17,6 +17,7 @@ from activities.types import (
     ReportPlan,
     ReportPlanSection,
     SearchRecord,
+    Statement,
     StopReason,
     Usage,
 )
@@ -207,7 +208,7 @@ class SectionFindings(Frozen):
     draft: SectionDraft | None = None
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Statement | str, ...] = ()
 
 
 class Outcome(Frozen):

@@ -69,7 +69,7 @@ def limitations(
         )
     if step.usage.cost_microusd is None:
         said.append("What the run cost in money is not known: a model's price is not known.")
-    said += folded([clean(text) for text in step.limitations])
+    said += folded([clean(text) for text in step.limitations if isinstance(text, str)])
     for planned in step.sections:
         said += [clean(text) for text in planned.draft.limitations]
     once: dict[str, str] = {}

@@ -1,4 +1,9 @@
-"""The report as others read it (`report --format json`). Keys are stable; more may be added."""
+"""The report as others read it (`report --format json`). Keys are stable; more may be added.
+
+`executive_summary`, `markdown` and `limitations` are text for those who read the JSON alone. Code reads the
+fields beside them: `summary_claims`, `paragraphs`, `statements`. Reports of before those fields existed load
+with the fields empty, and the formats print their text.
+"""
 
 from typing import Literal
 
@@ -13,7 +18,9 @@ from activities.types import (
     Identifiers,
     SearchRecord,
     Standing,
+    Statement,
     StopReason,
+    WorkRow,
 )
 
 
@@ -30,6 +37,17 @@ class Reference(Frozen):
     evidence_type: EvidenceType = "article"
     standing: Standing = "unknown"
     full_text: bool = False
+    study: int = 0
+    """References with the same number report the same study; 0: not known."""
+
+
+class QuoteContext(Frozen):
+    """A quote with the text around it in its work."""
+
+    evidence_id: str
+    quote: str
+    before: str = ""
+    after: str = ""
 
 
 class ReportSection(Frozen):
@@ -39,11 +57,17 @@ class ReportSection(Frozen):
     markdown: str
     status: Literal["complete", "partial", "failed", "cancelled"]
     claims: tuple[Claim, ...] = ()
+    paragraphs: tuple[tuple[str, ...], ...] = ()
+    """Ids of the claims, by paragraph."""
+    empty_because: Statement | None = None
+    """Why there is no claim."""
 
 
 class DroppedClaim(Frozen):
     text: str
     reason: str
+    reasons: tuple[Statement, ...] = ()
+    """The same as data: which check refused it, and why."""
 
 
 class Verification(Frozen):
@@ -83,8 +107,27 @@ class Report(Frozen):
     verification: Verification = Verification()
     limitations: tuple[str, ...] = ()
     confidence: float = 0.0
+    confidence_reasons: tuple[Statement, ...] = ()
+    draft: bool = False
+    """The report waits for a reviewer's approval."""
+    summary_claims: tuple[str, ...] = ()
+    """Ids of the claims that the summary repeats, in its order."""
+    unanswered: Statement | None = None
+    """Why no claim stands; None when one does."""
+    statements: tuple[Statement, ...] = ()
+    """The limitations as data, in the order of `limitations`."""
+    works: tuple[WorkRow, ...] = ()
+    """One row a reference, in the order of the references."""
+    contexts: tuple[QuoteContext, ...] = ()
+    """The surroundings of each quote."""
     stop_reason: StopReason
     generated_at: str
+
+    @property
+    def structured(self) -> bool:
+        """Whether the summary, the paragraphs and the limitations are there as data. False for a report of
+        before they were, and for one that was cut to travel."""
+        return bool(self.summary_claims) or self.unanswered is not None
 
 
 class Published(Frozen):
