@@ -1,8 +1,9 @@
-"""How a process reaches Temporal: a server that was configured, or the one this machine runs for itself.
+"""A connection to a Temporal server, and the configuration it is opened with.
 
 Configured means `--address`, or an address in Temporal's own standard variables (`TEMPORAL_ADDRESS`,
 `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS...`) or profile file, read by `temporalio.envconfig`;
-then no server and no worker is started. Otherwise `client.embedded.server` brings up the embedded pair.
+then no server and no worker is started. `client.connect` chooses between the configured server and the
+embedded one.
 """
 
 import asyncio
@@ -15,10 +16,9 @@ from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime, TelemetryConfig
 
 from activities.payloads import DATA_CONVERTER
-from activities.settings import Settings
 
 CONNECT_SECONDS = 8.0
-"""How long an address may take to answer before it counts as dead."""
+"""How long to wait for an address before it counts as unreachable."""
 
 PLAIN = {
     "Connection refused": "connection refused",
@@ -27,7 +27,10 @@ PLAIN = {
     "PermissionDenied": "permission denied; check the API key and the namespace",
     "Unauthenticated": "not authenticated; check the API key",
 }
-"""Marks in the Rust client's error texts, and what they mean to a person."""
+"""Marks in the Rust client's error texts, and what they mean."""
+
+Say = Callable[[str], None]
+"""Receives messages for the person at the terminal."""
 
 
 class NoConnection(Exception):
@@ -94,8 +97,8 @@ def plain_address(address: str) -> str:
 
 @cache
 def silent_runtime() -> Runtime:
-    """The SDK's native core without its own log, which goes to stdout, where our data goes. What it would say
-    comes back to us as errors."""
+    """The SDK's native core without its own log, which would go to stdout, between the data. Its errors are
+    raised to the caller anyway."""
     return Runtime(telemetry=TelemetryConfig(logging=None))
 
 
@@ -104,7 +107,7 @@ async def open_client(
     timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109 - the SDK's connect knows none
     runtime: Runtime | None = None,
 ) -> Client:
-    """Connect with the house's data converter. Raises NoConnection within `timeout` seconds."""
+    """Connect with the data converter of this project. Raises NoConnection within `timeout` seconds."""
     address = config.get("target_host", "")
     try:
         connecting = Client.connect(
@@ -124,27 +127,4 @@ def reason(error: BaseException) -> str:
 
 
 def quiet(_: str) -> None:
-    """Say nothing."""
-
-
-async def connect(
-    settings: Settings,
-    address: str | None = None,
-    *,
-    worker: bool = True,
-    renew: bool = False,
-    say: Callable[[str], None] = quiet,
-) -> Connection:
-    """The way in for every command: the configured server, else the embedded one.
-
-    With `worker`, an embedded server gets its background worker as well; with `renew`, one that runs with
-    other settings than the caller's is restarted. `say` hears what a person should know.
-    Raises NoConnection and BadConnectionSettings.
-    """
-    config = configured(address)
-    if config is not None:
-        client = await open_client(config)
-        return Connection(client, embedded=False, address=config["target_host"])
-    from client.embedded.server import bring_up
-
-    return await bring_up(settings, worker=worker, renew=renew, say=say)
+    """Discard messages."""

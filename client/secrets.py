@@ -36,7 +36,7 @@ def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = (
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """The text, plain or JSON, with every secret taken out."""
+    """The text, plain or JSON, with every secret removed."""
     for secret in sorted(secrets, key=len, reverse=True):
         for spelling in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
             text = text.replace(spelling, REMOVED)

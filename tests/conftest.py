@@ -111,6 +111,6 @@ def house(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 async def embedded_client(home: Path) -> Client:
     """A client of an embedded server in a home of its own, without a worker."""
     from activities.settings import Settings
-    from client.connection import connect
+    from client.connect import connect
 
     return (await connect(Settings(), worker=False)).client

@@ -1,4 +1,4 @@
-"""The worker process: connects, opens its resources, polls until it is told to stop, ends cleanly.
+"""The worker process: connects, opens its resources, polls until a signal stops it, ends cleanly.
 
 Started by `determinator worker`, in a container, or in the background by the embedded mode, which hands it an
 open lock file so that there is one such worker for a home.
@@ -63,7 +63,7 @@ async def serve(settings: Settings, connection: ClientConnectConfig, stop: async
 
 
 async def _connect(connection: ClientConnectConfig, stop: asyncio.Event) -> Client | None:
-    """Connect, waiting for a server that is not there yet; None when told to stop meanwhile."""
+    """Connect, waiting for a server that is not there yet; None when stopped meanwhile."""
     deadline = asyncio.get_running_loop().time() + CONNECT_SECONDS
     runtime = logging_runtime()
     while not stop.is_set():
@@ -83,16 +83,16 @@ def stop_on_signals() -> asyncio.Event:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def heard() -> None:
+    def on_signal() -> None:
         if stop.is_set():
             os._exit(1)
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         try:
-            loop.add_signal_handler(number, heard)
+            loop.add_signal_handler(number, on_signal)
         except NotImplementedError:  # Windows has no handlers in the loop
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(heard))
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(on_signal))
     return stop
 
 
@@ -101,7 +101,7 @@ async def work(settings: Settings, connection: ClientConnectConfig) -> int:
     try:
         await serve(settings, connection, stop_on_signals())
     except NoConnection as error:
-        log.error("no_connection", error=str(error))  # noqa: TRY400 - the sentence says it all
+        log.error("no_connection", error=str(error))  # noqa: TRY400 - a traceback adds nothing
         return 3
     except DeterminatorError as error:
         log.error("cannot_start", error=str(error))  # noqa: TRY400
@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def keep_lock_to_ourselves() -> None:
-    """The lock we inherited stands for this process, not for what it starts."""
+    """The inherited lock belongs to this process, not to the processes it starts."""
     number = os.environ.pop("DETERMINATOR_LOCK_FD", "")
     if number.isdigit() and sys.platform != "win32":
         os.set_inheritable(int(number), False)

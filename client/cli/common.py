@@ -1,4 +1,4 @@
-"""What the verbs share: settings, the connection, a run's name, choices that suggest, JSON on stdout."""
+"""Shared by the verbs: settings, connection, a run's name, parameter types, JSON on stdout."""
 
 import asyncio
 import difflib
@@ -23,7 +23,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 class Name(click.Choice[str]):
-    """One of a few names; a near miss is told what was probably meant."""
+    """One of a few names; the error for a misspelt one suggests the nearest."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
         return unknown(str(value), [str(choice) for choice in self.choices])
@@ -54,7 +54,7 @@ class Duration(click.ParamType[float]):
 
 
 class Amount(click.FloatRange):
-    """A number of a range that can be counted with: neither infinite nor none at all."""
+    """A finite number of a range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
         number = float(super().convert(value, param, ctx))
@@ -103,7 +103,7 @@ def unknown(value: str, known: Sequence[str]) -> str:
 
 
 def say(message: str) -> None:
-    """A remark to the person, beside the data."""
+    """A message on stderr, beside the data."""
     click.echo(message, err=True)
 
 
@@ -160,7 +160,8 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
     from activities.errors import DeterminatorError
     from client.connection import BadConnectionSettings, NoConnection
     from client.embedded.locks import Locked
-    from client.runs.start import NoAnswer, NoSuchRun
+    from client.runs.listing import NoSuchRun
+    from client.runs.query import NoAnswer
 
     async def whole() -> T:
         return await body()
@@ -181,7 +182,9 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
         if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED):
             raise Unreachable(f"the Temporal server does not answer: {error.message}") from error
         if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
-            raise Unreachable(f"the Temporal server refuses us: {error.message}") from error
+            raise Unreachable(
+                f"the Temporal server refuses access; check API key and namespace: {error.message}"
+            ) from error
         if error.status == RPCStatusCode.NOT_FOUND:
             raise BadInput(f"the server does not know it: {error.message}") from error
         raise Failure(f"the Temporal server: {error.message}") from error
@@ -190,12 +193,12 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
 def with_run(
     address: str | None, name: str, body: "Callable[[Connection, str], Awaitable[T]]", *, worker: bool = True
 ) -> T:
-    """Connect, find the run that is meant, and do something with it."""
+    """Connect, find the run by name, and run `body` with both."""
     settings = load_settings()
 
     async def whole() -> T:
-        from client.connection import connect
-        from client.runs.start import find_run
+        from client.connect import connect
+        from client.runs.listing import find_run
 
         connection = await connect(settings, address, worker=worker, say=say)
         return await body(connection, await find_run(connection.client, name))

@@ -1,4 +1,4 @@
-"""`determinator doctor`: what works here, what does not, and how to mend it."""
+"""`determinator doctor`: what works on this machine, what does not, and how to repair it."""
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
@@ -24,15 +24,15 @@ class Check:
     name: str
     state: State
     message: str
-    """What was found and, when it is not well, how to mend it."""
+    """What was found and, when it does not work, how to repair it."""
 
 
-@click.command(short_help="Check this installation and say how to mend it.")
+@click.command(short_help="Check this installation and how to repair it.")
 @click.option("--network", is_flag=True, help="Also ask every enabled source one small question.")
 @json_option
 @address_option
 def doctor(network: bool, as_json: bool, address: str | None) -> int:
-    """Check server, home, worker, model and sources, and say how to mend what is not well."""
+    """Check server, home, worker, model and sources, and print how to repair what does not work."""
     from rich.text import Text
 
     from client.runs.display import to_stdout
@@ -91,7 +91,7 @@ def check_home(settings: "Settings") -> Check:
         )
     free = shutil.disk_usage(places.home).free / 1e9
     if free < 0.5:
-        return Check("home", "warn", f"{places.home} has {free:.1f} GB left; make room")
+        return Check("home", "warn", f"{places.home} has {free:.1f} GB left; free some space")
     return Check("home", "ok", str(places.home))
 
 
@@ -131,7 +131,7 @@ def check_worker(settings: "Settings") -> Check:
     from client.embedded.server import look
 
     if configured() is not None:
-        return Check("worker", "ok", "not looked at: the configured server's workers are not ours")
+        return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
     running = look(settings.home).worker
     if running is None:
         return Check("worker", "ok", "not running; `ask` starts it")
@@ -141,7 +141,7 @@ def check_worker(settings: "Settings") -> Check:
 
 
 async def check_store(settings: "Settings") -> Check:
-    """Whether the evidence store takes a blob and gives it back."""
+    """Whether the evidence store stores a blob and returns it."""
     from activities.errors import DeterminatorError
     from activities.evidence_store import EvidenceStore
     from client.cli.config import without_credentials
@@ -155,7 +155,7 @@ async def check_store(settings: "Settings") -> Check:
         store = EvidenceStore.at(settings.evidence_url)
         await store.put_named("doctor", b"ok")
         if await store.get_named("doctor") != b"ok":
-            return Check("evidence store", "fail", f"{where} does not give back what was written")
+            return Check("evidence store", "fail", f"{where} does not return what was written")
     except DeterminatorError as error:
         return Check("evidence store", "fail", f"{error}; check DETERMINATOR_STORE_URL")
     return Check("evidence store", "ok", where)

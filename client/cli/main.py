@@ -1,6 +1,6 @@
 """The `determinator` command: one verb a module, imported when it is called.
 
-Nothing here may import temporalio, a model client or a source: `--help` is to answer at once.
+Nothing here may import temporalio, a model client or a source, so that `--help` answers at once.
 """
 
 import difflib
@@ -25,30 +25,30 @@ VERBS: dict[str, tuple[str, str]] = {
     "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
     "export": ("client.cli.export:export", "Save everything an outsider needs to check a report."),
     "verify": ("client.cli.verify:verify", "Check every quote of a report against the stored text."),
-    "refresh": ("client.cli.refresh:refresh", "Ask again whether a report's references still stand."),
+    "refresh": ("client.cli.refresh:refresh", "Check whether references were retracted since."),
     "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
-    "candidates": ("client.cli.steering:candidates", "Choose among the candidates that wait."),
-    "approve": ("client.cli.steering:approve", "Let a waiting gate open."),
-    "reject": ("client.cli.steering:reject", "Refuse what waits at a gate."),
-    "pause": ("client.cli.steering:pause", "Halt a run at its next step."),
-    "resume": ("client.cli.steering:resume", "Let a paused run go on."),
-    "steer": ("client.cli.steering:steer", "Tell a run what to look for."),
-    "finish": ("client.cli.steering:finish", "Stop searching and write what there is."),
+    "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),
+    "approve": ("client.cli.steering:approve", "Approve what waits at a gate."),
+    "reject": ("client.cli.steering:reject", "Reject what waits at a gate."),
+    "pause": ("client.cli.steering:pause", "Pause a run at its next step."),
+    "resume": ("client.cli.steering:resume", "Resume a paused run."),
+    "steer": ("client.cli.steering:steer", "Give a run an instruction."),
+    "finish": ("client.cli.steering:finish", "Stop searching and write the report."),
     "extend": ("client.cli.steering:extend", "Add to a run's budget."),
     "cancel": ("client.cli.steering:cancel", "Stop a run or one of its sections; a report is still written."),
     "search": ("client.cli.sources:search", "Search one source, outside of any run."),
     "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
-    "doctor": ("client.cli.doctor:doctor", "Check this installation and say how to mend it."),
+    "doctor": ("client.cli.doctor:doctor", "Check this installation and how to repair it."),
     "config": ("client.cli.config:config", "Show the configuration in force."),
     "up": ("client.cli.local:up", "Start the embedded server and its worker."),
     "down": ("client.cli.local:down", "Stop the embedded worker and server."),
-    "worker": ("client.cli.local:worker", "Run a worker in the foreground."),
+    "worker": ("client.cli.worker:worker", "Run a worker in the foreground."),
 }
 """Verb -> where it is, and its line in the help."""
 
 
 class Verbs(click.Group):
-    """Verbs by name, imported late. A question without a verb is asked."""
+    """Verbs by name, imported when called. A question without a verb goes to `ask`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -98,28 +98,28 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; errors become one line on stderr."""
     broken = next((word for word in arguments if not word.isprintable() and not _is_text(word)), None)
     if broken is not None:
-        return complain(f"{broken!r} is not valid UTF-8; check the terminal's encoding", Exit.BAD_INPUT)
+        return print_error(f"{broken!r} is not valid UTF-8; check the terminal's encoding", Exit.BAD_INPUT)
     try:
         code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return Exit.BAD_INPUT
     except click.ClickException as error:
-        return complain(error.format_message(), error.exit_code)
+        return print_error(error.format_message(), error.exit_code)
     except Failure as error:
-        return complain(str(error), error.code)
+        return print_error(str(error), error.code)
     except (click.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED
     except (BrokenPipeError, SystemExit):
-        # the reader (`| head`) has seen enough, which click turns into SystemExit; what is left in the buffer
-        # must not complain either
+        # the reader (`| head`) closed the pipe, which click turns into SystemExit; flushing the rest of the
+        # buffer must not fail either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
     except Exception as error:
         if os.environ.get("DETERMINATOR_DEBUG"):
             raise
-        return complain(
-            f"{type(error).__name__}: {error} (an unforeseen error; set DETERMINATOR_DEBUG=1 to see where)",
+        return print_error(
+            f"{type(error).__name__}: {error} (unexpected; set DETERMINATOR_DEBUG=1 for the traceback)",
             Exit.FAILED,
         )
     return code if isinstance(code, int) else Exit.DONE
@@ -134,7 +134,7 @@ def _is_text(word: str) -> bool:
     return True
 
 
-def complain(message: str, code: int) -> int:
+def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the code."""
     click.echo(f"Error: {' '.join(message.split())}", err=True)
     return code
@@ -144,7 +144,7 @@ def main() -> NoReturn:
     """Entry of the console script."""
     try:
         code = run(sys.argv[1:])
-    except BaseException:  # noqa: BLE001 - whatever it is, the way out is the one below
+    except BaseException:  # noqa: BLE001 - every error leaves through `leave`
         import traceback
 
         traceback.print_exc()

@@ -90,7 +90,7 @@ def edit(run: str, file: Path | None, address: str | None) -> None:
                 return
         else:
             text = from_file(file)
-        with kept_unless_taken(run_id, text if file is None else None):
+        with kept_until_accepted(run_id, text if file is None else None):
             edited = await connection.client.get_workflow_handle(run_id).execute_update(
                 "edit_plan", EditPlan(plan=read_plan(text), by=user()), result_type=PlanView
             )
@@ -101,7 +101,7 @@ def edit(run: str, file: Path | None, address: str | None) -> None:
 
 
 def from_editor(text: str) -> str | None:
-    """What a person makes of the text; None when it was not saved. Raises BadInput without an editor."""
+    """The text as edited; None when it was not saved. Raises BadInput without an editor."""
     try:
         return click.edit(text, extension=".toml", require_save=True)
     except click.ClickException as error:
@@ -121,8 +121,8 @@ def from_file(file: Path) -> str:
 
 
 @contextmanager
-def kept_unless_taken(run_id: str, text: str | None) -> Iterator[None]:
-    """Keep what was written in an editor until the run has taken it: a slip must not cost the work."""
+def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
+    """Keep the edited text until the run has accepted it, so that an error does not lose the work."""
     if text is None:
         yield
         return
@@ -132,7 +132,7 @@ def kept_unless_taken(run_id: str, text: str | None) -> Iterator[None]:
 
     kept = load_settings().home / "edits" / f"{run_id}.toml"
     write_whole(kept, text.encode())
-    hint = f"your edit is kept: mend it, then `determinator plan edit {run_id} --file {kept}`"
+    hint = f"your edit is kept: correct it, then `determinator plan edit {run_id} --file {kept}`"
     try:
         yield
     except BadInput as error:
@@ -148,7 +148,7 @@ def kept_unless_taken(run_id: str, text: str | None) -> Iterator[None]:
 async def get_plan(connection: "Connection", run_id: str) -> "PlanView":
     """Query `plan`."""
     from client.cli.runs import patient_progress
-    from client.runs.start import query
+    from client.runs.query import query
     from workflows.types import PlanView
 
     await patient_progress(connection, run_id)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from client.reports.store import Change, Version
 
 
-@click.command(short_help="Ask again whether a report's references still stand.")
+@click.command(short_help="Check whether references were retracted since.")
 @run_argument
 @json_option
 @address_option

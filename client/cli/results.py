@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from client.cli.checks import check_output
 from client.cli.common import Name, address_option, load_settings, run_argument, say, with_run
 from client.cli.failures import BadInput
 
@@ -33,8 +34,6 @@ AT_ONCE = 16
 @address_option
 def report(run: str, form: str | None, output: Path | None, number: int | None, address: str | None) -> None:
     """Print a run's report, or save it with --output."""
-    from client.cli.ask import check_output
-
     if output is not None:
         check_output(output, formats=form is None)
     settings = load_settings()
@@ -42,7 +41,7 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.cli.runs import patient_progress
         from client.reports.load import BY_SUFFIX, as_bytes, load_report, write_report
-        from client.runs.start import describe
+        from client.runs.listing import describe
 
         wanted = form or (BY_SUFFIX.get(output.suffix.lower(), "md") if output else "md")
         if output is None and wanted in BINARY and sys.stdout.isatty():
@@ -98,10 +97,10 @@ def evidence(run: str, form: str, address: str | None) -> None:
         from activities.evidence_store import EvidenceStore
         from activities.report.audit import evidence_line
         from client.cli.runs import patient_progress
-        from client.runs.start import found_by
+        from client.runs.query import evidence_index
 
         await patient_progress(connection, run_id)
-        found = await found_by(connection.client, run_id)
+        found = await evidence_index(connection.client, run_id)
         if form == "table":
             show_evidence(found)
             return

@@ -18,7 +18,7 @@ from client.cli.common import (
 
 if TYPE_CHECKING:
     from client.connection import Connection
-    from client.runs.start import Row
+    from client.runs.listing import Row
     from workflows.types import Progress
 
 PANEL_WIDTH = 110
@@ -34,8 +34,8 @@ def status(run: str, as_json: bool, address: str | None) -> None:
     """Show where a run stands: phase, searches, budget, and what it waits for."""
 
     async def body(connection: "Connection", run_id: str) -> None:
+        from client.runs.listing import describe
         from client.runs.sections import with_sections
-        from client.runs.start import describe
 
         row = await describe(connection.client, run_id)
         seen = await patient_progress(connection, run_id)
@@ -57,7 +57,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
 
 async def patient_progress(connection: "Connection", run_id: str) -> "Progress | None":
     """The run's own account; None, said on stderr, when no worker answers."""
-    from client.runs.start import NoAnswer, progress
+    from client.runs.query import NoAnswer, progress
 
     deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     while True:
@@ -75,7 +75,7 @@ async def failure(connection: "Connection", run_id: str) -> str:
     from temporalio.client import WorkflowFailureError
 
     from client.runs.follow import why
-    from client.runs.start import outcome
+    from client.runs.query import outcome
 
     try:
         await outcome(connection.client, run_id)
@@ -113,8 +113,8 @@ def list_runs(limit: int, as_json: bool, address: str | None) -> None:
     settings = load_settings()
 
     async def body() -> None:
-        from client.connection import connect
-        from client.runs.start import list_runs
+        from client.connect import connect
+        from client.runs.listing import list_runs
 
         connection = await connect(settings, address, worker=False, say=say)
         rows = await list_runs(connection.client, limit=limit)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from client.cli.checks import check_library, check_sources
 from client.cli.common import (
     Filled,
     address_option,
@@ -82,8 +83,6 @@ def search(
 
     A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers where some run.
     """
-    from client.cli.ask import check_library, check_sources
-
     check_sources((source,))
     folder = check_library(library)
     text = " ".join(query).strip()

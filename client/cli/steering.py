@@ -1,10 +1,11 @@
-"""Talking to a run: approve, reject, pause, resume, steer, finish, extend, candidates, cancel."""
+"""Steering a run: approve, reject, pause, resume, steer, finish, extend, candidates, cancel."""
 
 import getpass
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from client.cli.checks import check_sources
 from client.cli.common import (
     Amount,
     Duration,
@@ -29,28 +30,28 @@ GATES = ("plan", "candidates", "report")
 
 gate_option = click.option("--gate", type=Name(GATES), help="Which gate; default: the one that waits.")
 by_option = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
-note_option = click.option("--note", default="", metavar="TEXT", help="Why; it stands in the report.")
+note_option = click.option("--note", default="", metavar="TEXT", help="Reason; printed in the report.")
 
 
-@click.command(short_help="Let a waiting gate open.")
+@click.command(short_help="Approve what waits at a gate.")
 @run_argument
 @gate_option
 @by_option
 @note_option
 @address_option
 def approve(run: str, gate: str | None, by: str | None, note: str, address: str | None) -> None:
-    """Let a waiting gate open."""
+    """Approve what waits at a gate."""
     _decide("approve", run, gate, by, note, address)
 
 
-@click.command(short_help="Refuse what waits at a gate.")
+@click.command(short_help="Reject what waits at a gate.")
 @run_argument
 @gate_option
 @by_option
 @note_option
 @address_option
 def reject(run: str, gate: str | None, by: str | None, note: str, address: str | None) -> None:
-    """Refuse what waits at a gate."""
+    """Reject what waits at a gate."""
     _decide("reject", run, gate, by, note, address)
 
 
@@ -80,51 +81,51 @@ def _decide(
     with_run(address, run, body)
 
 
-@click.command(short_help="Halt a run at its next step.")
+@click.command(short_help="Pause a run at its next step.")
 @run_argument
 @address_option
 def pause(run: str, address: str | None) -> None:
-    """Halt a run at its next step; waiting costs no budget."""
+    """Pause a run at its next step; waiting uses no budget."""
     _signal(run, "pause", "pauses at its next step", address)
 
 
-@click.command(short_help="Let a paused run go on.")
+@click.command(short_help="Resume a paused run.")
 @run_argument
 @address_option
 def resume(run: str, address: str | None) -> None:
-    """Let a paused run go on."""
+    """Resume a paused run."""
     _signal(run, "resume", "goes on", address)
 
 
-@click.command(short_help="Stop searching and write what there is.")
+@click.command(short_help="Stop searching and write the report.")
 @run_argument
 @address_option
 def finish(run: str, address: str | None) -> None:
-    """Stop searching and write what there is."""
-    _signal(run, "finish_now", "stops searching and writes what there is", address)
+    """Stop searching and write the report."""
+    _signal(run, "finish_now", "stops searching and writes its report", address)
 
 
-def _signal(run: str, name: str, told: str, address: str | None) -> None:
+def _signal(run: str, name: str, effect: str, address: str | None) -> None:
     async def body(connection: "Connection", run_id: str) -> None:
         await running(connection, run_id)
         await signal(connection, run_id, name)
-        click.echo(f"{run_id} {told}")
+        click.echo(f"{run_id} {effect}")
 
     with_run(address, run, body)
 
 
-@click.command(short_help="Tell a run what to look for.")
+@click.command(short_help="Give a run an instruction.")
 @click.argument("run", metavar="RUN")
 @click.argument("text", nargs=-1, metavar="TEXT")
 @click.option("--add-source", metavar="NAME", help="Search this source as well.")
 @address_option
 def steer(run: str, text: tuple[str, ...], add_source: str | None, address: str | None) -> None:
-    """Tell a run in your own words what to look for from its next step on."""
-    from client.cli.ask import check_sources
-
+    """Give a run an instruction in your own words; it follows it from its next step on."""
     words = " ".join(text).strip()
     if not words and add_source is None:
-        raise BadInput('say what to look for: `determinator steer last "only trials in adults"`')
+        raise BadInput(
+            'the instruction is empty; write one: `determinator steer last "only trials in adults"`'
+        )
     if add_source is not None:
         check_sources((add_source,))
 
@@ -136,7 +137,7 @@ def steer(run: str, text: tuple[str, ...], add_source: str | None, address: str 
             await signal(connection, run_id, "steer", Steer(text=words, by=user()))
         if add_source is not None:
             await signal(connection, run_id, "add_source", AddSource(source=add_source))
-        click.echo(f"{run_id} was told; it acts on it at its next step")
+        click.echo(f"{run_id} has received it and follows it from its next step on")
 
     with_run(address, run, body)
 
@@ -180,7 +181,7 @@ def extend(
     with_run(address, run, body)
 
 
-@click.command(short_help="Choose among the candidates that wait.")
+@click.command(short_help="Show or choose candidates.")
 @run_argument
 @click.option(
     "--keep", type=Filled(), multiple=True, metavar="NAME", help="Keep this one; repeatable. Opens the gate."
@@ -246,7 +247,7 @@ def cancel(run: str, section: str | None, address: str | None) -> None:
 async def running(connection: "Connection", run_id: str) -> "Progress | None":
     """The progress of a run under way; None when no worker answers. Raises BadInput when it is over."""
     from client.cli.runs import patient_progress
-    from client.runs.start import describe
+    from client.runs.listing import describe
 
     row = await describe(connection.client, run_id)
     if row.status != "running":
@@ -263,7 +264,7 @@ async def signal(
 
 
 def user() -> str:
-    """Who sits here, as far as the system knows."""
+    """The name of the user, as far as the system knows it."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):

@@ -1,4 +1,4 @@
-"""`determinator watch`, and the following of a run that `ask` shares with it."""
+"""`determinator watch`, and following a run to its end, which `ask` does too."""
 
 import asyncio
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from client.cli.checks import check_output
 from client.cli.common import (
     address_option,
     json_option,
@@ -31,15 +32,13 @@ if TYPE_CHECKING:
 @address_option
 def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> int:
     """Follow a run to its end; Ctrl-C stops following, not the run."""
-    from client.cli.ask import check_output
-
     if output is not None:
         check_output(output)
     settings = load_settings()
 
     async def body() -> int:
-        from client.connection import connect
-        from client.runs.start import find_run
+        from client.connect import connect
+        from client.runs.listing import find_run
 
         connection = await connect(settings, address, say=say)
         run_id = await find_run(connection.client, run)
@@ -48,13 +47,13 @@ def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> 
     return run_async(body)
 
 
-def tell_started(connection: "Connection", started: "Started", *, as_json: bool, detach: bool) -> None:
+def show_started(connection: "Connection", started: "Started", *, as_json: bool, detach: bool) -> None:
     """Name the run and its page in the Web UI."""
     link = connection.link(started.run_id)
     if started.attached:
         say("the same question is being researched already; attached to that run")
     elif started.earlier:
-        say(f"an earlier run of the same question and settings has ended ({started.earlier}); starting anew")
+        say(f"an earlier run of this question and settings has ended ({started.earlier}); starting it again")
     if as_json:
         if detach:
             print_json(
@@ -72,10 +71,10 @@ def tell_started(connection: "Connection", started: "Started", *, as_json: bool,
         click.echo(f"Web  {link}")
 
 
-def tell_detached(run_id: str, *, as_json: bool) -> None:
-    """How to come back."""
+def show_detached(run_id: str, *, as_json: bool) -> None:
+    """Print how to return to the run."""
     (say if as_json else click.echo)(
-        f"It goes on in the background. Come back with `determinator watch {run_id}`; "
+        f"The run continues in the background. Return to it with `determinator watch {run_id}`; "
         f"stop it with `determinator cancel {run_id}`."
     )
 
@@ -83,7 +82,7 @@ def tell_detached(run_id: str, *, as_json: bool) -> None:
 async def follow_run(
     settings: "Settings", connection: "Connection", run_id: str, *, output: Path | None, as_json: bool
 ) -> int:
-    """Follow to the end, save the report, say where; return the exit code."""
+    """Follow to the end, save the report and print where; return the exit code."""
     from client.runs.display import open_display
     from client.runs.follow import Follower
 
@@ -92,12 +91,12 @@ async def follow_run(
             ended = await Follower(settings, connection, run_id, display).follow()
     except asyncio.CancelledError:
         say("Detached.")
-        tell_detached(run_id, as_json=True)
+        show_detached(run_id, as_json=True)
         raise
-    return await tell_ended(settings, connection, run_id, ended, output=output, as_json=as_json)
+    return await show_ended(settings, connection, run_id, ended, output=output, as_json=as_json)
 
 
-async def tell_ended(
+async def show_ended(
     settings: "Settings",
     connection: "Connection",
     run_id: str,
@@ -106,7 +105,7 @@ async def tell_ended(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Say how it ended and where the report is."""
+    """Print how the run ended and where the report is."""
     from client.reports.load import NoReport, save_report
     from client.runs.display import plain
 

@@ -2,7 +2,7 @@
 for, also through `kill -9`.
 
 POSIX: `flock` belongs to the open file, which the child keeps open (`pass_fds`). Windows has neither; there
-the process that holds the lock is the one that took it, and callers fall back to asking the port or the pid.
+the process that holds the lock is the one that acquired it, and callers fall back to the port or the pid.
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Self
 
 INHERITABLE = sys.platform != "win32"
-"""Whether a child can hold a lock its parent took."""
+"""Whether a child can hold a lock that its parent acquired."""
 PID_CHARS = 20
-"""Room for a pid in a lock file, always written in full: where there was room once, a full disk has room."""
+"""Length of the pid in a lock file, always written in full, so that rewriting it needs no new disk block."""
 
 
 class Locked(Exception):
-    """Somebody else holds the lock."""
+    """Another process holds the lock."""
 
 
 class LockFile:
@@ -36,8 +36,8 @@ class LockFile:
         assert self._fd is not None, "the lock is not held"
         return self._fd
 
-    def take(self, timeout: float = 0.0) -> None:
-        """Take the lock, waiting `timeout` seconds at most. Raises Locked."""
+    def acquire(self, timeout: float = 0.0) -> None:
+        """Acquire the lock, waiting `timeout` seconds at most. Raises Locked."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         deadline = time.monotonic() + timeout
@@ -49,8 +49,8 @@ class LockFile:
         self._fd = fd
 
     def sign(self, pid: int) -> None:
-        """Write down whose lock it is: the process that will hold it from now on."""
-        with contextlib.suppress(OSError):  # a full disk; notes say it too
+        """Record the pid of the process that holds the lock from now on."""
+        with contextlib.suppress(OSError):  # a full disk; the notes hold the pid too
             os.lseek(self.fd, 0, os.SEEK_SET)
             os.write(self.fd, f"{pid:<{PID_CHARS}}".encode())
 
@@ -62,7 +62,7 @@ class LockFile:
 
     def __enter__(self) -> Self:
         if self._fd is None:
-            self.take()
+            self.acquire()
         return self
 
     def __exit__(
@@ -74,8 +74,8 @@ class LockFile:
 def is_held(path: Path) -> bool:
     """Whether some process holds the lock at this moment.
 
-    Asking shares the lock for an instant, so that two who ask never take each other for its holder; whoever
-    takes the lock in earnest waits that instant out.
+    The test shares the lock for an instant, so that two processes that test it never mistake each other for
+    its holder; `acquire` with a time-out waits that instant out.
     """
     try:
         fd = os.open(path, os.O_RDWR)
@@ -88,12 +88,12 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> int | None:
-    """The pid of the process that holds the lock; None when nobody does or it did not sign."""
+    """The pid of the process that holds the lock; None when no process does or it did not sign."""
     if not is_held(path):
         return None
     try:
         text = path.read_bytes()[:PID_CHARS].strip()
-    except OSError:  # Windows lets nobody read what is locked
+    except OSError:  # Windows refuses to read a locked file
         return None
     return int(text) if text.isdigit() else None
 

@@ -1,6 +1,6 @@
 """What a Temporal namespace needs for us: search attributes, and a retention that outlives a day.
 
-Both are idempotent. A namespace that does not let us (Temporal Cloud registers attributes out of band) is no
+Both are idempotent. A namespace that refuses (Temporal Cloud registers attributes out of band) is no
 failure: runs then start without them and are found by type and id.
 """
 
@@ -27,7 +27,7 @@ ATTRIBUTES = {
     "DeterminatorPhase": "Keyword",
     "DeterminatorStopReason": "Keyword",
 }
-"""Name -> type, as `temporal server start-dev --search-attribute` takes them."""
+"""Name -> type, as `temporal server start-dev --search-attribute` accepts them."""
 
 RETENTION = timedelta(days=90)
 """How long the embedded server keeps finished runs; its own default is one day."""

@@ -1,4 +1,4 @@
-"""Starting a process that outlives us and holds a lock, and ending it."""
+"""Starting a process that outlives this one and holds a lock, and ending it."""
 
 import contextlib
 import os
@@ -14,12 +14,12 @@ from client.embedded.locks import INHERITABLE, LockFile, holder, is_held
 STOP_SECONDS = 20.0
 """How long a process may take to end before it is killed."""
 LOG_BYTES = 5 * 1024 * 1024
-"""A log larger than this is put aside when its process is started anew."""
+"""A log larger than this is rotated when its process is started again."""
 
 TAIL_BYTES = 8192
 """How much of a log's end is read."""
-ASKING_SECONDS = 2.0
-"""Longer than anybody takes to ask whether a lock is held."""
+TEST_SECONDS = 2.0
+"""Longer than another process needs to test whether a lock is held."""
 
 
 def spawn(
@@ -29,10 +29,10 @@ def spawn(
 
     Raises Locked when the lock is held, OSError when the process cannot be started.
     """
-    turn_over(log)
+    rotate(log)
     environment = dict(os.environ if env is None else env)
     held = LockFile(lock)
-    held.take(ASKING_SECONDS)
+    held.acquire(TEST_SECONDS)
     with held, log.open("ab") as output:
         if INHERITABLE:
             environment["DETERMINATOR_LOCK_FD"] = str(held.fd)
@@ -51,7 +51,7 @@ def spawn(
         )
         if INHERITABLE:
             held.sign(process.pid)
-    # it is to outlive us: nobody waits for it, and Popen must not complain about that
+    # it outlives this process, which never waits for it; Popen must not warn about that
     process.returncode = 0
     return process.pid
 
@@ -68,8 +68,8 @@ def last_error(log: Path) -> str:
     return found.removeprefix("Error:").strip()[:300]
 
 
-def turn_over(log: Path) -> None:
-    """Put a log that has grown large aside, over the one put aside before."""
+def rotate(log: Path) -> None:
+    """Rename a large log, replacing the one renamed before."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(OSError):
         if log.stat().st_size > LOG_BYTES:
@@ -77,10 +77,10 @@ def turn_over(log: Path) -> None:
 
 
 def end(lock: Path, noted: int | None) -> bool:
-    """End the process that holds a lock: asked first, killed when it does not listen. False when nobody holds
-    it, or nobody knows who does.
+    """End the process that holds a lock, by SIGTERM, then SIGKILL. False when no process holds it, or its pid
+    is not known.
 
-    `noted` is its pid as a note has it; what the lock itself says is better, because a note may be old.
+    `noted` is its pid as a note has it; the pid in the lock itself wins, because a note may be old.
     """
     pid = holder(lock) or noted
     if pid is None or not is_held(lock):
@@ -100,7 +100,7 @@ def end(lock: Path, noted: int | None) -> bool:
 
 
 def _reap(pid: int) -> None:
-    """Bury a child of ours that has died; another's child is not ours to bury."""
+    """Reap a child of this process that has ended; the child of another process is left to its parent."""
     if sys.platform != "win32":
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)

@@ -3,7 +3,7 @@
 Invariants:
 - Each process holds a lock for as long as it lives (it inherits the open file), so two never serve one home,
   and `kill -9` frees it.
-- Whoever starts or stops something holds `start.lock`; the common case, both alive, takes no lock at all.
+- A process that starts or stops another holds `start.lock`; the common case, both alive, needs no lock.
 - A note is a hint (pid, port); the locks, which are signed with their holder's pid, and an answering port are
   the truth.
 - The command line is a client only: no run depends on its process.
@@ -14,7 +14,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,30 +24,28 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from activities.settings import Settings
-from client.connection import Connection, NoConnection, open_client, quiet
+from client.connection import Connection, NoConnection, Say, open_client, quiet
 from client.embedded.binary import NoServerBinary, find_temporal, free_port, server_version
 from client.embedded.fingerprint import fingerprint, worker_environment
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note, write_note
 from client.embedded.locks import Locked, LockFile, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention
-from client.embedded.processes import ASKING_SECONDS, end, last_error, spawn
+from client.embedded.processes import TEST_SECONDS, end, last_error, spawn
 
 START_SECONDS = 60.0
-"""How long a server may take until it answers; 1 s is common, a loaded machine takes longer."""
-
-Say = Callable[[str], None]
+"""How long a server may need until it answers: 1 s is common, a loaded machine is slower."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What lives in a home at this moment."""
+    """The processes of a home that are alive."""
 
     server: ServerNote | None
     worker: WorkerNote | None
 
 
 def look(home: Path) -> Pair:
-    """What lives in a home, by its locks and notes; nothing is started."""
+    """The live processes of a home, by its locks and notes; nothing is started."""
     places = Places(home)
     return Pair(
         read_note(places.server_note, ServerNote) if is_held(places.server_lock) else None,
@@ -79,11 +77,11 @@ async def bring_up(
 
 
 def unwritable(home: Path, error: OSError) -> str:
-    """What to do about a home that cannot be used."""
+    """The message for a home that cannot be used."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
-            f"there is no space left for {home}; make room there, or set DETERMINATOR_HOME. "
-            "Runs that were begun are kept and go on then"
+            f"there is no space left for {home}; free some, or set DETERMINATOR_HOME. "
+            "Runs that were started are kept and continue then"
         )
     reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     return f"the home folder {home} cannot be used ({reason}); set DETERMINATOR_HOME"
@@ -98,7 +96,7 @@ def take_down(home: Path, *, server: bool = True) -> list[str]:
     if not places.start_lock.parent.exists():
         return []
     lock = LockFile(places.start_lock)
-    lock.take(START_SECONDS)
+    lock.acquire(START_SECONDS)
     with lock:
         ended = []
         worker_note = read_note(places.worker_note, WorkerNote)
@@ -112,12 +110,12 @@ def take_down(home: Path, *, server: bool = True) -> list[str]:
 
 @asynccontextmanager
 async def _starting(places: Places) -> AsyncIterator[None]:
-    """Be the one who starts things. Raises NoConnection when another never comes to an end."""
+    """Hold the start lock. Raises NoConnection when another process never releases it."""
     lock = LockFile(places.start_lock)
     deadline = time.monotonic() + 2 * START_SECONDS
     while True:
         try:
-            lock.take()
+            lock.acquire()
             break
         except Locked:
             if time.monotonic() > deadline:
@@ -132,7 +130,7 @@ async def _starting(places: Places) -> AsyncIterator[None]:
 
 async def _running_server(places: Places) -> tuple[Client, ServerNote] | None:
     """A client of the server that holds the lock, waiting for one that is just starting; None without one,
-    and when its note is gone, so that nobody knows where it is."""
+    and when its note is gone, so that its address is not known."""
     if not is_held(places.server_lock):
         return None
     if read_note(places.server_note, ServerNote) is None:
@@ -150,7 +148,7 @@ async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
     """Poll until the server answers for its namespace; None when it died or never did."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        # read each time: whoever holds the lock may be about to replace the note
+        # read each time: the holder of the lock may be about to replace the note
         note = read_note(places.server_note, ServerNote)
         if note is None:
             return None
@@ -169,7 +167,7 @@ async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
 async def _start_server(places: Places, say: Say) -> tuple[Client, ServerNote]:
     """Start the server. The caller holds the start lock and found none that can be reached."""
     if is_held(places.server_lock):
-        say("restarting the embedded server: the note that says where it is cannot be read")
+        say("restarting the embedded server: the note with its address cannot be read")
         await _end_unknown(places.server_lock)
     try:
         binary = find_temporal()
@@ -201,7 +199,7 @@ async def _start_server(places: Places, say: Say) -> tuple[Client, ServerNote]:
 
 
 def why_no_server(places: Places, database: Path) -> str:
-    """Why the server ended as soon as it was started, by its own last words."""
+    """Why the server ended as soon as it was started, by the last line of its log."""
     said = last_error(places.server_log)
     if any(mark in said for mark in BROKEN_DATABASE):
         cause = said.rpartition(": ")[2]
@@ -210,20 +208,20 @@ def why_no_server(places: Places, database: Path) -> str:
             f"runs are lost, finished reports stay in {places.reports}"
         )
     if any(mark in said for mark in NO_SPACE):
-        return f"there is no space left for {database}; make room there and try again, nothing is lost"
+        return f"there is no space left for {database}; free some and try again, nothing is lost"
     return f"the embedded server does not start{f' ({said})' if said else ''}; see {places.server_log}"
 
 
 BROKEN_DATABASE = ("file is not a database", "malformed", "disk image", "file is encrypted")
 NO_SPACE = ("disk is full", "no space left")
-"""How SQLite and the system say it, in the server's last words."""
+"""Marks in the last line of the server's log, as SQLite and the system word them."""
 
 
 async def _end_unknown(lock: Path) -> None:
-    """End the process that holds a lock when no note says which one it is. Raises NoConnection."""
+    """End the process that holds a lock when no note has its pid. Raises NoConnection."""
     if not await asyncio.to_thread(end, lock, None):
         raise NoConnection(
-            f"a process holds {lock} and nothing says which one; `fuser {lock}` does: end it and try again"
+            f"a process of unknown pid holds {lock}; find it with `fuser {lock}`, end it and try again"
         )
 
 
@@ -254,12 +252,12 @@ def _server_command(binary: Path, port: int, ui_port: int, database: Path) -> li
 
 
 def _worker_trouble(places: Places, server: ServerNote, wanted: str, renew: bool) -> str:
-    """Why the worker must be started, or started anew; empty when it is right as it is."""
+    """Why the worker must be started or restarted; empty when it may stay as it is."""
     note = read_note(places.worker_note, WorkerNote)
     if not is_held(places.worker_lock):
         return "there is none"
     if note is None:
-        return "the note that says which one it is cannot be read"
+        return "the note with its pid cannot be read"
     if note.address != server.address:
         return "the server moved to another port"
     if renew and note.fingerprint != wanted:
@@ -270,7 +268,7 @@ def _worker_trouble(places: Places, server: ServerNote, wanted: str, renew: bool
 async def _settle_worker(
     settings: Settings, places: Places, server: ServerNote, wanted: str, renew: bool, say: Say
 ) -> None:
-    """Have the right worker run. The caller holds the start lock."""
+    """Start or restart the worker where needed. The caller holds the start lock."""
     trouble = _worker_trouble(places, server, wanted, renew)
     if not trouble:
         return
@@ -291,17 +289,17 @@ async def _settle_worker(
         raise
 
 
-def worker_seat(settings: Settings, address: str) -> LockFile:
-    """Be the worker of a home in this very process, until the lock is released. Raises Locked."""
+def lock_worker(settings: Settings, address: str) -> LockFile:
+    """Make this process the worker of a home until the lock is released. Raises Locked."""
     places = Places(settings.home)
-    seat = LockFile(places.worker_lock)
-    seat.take(ASKING_SECONDS)
-    seat.sign(os.getpid())
+    lock = LockFile(places.worker_lock)
+    lock.acquire(TEST_SECONDS)
+    lock.sign(os.getpid())
     note = WorkerNote(
         pid=os.getpid(), address=address, fingerprint=fingerprint(settings, places), started_at=_now()
     )
     write_note(places.worker_note, note)
-    return seat
+    return lock
 
 
 def _now() -> str:

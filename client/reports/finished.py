@@ -13,22 +13,23 @@ from activities.report.audit import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.types import Evidence, EvidenceRef
-from client.connection import Connection, NoConnection, connect
+from client.connect import connect
+from client.connection import Connection, NoConnection, Say
 from client.reports.load import NoReport, stored_report
 from client.reports.store import AT_ONCE, DRAFT, Archive, Version, newest, standings
-from client.runs.start import NoAnswer, NoSuchRun, SeveralRuns, describe, find_run, found_by, outcome, query
+from client.runs.listing import NoSuchRun, SeveralRuns, describe, find_run
+from client.runs.query import NoAnswer, evidence_index, outcome, query
 from workflows.types import AgentEvent, EventsAfter, PlanView
 
 PATIENCE_SECONDS = 20.0
-"""How long a worker that is just starting may take to answer."""
+"""How long to wait for a worker that is starting."""
 
 T = TypeVar("T")
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Everything that is known of a run that has ended."""
+    """Everything known about a run that has ended."""
 
     run_id: str
     first: Report
@@ -53,8 +54,8 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What the run itself says."""
+class _Answers:
+    """What the run answered."""
 
     report: Report
     refs: tuple[EvidenceRef, ...] | None
@@ -82,10 +83,10 @@ async def find_finished(
         gone = isinstance(error, NoConnection)
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
         say(f"{why}; what follows is what the evidence store has")
-        told = _Told(report, None, (), None, (f"Its events and its plan are missing: {why}.",))
-        return await _complete(archive, report.run_id, told)
-    told = await _ask(settings, connection, run_id, whole=whole)
-    return await _complete(Archive(settings.evidence_url), run_id, told)
+        answers = _Answers(report, None, (), None, (f"Its events and its plan are missing: {why}.",))
+        return await _complete(archive, report.run_id, answers)
+    answers = await _ask(settings, connection, run_id, whole=whole)
+    return await _complete(Archive(settings.evidence_url), run_id, answers)
 
 
 async def _from_store(archive: Archive, name: str, error: Exception) -> Report:
@@ -106,7 +107,7 @@ async def _from_store(archive: Archive, name: str, error: Exception) -> Report:
     return report
 
 
-async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole: bool) -> _Told:
+async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole: bool) -> _Answers:
     """What the run says of itself, and the report in full."""
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way; follow it with `determinator watch {run_id}`")
@@ -131,12 +132,12 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
             gaps.append(f"The run could not be asked for its {what}: {error}.")
             return None
 
-    refs = await ask("evidence", lambda: found_by(client, run_id))
+    refs = await ask("evidence", lambda: evidence_index(client, run_id))
     if refs is None or not whole:
-        return _Told(report, refs, (), None, tuple(gaps))
+        return _Answers(report, refs, (), None, tuple(gaps))
     plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
     events = await ask("events", lambda: all_events(connection, run_id))
-    return _Told(report, refs, tuple(events or ()), plan, tuple(gaps))
+    return _Answers(report, refs, tuple(events or ()), plan, tuple(gaps))
 
 
 async def patiently(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
@@ -162,30 +163,30 @@ async def all_events(connection: Connection, run_id: str, after: int = 0) -> lis
         events += page
 
 
-async def _complete(archive: Archive, run_id: str, told: _Told) -> Finished:
+async def _complete(archive: Archive, run_id: str, answers: _Answers) -> Finished:
     """Add the bodies, those of cited items above all, and the later versions."""
-    report, versions = await newest(archive, told.report)
-    gaps = list(told.gaps)
-    items, lost = await bodies(archive.store, told.refs or ())
+    report, versions = await newest(archive, answers.report)
+    gaps = list(answers.gaps)
+    items, lost = await bodies(archive.store, answers.refs or ())
     if lost:
         gaps.append(f"The stored text of {', '.join(lost)} could not be read.")
     there = {ref.evidence_id for ref, _ in items}
-    missing = [r for r in told.report.references if r.evidence_id not in there]
-    searched = await archive.cited(told.report, missing)
+    missing = [r for r in answers.report.references if r.evidence_id not in there]
+    searched = await archive.cited(answers.report, missing)
     still = {r.evidence_id for r in missing} - {ref.evidence_id for ref, _ in searched}
     if still:
         gaps.append(f"The stored text of what is cited as {', '.join(sorted(still))} is not in the store.")
-    if told.refs is None:
+    if answers.refs is None:
         gaps.append("What was found but is not cited is missing.")
     return Finished(
         run_id=run_id,
-        first=told.report,
+        first=answers.report,
         report=report,
         versions=versions,
         items=(*searched, *items),
-        found=None if told.refs is None else len(told.refs),
-        events=told.events,
-        plan=told.plan,
+        found=None if answers.refs is None else len(answers.refs),
+        events=answers.events,
+        plan=answers.plan,
         gaps=tuple(gaps),
     )
 

@@ -11,7 +11,8 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection
 from client.embedded.home import Places, write_whole
-from client.runs.start import NoAnswer, NoSuchRun, outcome, query
+from client.runs.listing import NoSuchRun
+from client.runs.query import NoAnswer, outcome, query
 from workflows.types import Outcome, ReportView
 
 BY_SUFFIX = {

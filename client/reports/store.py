@@ -1,5 +1,4 @@
-"""What the evidence store alone can tell of finished runs: reports by the run's name, cited items by theirs,
-and the later versions of a report.
+"""Finished runs in the evidence store: reports by run id, cited items by their names, later versions.
 
 The store outlives the server's memory of a run (90 days) and answers when no server does. Without the run's
 own index a cited item is found by reading the store's blobs; what is not cited cannot be found that way.
@@ -48,7 +47,7 @@ class Version(Frozen):
     made_at: str
     """ISO time."""
     of: str
-    """`generated_at` of the first version: the same run id may be researched anew."""
+    """`generated_at` of the first version: one run id may have been researched more than once."""
     blob: str
     changes: tuple[Change, ...] = ()
     claims_lost: tuple[str, ...] = ()

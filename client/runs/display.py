@@ -87,7 +87,7 @@ class PlainLines:
 
 
 class LivePanel:
-    """The run as one panel that is drawn anew."""
+    """The run as one panel that is redrawn."""
 
     def __init__(self, run_id: str, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)

@@ -1,7 +1,7 @@
 """Following a run to its end, whatever happens to server and worker meanwhile.
 
-The run is followed by queries, which cost no history. The end is heard from the server itself, so a run also
-ends for us when no worker answers. In the embedded mode a server or worker that died is brought up again.
+The run is followed by queries, which cost no history. The server itself reports the end, so a run also ends
+here when no worker answers. In the embedded mode a server or worker that died is brought up again.
 """
 
 import asyncio
@@ -26,17 +26,18 @@ from client.connection import Connection, NoConnection
 from client.embedded.home import Places
 from client.embedded.server import bring_up, look
 from client.runs.display import Display, gate_hint, plain
+from client.runs.listing import NoSuchRun
+from client.runs.query import NoAnswer, progress, query
 from client.runs.sections import with_sections
-from client.runs.start import NoAnswer, NoSuchRun, progress, query
 from workflows.types import AgentEvent, EventsAfter, Outcome
 
 POLL_SECONDS = 0.4
 ALIVE_SECONDS = 3.0
-"""How often the embedded pair is looked at."""
+"""How often the embedded processes are checked."""
 PATIENCE_SECONDS = 60.0
 """How long a configured server may be away before we give up following."""
 RESTARTS = 5
-"""A worker that dies this often while a run is followed will not do better the next time."""
+"""Restarts of a process while one run is followed; after that it is given up."""
 TAIL_BYTES = 32_768
 """How much of a log's end is read."""
 GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
@@ -73,7 +74,7 @@ class Follower:
             ending = asyncio.create_task(self._end())
             try:
                 while not ending.done():
-                    await self._look_after()
+                    await self._keep_alive()
                     await self._show()
                     await asyncio.wait([ending], timeout=POLL_SECONDS)
                     away_since = None
@@ -84,7 +85,7 @@ class Follower:
                 away_since = away_since or time.monotonic()
                 await self._reconnect(away_since, error)
             else:
-                await self._last_look()
+                await self._show_last_events()
                 return ended
             finally:
                 ending.cancel()
@@ -106,7 +107,7 @@ class Follower:
                 events = await query(
                     client, self._run_id, "events", list[AgentEvent], EventsAfter(after=self._after)
                 )
-                self._tell(events)
+                self._show_events(events)
         except (NoAnswer, NoSuchRun) as error:
             self._still_silent(error)
             return
@@ -117,16 +118,16 @@ class Follower:
         self._gate = seen.waiting_for
 
     def _still_silent(self, error: Exception) -> None:
-        """Say once that nobody answers, when it has lasted longer than a worker takes to start."""
+        """Report once that no worker answers, after longer than a worker needs to start."""
         if self._silent_since is None:
             self._silent_since = time.monotonic()
         elif 0 < self._silent_since < time.monotonic() - 10:
             self._display.note(
-                f"{error}; the run itself is safe on the server and goes on with the next worker"
+                f"{error}; the run itself is safe on the server and continues with the next worker"
             )
             self._silent_since = -1.0
 
-    async def _last_look(self) -> None:
+    async def _show_last_events(self) -> None:
         """What happened between the last poll and the end."""
         try:
             events = await query(
@@ -138,15 +139,15 @@ class Follower:
             )
         except (NoAnswer, NoSuchRun, RPCError):
             return
-        self._tell(events)
+        self._show_events(events)
 
-    def _tell(self, events: list[AgentEvent]) -> None:
-        """Show events, each once: what was asked for may by now have a later one behind it."""
+    def _show_events(self, events: list[AgentEvent]) -> None:
+        """Show events, each once."""
         self._display.events(events)
         self._after = max((self._after, *(event.seq for event in events)))
 
-    async def _look_after(self) -> None:
-        """Keep the embedded pair alive."""
+    async def _keep_alive(self) -> None:
+        """Restart an embedded process that has ended."""
         if not self._connection.embedded or time.monotonic() - self._looked_at < ALIVE_SECONDS:
             return
         self._looked_at = time.monotonic()
@@ -159,8 +160,8 @@ class Follower:
         if self._restarts > RESTARTS:
             log = Places(self._settings.home).logs / f"{what}.log"
             raise NoConnection(
-                f"the background {what} keeps ending{last_words(log)}; its log is {log}. "
-                "The run is kept and goes on once that is mended"
+                f"the background {what} keeps ending{last_log_error(log)}; its log is {log}. "
+                "The run is kept and continues once the cause is removed"
             )
         self._display.note(f"the background {what} is gone; starting it again, nothing is lost")
         self._connection = await bring_up(self._settings, say=self._display.note)
@@ -176,8 +177,8 @@ class Follower:
         await asyncio.sleep(1)
 
 
-def last_words(log: Path) -> str:
-    """What a process wrote last about its own end, in brackets; empty when that cannot be told."""
+def last_log_error(log: Path) -> str:
+    """The error a process logged last, in brackets; empty when there is none."""
     try:
         with log.open("rb") as file:
             file.seek(max(log.stat().st_size - TAIL_BYTES, 0))

@@ -8,11 +8,11 @@ import pytest
 from temporalio.client import Client
 
 from activities.settings import Settings
+from client.connect import connect
 from client.connection import (
     BadConnectionSettings,
     NoConnection,
     configured,
-    connect,
     open_client,
     plain_address,
 )

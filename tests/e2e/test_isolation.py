@@ -12,7 +12,8 @@ from activities.settings import Settings
 from client.connection import Connection
 from client.embedded.server import bring_up
 from client.reports.load import load_report
-from client.runs.start import query, start
+from client.runs.query import query
+from client.runs.start import start
 from tests.e2e.stage import faults
 from workflows.types import EvidenceIndex, Outcome, ResearchRequest
 

@@ -123,7 +123,7 @@ def test_the_same_question_attaches_while_it_runs_and_starts_anew_afterwards(
 
     third = ask(library, "--approve", "report", "--detach")
     assert third.run_id == first.run_id
-    assert "has ended (completed); starting anew" in third.err
+    assert "has ended (completed); starting it again" in third.err
     other = ask(library, "--approve", "report", "--max-iterations", "2", "--detach")
     assert other.run_id != first.run_id
 

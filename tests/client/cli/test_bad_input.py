@@ -62,7 +62,7 @@ BAD = [
     (["aks", "Does it work?"], "Did you mean ask?"),
     (["frobnicate"], "No such command"),
     (["extend", "last"], "nothing to add"),
-    (["steer", "last"], "say what to look for"),
+    (["steer", "last"], "the instruction is empty"),
     (["search", "pubmde", "aspirin"], "did you mean pubmed?"),
     (["search", "library", "aspirin", "--library", "nowhere"], "does not exist"),
     (["report", "last", "--format", "markdwn"], "is not known"),

@@ -248,7 +248,7 @@ def test_a_lock_lives_as_long_as_the_process_that_inherited_it(tmp_path: Path) -
     pid = spawn(["sleep", "60"], lock, tmp_path / "log", tmp_path)
     assert is_held(lock)
     with pytest.raises(Locked):
-        LockFile(lock).take()
+        LockFile(lock).acquire()
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     assert not is_held(lock)
