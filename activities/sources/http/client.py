@@ -11,7 +11,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self
@@ -175,6 +175,7 @@ class Http:
             async with AsyncExitStack() as stack:
                 if gate is not None:
                     await stack.enter_async_context(gate.passage())
+                    request.extensions = {**request.extensions, "trace": _lease_check(source, gate)}
                 async with asyncio.timeout(self._seconds):
                     response = await self._read(source, request)
             if not response.is_success:
@@ -225,6 +226,17 @@ class Http:
         return httpx.Response(
             response.status_code, headers=kept, content=bytes(body), request=response.request
         )
+
+
+def _lease_check(source: str, gate: Gate) -> Callable[[str, object], Awaitable[None]]:
+    """A trace function of httpcore that raises Unavailable when a request is about to be sent without the
+    lease it was let through with."""
+
+    async def check(event: str, _: object) -> None:
+        if event.endswith(".send_request_headers.started") and not gate.has_lease():
+            raise Unavailable(f"{source} was not asked: another process may hold its rate by now")
+
+    return check
 
 
 def open_http(settings: Settings) -> Http:

@@ -7,7 +7,8 @@ Whatever the network does, no window of that length, wherever it is laid, ever s
 
 A gate is held by one process. Where several might, the holder proves its right with a lease
 (`require_lease`, `extend_lease`): a process that was stopped and wakes up after another took its place lets
-nothing through.
+nothing through. The lease is checked again when the first byte is about to be sent (`has_lease`), because a
+process may also be stopped between the two.
 """
 
 import asyncio
@@ -82,6 +83,10 @@ class Gate:
         self._lease = None
         self._renewed.set()
 
+    def has_lease(self) -> bool:
+        """Whether a request may be sent at this moment, as far as a lease is needed for it."""
+        return self._lease is None or asyncio.get_running_loop().time() < self._lease
+
     async def _wait_for_turn(self) -> None:
         loop = asyncio.get_running_loop()
         if len(self._passages) == self._allowed:
@@ -92,7 +97,7 @@ class Gate:
             delay = self._not_before - loop.time()
             if delay > 0:
                 await asyncio.sleep(delay)
-            elif self._lease is not None and loop.time() >= self._lease:
+            elif not self.has_lease():
                 self._renewed.clear()
                 await self._renewed.wait()
             else:

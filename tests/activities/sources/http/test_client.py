@@ -183,3 +183,34 @@ async def test_what_the_cache_answers_does_not_pass_the_gate(tmp_path: Path) -> 
 )
 def test_retry_after_is_read_whatever_stands_in_it(value: str, seconds: float | None) -> None:
     assert retry_after({"retry-after": value}) == seconds
+
+
+@pytest.mark.invariant
+async def test_a_request_whose_lease_ran_out_on_the_way_is_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is stopped between the gate and the first byte sends nothing when it wakes up."""
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            http.pace("x", 100.0)
+            gate = http.gate("x")
+            assert gate is not None
+            gate.require_lease()
+            gate.extend_lease(float("inf"))
+            await http.get("x", f"{server.url}/a", {"q": "1"})
+            pool = http.client._transport
+            handle = pool.handle_async_request
+
+            async def wake_up_late(request: httpx.Request) -> httpx.Response:
+                gate.extend_lease(float("-inf"))
+                return await handle(request)
+
+            monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
+            with pytest.raises(Unavailable):
+                await http.get("x", f"{server.url}/a", {"q": "2"})
+            assert len(server.asked) == 1
+            gate.drop_lease()
+            monkeypatch.undo()
+            await http.get("x", f"{server.url}/a", {"q": "3"})
+    assert len(server.asked) == 2
