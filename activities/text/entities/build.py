@@ -1,0 +1,331 @@
+"""Make an index from the vocabularies: which key stands for which entity, and how it must be written.
+
+What is decided here is decided from the data:
+
+- Salts and forms (`hydrochloride`, `sodium`) are the words that follow or precede many drugs' names without
+  changing what is meant. A name that is another drug's name and a salt is united with that drug.
+- Heads (`receptor`, `transporter`, `inhibitor`) are the words that many proteins' or classes' names end with
+  and hardly any drug's: what such a word follows is not the drug itself.
+- A name that is also an English word must be written as a name, with a capital; an acronym that is also an
+  English word (AIDS, CAPS) must be written in capitals; a brand that is an ordinary word with inflected forms
+  (generics, kaon) is left out.
+"""
+
+import heapq
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from activities.text.entities import keys as keys_module
+from activities.text.entities.definitions import long_form
+from activities.text.entities.vocabularies import Kind, Record, diseases, drugs, word_counts
+
+ANY_CASE, CAPITAL, CAPITALS = 0, 1, 2
+"""How a name must be written to be taken for the entity: anyhow, with a first capital, in capitals."""
+
+_SALT_DRUGS = 8
+_HEAD_NAMES = 10
+_HEAD_RATIO = 5.0
+_COMMON_WORDS = 1_100
+"""The most frequent words of English are no heads: `insulin system` names no protein."""
+_FAMILY_DRUGS = 2
+_ATTESTED = 10
+_EVERYDAY = 10_000_000
+"""Occurrences (of 4e10) from which a word is everyday English: no synonym of a substance is such a word."""
+_KEPT_NAMES = 60
+_ACRONYM_LENGTH = 6
+_SHORT = 3
+_SUBSTANCES: frozenset[Kind] = frozenset({"drug", "drug_class", "chemical", "protein"})
+
+
+@lru_cache(maxsize=262_144)
+def key(name: str) -> str:
+    """`keys.key`, remembered: a build asks for each name several times. `build` forgets them at its end."""
+    return keys_module.key(name)
+
+
+@dataclass(slots=True)
+class Draft:
+    """An entity under construction."""
+
+    kind: Kind
+    id: str
+    name: str
+    marketed: bool
+    names: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Everything that is stored: names by key, entities as JSON lines, words that change a meaning."""
+
+    names: list[tuple[str, tuple[int, int]]]
+    """(key, (offset of the entity's line, how it must be written))."""
+    lines: bytes
+    salts: tuple[str, ...]
+    heads: dict[str, Kind]
+
+
+def _salts(drafts: Iterable[Draft], by_key: Mapping[str, Draft]) -> frozenset[str]:
+    """Words that are added to at least `_SALT_DRUGS` drugs' names without naming another drug."""
+    added: defaultdict[str, set[str]] = defaultdict(set)
+    for draft in drafts:
+        if draft.kind != "drug":
+            continue
+        for name in draft.names:
+            words = key(name).split()
+            for word, rest in ((words[-1], words[:-1]), (words[0], words[1:])) if len(words) > 1 else ():
+                base = by_key.get(" ".join(rest))
+                if base is draft and word.isalpha() and len(word) > 2:
+                    added[word].add(draft.id)
+    return frozenset(w for w, ids in added.items() if len(ids) >= _SALT_DRUGS and not _is_greek(w))
+
+
+def _is_greek(word: str) -> bool:
+    """True for the name of a Greek letter: it tells one substance from another (interferon beta)."""
+    try:
+        unicodedata.lookup(f"GREEK SMALL LETTER {word}")
+    except KeyError:
+        return False
+    return True
+
+
+def without_salts(name_key: str, salts: frozenset[str]) -> str:
+    """A key without salts and forms at its ends. Empty when nothing else is there."""
+    words = name_key.split()
+    while words and words[-1] in salts:
+        words.pop()
+    while words and words[0] in salts:
+        words.pop(0)
+    return " ".join(words)
+
+
+def _heads(drafts: Iterable[Draft], counts: Mapping[str, int]) -> dict[str, Kind]:
+    common = frozenset(heapq.nlargest(_COMMON_WORDS, counts, key=counts.__getitem__))
+    ends: dict[Kind, Counter[str]] = {"protein": Counter(), "drug_class": Counter(), "drug": Counter()}
+    for draft in drafts:
+        if draft.kind in ends:
+            names = (key(name) for name in draft.names if "," not in name)
+            ends[draft.kind].update({k.split()[-1] for k in names if " " in k})
+    kinds: tuple[Kind, ...] = ("protein", "drug_class")
+    return {
+        word: kind
+        for kind in kinds
+        for word, count in sorted(ends[kind].items())
+        if word.isalpha()
+        and len(word) > 3
+        and word not in common
+        and count >= _HEAD_NAMES
+        and count >= _HEAD_RATIO * ends["drug"][word]
+    }
+
+
+def _raise_families(drafts: list[Draft]) -> None:
+    """Call a substance a drug when it begins the names of several marketed ones (insulin, interferon)."""
+    first: Counter[str] = Counter()
+    for draft in drafts:
+        words = key(draft.name).split()
+        if draft.marketed and len(words) > 1:
+            first.update({" ".join(words[:n]) for n in (1, 2) if n < len(words)})
+    for draft in drafts:
+        if (
+            draft.kind in ("chemical", "protein")
+            and not draft.marketed
+            and first[key(draft.name)] >= _FAMILY_DRUGS
+        ):
+            draft.kind = "drug"
+
+
+class Writing:
+    """Decides how each name must be written."""
+
+    def __init__(self, counts: Mapping[str, int], keys: Mapping[str, Draft], names: Iterable[str]) -> None:
+        self._counts = counts
+        self._keys = keys
+        self._attested: Counter[str] = Counter()
+        self._last: Counter[str] = Counter()
+        for name in names:
+            words = key(natural_order(name)).split()
+            if len(words) > 1:
+                self._attested.update(set(words))
+                self._last[words[-1]] += 1
+
+    def _other_forms(self, word: str, draft: Draft) -> bool:
+        stem, base = word.removesuffix("s"), word.removesuffix("e")
+        forms = {word + end for end in ("s", "es", "d", "ed", "ing", "ly")} | {stem, base + "ing"}
+        if word.endswith("y"):
+            forms.add(word[:-1] + "ies")
+        return any(f in self._counts and self._keys.get(key(f)) is not draft for f in forms - {word}) or (
+            stem != word and stem in self._counts and self._keys.get(stem) is not draft
+        )
+
+    def rule(self, name: str, draft: Draft) -> int | None:
+        """How the name must be written, or None to leave it out."""
+        if not name.isalpha():
+            name = key(name)  # data errors: `...''more''`
+        if not any(c.isalpha() for c in name):
+            return None
+        if not name.isalpha():
+            return ANY_CASE
+        if name not in self._counts:
+            return CAPITALS if len(name) <= _SHORT else ANY_CASE
+        if len(name) <= _ACRONYM_LENGTH and any(_is_acronym(name, long) for long in draft.names):
+            return CAPITALS
+        own = key(draft.name)
+        if key(name) == own or own[: max(5, len(name) - 3)] == name[: max(5, len(name) - 3)]:
+            return ANY_CASE
+        everyday = self._counts[name] >= _EVERYDAY
+        if draft.kind not in _SUBSTANCES or draft.kind == "drug_class":
+            return None if everyday and not self._last[key(name)] else ANY_CASE
+        attested = self._attested[key(name)]
+        if everyday and attested > 1:
+            return None
+        if self._other_forms(name, draft) and attested < _ATTESTED:
+            return None
+        return ANY_CASE if attested > 1 else CAPITAL
+
+
+def _is_acronym(short: str, long: str) -> bool:
+    """True when the letters of `short` spell `long`, and most of them are first letters of its words."""
+    first = [word[0] for word in key(long).split()]
+    if len(first) < 2 or short[0] != first[0] or long_form(short, long) != long:
+        return False
+    return sum(c in first for c in short) * 2 > len(short)
+
+
+def _ordered(draft: Draft, counts: Mapping[str, int], attested: Counter[str]) -> list[str]:
+    """The names of an entity, the most used first, one for each key."""
+
+    def rank(name: str) -> tuple[bool, bool, int, int]:
+        words = key(name).split()
+        use = attested[words[0]] if len(words) == 1 else 0
+        return (
+            "," in name,
+            not name.isascii(),
+            -(counts.get(name, 0).bit_length() + use.bit_length()),
+            len(name),
+        )
+
+    found: dict[str, str] = {}
+    for name in [draft.name, *sorted(draft.names, key=rank)]:
+        found.setdefault(key(natural_order(name)), natural_order(name))
+    return list(found.values())[:_KEPT_NAMES]
+
+
+def natural_order(name: str) -> str:
+    """A name of an index in the order of speech: `Anemia, Iron-Deficiency` as `Iron-Deficiency Anemia`."""
+    parts = name.split(", ")
+    if len(parts) == 1 or "(" in name or any(part.startswith(("and ", "or ")) for part in parts):
+        return name
+    return " ".join(reversed(parts))
+
+
+_DEFINED = re.compile(r"([\w-]{2,10})(?: - | )\(?([^()]+?)\)?")
+
+
+def _with_halves(preferred: str, names: Iterable[str]) -> list[str]:
+    """Names with what the vocabularies write into one: acronyms, and names without an optional qualifier.
+
+    `als - amyotrophic lateral sclerosis` names the acronym too. Where the preferred name is
+    `Influenza, Human` and `influenza` is a name as well, `human` is optional, so `flu, human` gives `flu`.
+    """
+    found = dict.fromkeys(names)
+    own = {key(name) for name in found}
+    for name in list(found):
+        match = _DEFINED.fullmatch(name)
+        if match and key(match[2]) in own and _is_acronym(match[1], match[2]):
+            found.setdefault(match[1])
+    first, _, qualifier = preferred.casefold().partition(", ")
+    if qualifier and key(first) in own:
+        ends = [name.removesuffix(f", {qualifier}") for name in found if name.endswith(f", {qualifier}")]
+        found.update(dict.fromkeys(ends))
+    return list(found)
+
+
+def _unqualified(drafts: Iterable[Draft], by_key: Mapping[str, Draft]) -> dict[str, Draft]:
+    """Names of one class alone without what follows their comma: `beta-blockers, adrenergic`."""
+    owners: defaultdict[str, dict[int, Draft]] = defaultdict(dict)
+    for draft in drafts:
+        for name in draft.names if draft.kind == "drug_class" else ():
+            first, comma, _ = name.partition(", ")
+            if comma and " " in key(first) and key(first) not in by_key:
+                owners[first][id(draft)] = draft
+    return {name: next(iter(found.values())) for name, found in owners.items() if len(found) == 1}
+
+
+def _unite_salts(drafts: list[Draft], by_key: dict[str, Draft], salts: frozenset[str]) -> list[Draft]:
+    """Unite each salt of a drug with the drug, which may be one that is not marketed by that name alone."""
+    kept: list[Draft] = []
+    for draft in drafts:
+        own = key(draft.name)
+        bare = without_salts(own, salts)
+        base = by_key.get(bare) if bare and bare != own and len(bare) > 3 else None
+        if (
+            draft.kind in ("drug", "chemical")
+            and base is not None
+            and base is not draft
+            and base.kind == "drug"
+        ):
+            base.names.extend(draft.names)
+            for name in draft.names:
+                by_key[key(name)] = base
+        else:
+            kept.append(draft)
+    return kept
+
+
+def _keys(drafts: Iterable[Draft]) -> dict[str, Draft]:
+    by_key: dict[str, Draft] = {}
+    for draft in drafts:  # preferred names before synonyms: those are never taken away
+        by_key.setdefault(key(draft.name), draft)
+    for draft in drafts:
+        for name in draft.names:
+            by_key.setdefault(key(name), draft)
+    by_key.pop("", None)
+    return by_key
+
+
+def _draft(record: Record) -> Draft:
+    return Draft(
+        record.kind, record.id, record.name, record.marketed, _with_halves(record.name, record.names)
+    )
+
+
+def build() -> Index:
+    """Read the vocabularies and make the index. About three seconds of processor time."""
+    counts = word_counts()
+    substances = sorted((_draft(r) for r in drugs()), key=lambda d: (not d.marketed, d.kind != "drug"))
+    _raise_families(substances)
+    by_key = _keys(substances)
+    for name, draft in _unqualified(substances, by_key).items():
+        draft.names.append(name)
+        by_key.setdefault(key(name), draft)
+    salts = _salts(substances, by_key)
+    heads = _heads(substances, counts)
+    substances = _unite_salts(substances, by_key, salts)
+    conditions = [_draft(r) for r in diseases()]
+    lines = bytearray()
+    names: list[tuple[str, tuple[int, int]]] = []
+    for group in (substances, conditions):
+        keys = by_key if group is substances else _keys(group)
+        writing = Writing(counts, keys, (n for d in group for n in d.names))
+        attested: Counter[str] = Counter(w for d in group for n in d.names for w in set(key(n).split()))
+        owned: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        for draft in group:
+            for name in draft.names:
+                own = key(name)
+                rule = writing.rule(name, draft)
+                if own and keys.get(own) is draft and rule is not None:
+                    rules = owned[id(draft)]
+                    rules[own] = min(rule, rules.get(own, rule))
+        for draft in group:
+            offset = len(lines)
+            names.extend((own, (offset, rule)) for own, rule in owned[id(draft)].items())
+            entry = [draft.kind, draft.id, natural_order(draft.name), _ordered(draft, counts, attested)]
+            lines += json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    key.cache_clear()
+    return Index(names, bytes(lines), tuple(sorted(salts)), heads)

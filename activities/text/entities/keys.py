@@ -1,0 +1,84 @@
+"""The comparison form of a name: what makes two spellings of one name equal.
+
+A key is the name's words and numbers in lower case, joined by single spaces: compatibility forms resolved
+(NFKC), Greek letters by name, British spellings made American (the word list of `breame`, then `ae` and `oe`
+to `e`), possessives and plurals removed. `IL-6`, `IL6` and `il 6` have one key; so have `Crohn's disease` and
+`Crohn disease`. Keys are for comparing; text keeps its own form.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
+
+_PIECE = re.compile(r"[^\W\d_]+|\d+")
+_GAP = re.compile(r"(?:['\u2019]s\b)?(?:[ \t\n\u00a0]{1,3}|[-\u2010-\u2015\u2212/'\u2019]{1,2}|[.,](?=\d))?")
+_PLURAL_LENGTH = 5
+"""Shorter words keep their `s`: most short words that end in `s` are acronyms or singular (AIDS, gas)."""
+
+
+class Piece(NamedTuple):
+    """One word or number of a text: its key, its place, and whether it continues the piece before it.
+
+    `joined` is true when only a space, a hyphen or the like stands between this piece and the last one, so
+    that one name may span both.
+    """
+
+    key: str
+    start: int
+    end: int
+    joined: bool
+
+
+def singular(word: str) -> str:
+    """A folded word without its plural ending.
+
+    The S-stemmer of Harman, "How effective is suffixing?", JASIS 42(1), 1991.
+    """
+    if len(word) < _PLURAL_LENGTH or not word.endswith("s"):
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    return word if word.endswith(("us", "ss")) else word[:-1]
+
+
+@lru_cache(maxsize=65_536)
+def word_key(word: str) -> str:
+    """The comparison form of one word without spaces."""
+    folded = unicodedata.normalize("NFKC", word).casefold()
+    if not folded.isascii():
+        folded = "".join(
+            unicodedata.name(c, "").rsplit(" ", 1)[-1].lower().replace("lamda", "lambda")
+            if "\u03b1" <= c <= "\u03c9"
+            else c
+            for c in unicodedata.normalize("NFD", folded)
+            if not unicodedata.combining(c)
+        )
+    american = BRITISH_ENGLISH_SPELLINGS.get(folded, folded)
+    if len(american) >= _PLURAL_LENGTH:
+        american = american.replace("ae", "e").replace("oe", "e")
+    return singular(american)
+
+
+def pieces(text: str) -> list[Piece]:
+    """The words and numbers of a text in order, without possessive endings."""
+    found: list[Piece] = []
+    end = 0
+    for match in _PIECE.finditer(text):
+        start = match.start()
+        word = match.group()
+        if word in ("s", "S") and start and text[start - 1] in "'\u2019":
+            continue
+        joined = bool(found) and _GAP.fullmatch(text, end, start) is not None
+        found.append(Piece(word_key(word), start, match.end(), joined))
+        end = match.end()
+    return found
+
+
+def key(name: str) -> str:
+    """The comparison form of a whole name. Empty for a name without a letter or digit."""
+    return " ".join(piece.key for piece in pieces(name))

@@ -1,0 +1,179 @@
+"""Find the entities that a text names, and the names that an entity has."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from activities.text.entities.build import CAPITAL, CAPITALS, without_salts
+from activities.text.entities.index import Entry, Names, names
+from activities.text.entities.keys import Piece, key, pieces
+from activities.text.entities.vocabularies import Kind
+
+_LONGEST_KEY = 120
+_SUBSTANCES = ("drug", "chemical", "drug_class")
+_PREFERENCE: tuple[Kind, ...] = ("drug", "disease", "drug_class", "phenotype", "protein", "chemical")
+_BETWEEN = 3
+"""How many short pieces may stand between a name and the head it belongs to: dopamine D2 receptor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name in a text and what it stands for.
+
+    `id` is the same for all names of one entity (`drugbank:DB00331`); `name` is the preferred name; `surface`
+    is what stands at `text[start:end]`; `synonyms` are other names, the most used first. An entity that the
+    vocabularies do not hold but whose form shows its kind (`dopamine D9 receptor`) has an id that begins with
+    `form:`.
+    """
+
+    kind: Kind
+    id: str
+    name: str
+    surface: str
+    start: int
+    end: int
+    synonyms: tuple[str, ...] = ()
+
+
+def link(text: str) -> tuple[Entity, ...]:
+    """The entities a text names, in order, none within another: the longest name counts.
+
+    A substance inside a longer name of another kind (insulin receptor, dopamine antagonist) is not reported.
+    About a millisecond for an abstract; the first call of a process opens the index.
+    """
+    return _link(text)
+
+
+@lru_cache(maxsize=4096)
+def _link(text: str) -> tuple[Entity, ...]:
+    known = names()
+    found = pieces(text)
+    runs = _runs(found)
+    entities: list[Entity] = []
+    at = 0
+    while at < len(found):
+        match = _longest(known, text, found, at, runs[at])
+        if match is None:
+            at += 1
+            continue
+        last, entry = match
+        head = _head(known, found, last) if entry.kind in _SUBSTANCES else None
+        start = found[at].start
+        if head is not None:
+            last, kind = head
+            surface = text[start : found[last - 1].end]
+            entities.append(
+                Entity(kind, f"form:{key(surface)}", surface, surface, start, found[last - 1].end)
+            )
+        elif not (entry.kind in _SUBSTANCES and _opposed(found, at)):
+            end = found[last - 1].end
+            entities.append(
+                Entity(entry.kind, entry.id, entry.name, text[start:end], start, end, entry.names[1:])
+            )
+        at = last
+    return tuple(entities)
+
+
+def _runs(found: list[Piece]) -> list[str]:
+    """For each piece the keys from there on that one name may span, joined by spaces."""
+    runs: list[str] = []
+    run = ""
+    for index in range(len(found) - 1, -1, -1):
+        follows = index + 1 < len(found) and found[index + 1].joined
+        run = f"{found[index].key} {run}"[:_LONGEST_KEY] if follows else found[index].key
+        runs.append(run)
+    runs.reverse()
+    return runs
+
+
+def _longest(known: Names, text: str, found: list[Piece], at: int, run: str) -> tuple[int, Entry] | None:
+    """The longest name that begins with piece `at`: the piece after it, and its entity."""
+    if at and found[at].start == found[at - 1].end:
+        return None  # the middle of a code: CD4
+    for name in reversed(known.prefixes(run)):
+        if name != run and run[len(name) : len(name) + 1] != " ":
+            continue  # it ends within a word
+        last = at + 1 + name.count(" ")
+        if last < len(found) and found[last].start == found[last - 1].end:
+            continue  # it ends in the middle of a code
+        entries = [
+            known.entry(offset)
+            for offset, rule in known.found(name)
+            if _is_written(rule, text, found[at].start, found[last - 1].end)
+        ]
+        if entries:
+            return last, min(entries, key=lambda e: _PREFERENCE.index(e.kind))
+    return None
+
+
+def _is_written(rule: int, text: str, start: int, end: int) -> bool:
+    """True when the name is written as its rule asks (see `build.Writing`)."""
+    surface = text[start:end]
+    if rule == CAPITALS:
+        return sum(c.isupper() for c in surface) * 2 > len(surface)
+    if rule != CAPITAL:
+        return True
+    before = text[:start].rstrip()  # a capital at the beginning of a sentence says nothing
+    return surface[:1].isupper() and bool(before) and before[-1] not in ".:?!"
+
+
+def _head(known: Names, found: list[Piece], at: int) -> tuple[int, Kind] | None:
+    """The head that the name before piece `at` belongs to: where it ends, and what it names."""
+    for index in range(at, min(at + _BETWEEN, len(found))):
+        piece = found[index]
+        if not piece.joined:
+            return None
+        kind = known.heads.get(piece.key)
+        if kind is not None:
+            return index + 1, kind
+        if len(piece.key) > 2 and not piece.key.isdigit():
+            return None
+    return None
+
+
+def _opposed(found: list[Piece], at: int) -> bool:
+    """True for a substance after `anti-`: what is named works against it."""
+    return at > 0 and found[at].joined and found[at - 1].key == "anti"
+
+
+def _entries(name: str) -> tuple[Entry, ...]:
+    """The entities of a name that stands alone, however it is written; of its base for a salt."""
+    known = names()
+    own = key(name)
+    found = known.found(own) or known.found(without_salts(own, known.salts))
+    entries = [known.entry(offset) for offset, _ in found]
+    return tuple(sorted(entries, key=lambda e: _PREFERENCE.index(e.kind)))
+
+
+def prepare() -> None:
+    """Open the index, and build it when it is missing, which takes seconds."""
+    names()
+
+
+def resolve(name: str) -> Entity | None:
+    """The entity of a name that stands alone (a table's cell, a user's word), or None."""
+    entries = _entries(name)
+    if not entries:
+        return None
+    best = entries[0]
+    return Entity(best.kind, best.id, best.name, name, 0, len(name), best.names[1:])
+
+
+def synonyms(name: str, limit: int = 8) -> tuple[str, ...]:
+    """Other names of what `name` names, the most used first, at most `limit`. Empty for an unknown name."""
+    own = key(name)
+    entries = _entries(name)
+    return tuple(other for other in entries[0].names if key(other) != own)[:limit] if entries else ()
+
+
+def same(a: str, b: str) -> bool:
+    """True when two names are one entity's: spellings, synonyms, brands and salts of it."""
+    if key(a) == key(b):
+        return bool(key(a))
+    return bool({e.id for e in _entries(a)} & {e.id for e in _entries(b)})
+
+
+def of_kind(text: str, kinds: Iterable[Kind]) -> tuple[Entity, ...]:
+    """The entities of some kinds that a text names."""
+    wanted = frozenset(kinds)
+    return tuple(entity for entity in link(text) if entity.kind in wanted)

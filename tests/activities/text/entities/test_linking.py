@@ -1,0 +1,142 @@
+"""What a text names is found by well-kept vocabularies, and only that."""
+
+import time
+
+import pytest
+
+from activities.text.entities import link, of_kind, resolve, same, synonyms
+from activities.text.entities.linking import _link
+
+
+def named(text: str) -> list[tuple[str, str]]:
+    return [(entity.kind, entity.surface) for entity in link(text)]
+
+
+def test_drugs_diseases_and_symptoms_are_found_with_their_place() -> None:
+    text = "Metformin hydrochloride for type 2 diabetes; fever was rare."
+    found = link(text)
+    assert [(e.kind, e.surface) for e in found] == [
+        ("drug", "Metformin hydrochloride"),
+        ("disease", "type 2 diabetes"),
+        ("phenotype", "fever"),
+    ]
+    assert all(text[e.start : e.end] == e.surface for e in found)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("paracetamol", "acetaminophen"),
+        ("Tylenol", "paracetamol"),
+        ("metformin hydrochloride", "Glucophage"),
+        ("sodium valproate", "valproic acid"),
+        ("rapamycin", "sirolimus"),
+        ("5-FU", "fluorouracil"),
+        ("IL-6", "interleukin 6"),
+        ("heart attack", "myocardial infarction"),
+        ("Crohn's disease", "Crohn disease"),
+        ("anaemia", "anemia"),
+        ("ALS", "amyotrophic lateral sclerosis"),
+        ("flu", "influenza"),
+        ("statins", "HMG-CoA reductase inhibitors"),
+        ("\u03b2-blockers", "beta-adrenergic blockers"),
+    ],
+)
+def test_names_of_one_thing_are_one_entity(a: str, b: str) -> None:
+    assert same(a, b)
+    assert same(b, a)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("vitamin C", "vitamin E"),
+        ("interferon alfa", "interferon beta"),
+        ("statins", "fibrates"),
+        ("calcium carbonate", "calcium"),
+        ("type 1 diabetes", "type 2 diabetes"),
+        ("unknownium", "unknownide"),
+    ],
+)
+def test_neighbours_are_two_entities(a: str, b: str) -> None:
+    assert not same(a, b)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "epidermal growth factor receptor",
+        "insulin receptor",
+        "dopamine transporter",
+        "dopamine D2 receptor",
+        "dopamine antagonists",
+        "insulin degrading enzyme",
+        "anti-insulin antibodies",
+    ],
+)
+def test_a_receptor_an_enzyme_or_an_antagonist_is_not_the_drug_in_its_name(text: str) -> None:
+    assert not of_kind(f"The {text} was studied.", ["drug"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is time to lead, and the aim of this base case is more of the same.",
+        "Luminal narrowing was seen; hearing aids and generics were bought.",
+        "The patients sit in caps; mops and snares lie on the armour.",
+        "Drinking water and ice were allowed today.",
+        "An emended version in 2-3 types of cells, combined.",
+    ],
+)
+def test_english_words_are_not_drugs_or_diseases(text: str) -> None:
+    assert not of_kind(text, ["drug", "disease"])
+
+
+def test_an_acronym_that_is_an_english_word_counts_in_capitals_only() -> None:
+    assert named("AIDS") == [("disease", "AIDS")]
+    assert not named("aids to memory")
+
+
+def test_a_brand_that_is_an_english_word_counts_when_written_as_a_name() -> None:
+    assert ("drug", "Valium") in named("They took Valium.")
+    assert not named("the luminal wall")
+
+
+def test_the_longest_name_counts() -> None:
+    assert named("iron deficiency anemia") == [("disease", "iron deficiency anemia")]
+    assert named("insulin glargine") == [("drug", "insulin glargine")]
+
+
+def test_a_name_does_not_cross_punctuation_or_break_a_code() -> None:
+    assert not of_kind("vitamin. C was", ["drug"])
+    assert all(entity.surface != "vitamin b1" for entity in link("vitamin b12"))
+
+
+def test_synonyms_are_bounded_and_leave_out_the_name_itself() -> None:
+    found = synonyms("heart attack", 2)
+    assert found[0] == "Myocardial Infarction"
+    assert len(found) == 2
+    assert len(synonyms("metformin")) <= 8
+    assert all(name.casefold() != "metformin" for name in synonyms("metformin"))
+    assert synonyms("a name of nothing") == ()
+
+
+def test_a_name_that_stands_alone_is_resolved_however_it_is_written() -> None:
+    entity = resolve("GLUCOPHAGE")
+    assert entity is not None
+    assert (entity.kind, entity.name, entity.id) == ("drug", "Metformin", "drugbank:DB00331")
+    assert resolve("als") is not None
+    assert resolve("nothing of the kind") is None
+    assert resolve("") is None
+
+
+def test_an_abstract_is_linked_in_a_few_milliseconds() -> None:
+    text = (
+        "To compare metformin with sulfonylureas in adults with type 2 diabetes and chronic kidney disease. "
+        "We measured glycated hemoglobin, body weight, blood pressure, and adverse events such as diarrhea. "
+    ) * 8
+    link(text)
+    _link.cache_clear()
+    start = time.process_time()
+    assert link(text)
+    assert time.process_time() - start < 0.05
