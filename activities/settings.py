@@ -142,6 +142,8 @@ class Settings(BaseSettings):
     hooks: list[str] = Field(default_factory=list)
     """`package.module:attribute` of hooks to run around searches and model calls (`activities.hooks`)."""
     task_queue: str = "determinator"
+    web_ui: bool = True
+    """Whether the embedded server serves Temporal's Web UI, which asks nobody who they are."""
     log_level: str = "info"
 
     @classmethod

@@ -97,7 +97,8 @@ def stop_on_signals() -> asyncio.Event:
 
 
 async def work(settings: Settings, connection: ClientConnectConfig) -> int:
-    """Serve until a signal comes; return the exit code."""
+    """Serve until a signal comes; return the exit code. What is created is readable by its owner only."""
+    os.umask(0o077)
     try:
         await serve(settings, connection, stop_on_signals())
     except NoConnection as error:
@@ -116,11 +117,17 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry of `python -m worker.daemon`."""
     parser = argparse.ArgumentParser(prog="worker.daemon", description=__doc__)
     parser.add_argument("--address", help="host:port of the Temporal server; default: TEMPORAL_* variables")
-    address: str | None = parser.parse_args(arguments).address
+    parser.add_argument(
+        "--embedded", action="store_true", help="the server is this machine's own: no TLS, key or namespace"
+    )
+    given = parser.parse_args(arguments)
+    address: str | None = given.address
     keep_lock_to_ourselves()
     try:
         settings = Settings()
-        connection = configured(address)
+        connection = (
+            ClientConnectConfig(target_host=address) if address and given.embedded else configured(address)
+        )
         if connection is None:
             raise BadConnectionSettings("no Temporal address; give --address or TEMPORAL_ADDRESS")  # noqa: TRY301
     except (ValidationError, ValueError, BadConnectionSettings) as error:

@@ -9,6 +9,7 @@ from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.evidence_store import EvidenceStore
 from activities.models.base import Answer, Completion
 from activities.prepare import PrepareActivities
+from activities.private_files import private_home
 from activities.publish import PublishActivities
 from activities.retractions.lookup import StandingLookup
 from activities.role_activities import ThinkActivities
@@ -58,6 +59,7 @@ class Resources:
 @asynccontextmanager
 async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
     """Open everything, and close it in reverse order. Raises StoreError when the store cannot be opened."""
+    private_home(settings.home)
     async with AsyncExitStack() as stack:
         store = EvidenceStore.at(settings.evidence_url)
         http = await stack.enter_async_context(open_http(settings))

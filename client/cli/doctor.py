@@ -77,7 +77,8 @@ def check_home(settings: "Settings") -> Check:
     """Whether home can be written."""
     import shutil
 
-    from client.embedded.home import Places, write_whole
+    from activities.private_files import write_whole
+    from client.embedded.home import Places
 
     places = Places(settings.home)
     try:
@@ -120,7 +121,7 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
             f"embedded {running.version} runs, {version} is installed; `determinator down` and it is used "
             "from the next start on (with a database of its own)",
         )
-    return Check("server", "ok", f"embedded {version}, pid {running.pid}, Web UI {running.ui_url}")
+    return Check("server", "ok", f"embedded {version}, pid {running.pid}, Web UI {running.ui_url or 'off'}")
 
 
 def check_worker(settings: "Settings") -> Check:

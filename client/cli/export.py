@@ -39,12 +39,13 @@ def export(run: str, output: Path | None, force: bool, as_json: bool, address: s
     async def body() -> Path:
         import os
 
+        from client.embedded.home import file_name
         from client.reports.bundle import make_bundle, write_folder, write_zip
         from client.reports.finished import find_finished
         from client.secrets import known_secrets
 
         found = await find_finished(settings, address, run, say)
-        name = found.run_id.replace("/", "--")
+        name = file_name(found.run_id)
         path = output or Path(f"{name}.zip")
         check_free(path, force=force)
         bundle = make_bundle(found, known_secrets(settings, os.environ.items()))

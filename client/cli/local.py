@@ -27,7 +27,7 @@ def up(as_json: bool) -> None:
         print_json({"address": connection.address, "ui": connection.ui_url, "home": str(settings.home)})
         return
     click.echo(f"Server  {connection.address}")
-    click.echo(f"Web UI  {connection.ui_url}")
+    click.echo(f"Web UI  {connection.ui_url or 'off (DETERMINATOR_WEB_UI)'}")
     click.echo(f"Home    {settings.home}")
 
 

@@ -128,9 +128,10 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
         return
     from temporalio.client import WorkflowUpdateFailedError
 
-    from client.embedded.home import write_whole
+    from activities.private_files import write_whole
+    from client.embedded.home import file_name
 
-    kept = load_settings().home / "edits" / f"{run_id}.toml"
+    kept = load_settings().home / "edits" / f"{file_name(run_id)}.toml"
     write_whole(kept, text.encode())
     hint = f"your edit is kept: correct it, then `determinator plan edit {run_id} --file {kept}`"
     try:

@@ -126,7 +126,8 @@ async def keep(
 
     Raises Failure when the stored texts that it is made from are not here.
     """
-    from client.embedded.home import Places, write_whole
+    from activities.private_files import write_whole
+    from client.embedded.home import Places, file_name
     from client.reports.load import as_bytes
     from client.reports.revise import claims_of, restate
     from client.reports.store import Archive
@@ -144,7 +145,7 @@ async def keep(
     left = {claim.id for claim in claims_of(later)}
     gone = [claim.id for claim in claims_of(run.report) if claim.id not in left]
     version = await Archive(settings.evidence_url).add_version(run.first, later, changed, gone)
-    path = Places(settings.home).reports / f"{run.run_id}.v{version.number}.md"
+    path = Places(settings.home).reports / f"{file_name(run.run_id)}.v{version.number}.md"
     write_whole(path, as_bytes(later, "md"))
     return version, path
 

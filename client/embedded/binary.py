@@ -1,5 +1,6 @@
 """Where the `temporal` executable is, and what it is."""
 
+import secrets
 import shutil
 import socket
 import subprocess
@@ -45,8 +46,20 @@ def server_version(binary: Path) -> str:
     return rest.split(",")[0].strip(" )\n") or "unknown"
 
 
-def free_port(preferred: int | None = None) -> int:
-    """A free port on the loopback address: the preferred one when it can be had."""
+def loopback_address() -> str:
+    """An address of this machine's loopback network for the Web UI, hard to guess where there is a choice.
+
+    The dev server's Web UI answers whatever `Host` it is asked for, so a web page whose name was rebound to
+    127.0.0.1 could read runs through it. Linux serves all of 127.0.0.0/8, and a page cannot try 16 million
+    addresses; elsewhere it is 127.0.0.1.
+    """
+    if sys.platform != "linux":
+        return "127.0.0.1"
+    return f"127.{1 + secrets.randbelow(254)}.{secrets.randbelow(256)}.{1 + secrets.randbelow(254)}"
+
+
+def free_port(preferred: int | None = None, address: str = "127.0.0.1") -> int:
+    """A free port on a loopback address: the preferred one when it can be had."""
     for port in (preferred, 0):
         if port is None:
             continue
@@ -54,8 +67,8 @@ def free_port(preferred: int | None = None) -> int:
             # a port of a server that has just died is in TIME_WAIT, which is no reason to move
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind(("127.0.0.1", port))
+                probe.bind((address, port))
             except OSError:
                 continue
             return int(probe.getsockname()[1])
-    raise OSError("no free port on 127.0.0.1")
+    raise OSError(f"no free port on {address}")

@@ -4,14 +4,14 @@ import hashlib
 import hmac
 import json
 import os
-import secrets
 from importlib.metadata import version
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from activities.private_files import random_key
 from activities.settings import Settings, config_path
-from client.embedded.home import Places, write_whole
+from client.embedded.home import Places
 
 CARRIED = (
     "HTTP_PROXY",
@@ -25,8 +25,9 @@ CARRIED = (
 
 
 def worker_environment(settings: Settings) -> dict[str, str]:
-    """The environment for a worker that runs in another folder: what is relative here is made absolute."""
-    environment = dict(os.environ)
+    """The environment for a worker of the embedded server that runs in another folder: what is relative here
+    is made absolute, and what was meant for another Temporal server is left out."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
     environment["DETERMINATOR_CONFIG"] = str(config_path().absolute())
     for name in ("library", "profiles_dir"):
@@ -54,7 +55,7 @@ def fingerprint(settings: Settings, places: Places) -> str:
         },
     }
     text = json.dumps(effective, sort_keys=True, default=str)
-    return hmac.new(_key(places), text.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(random_key(places.fingerprint_key), text.encode(), hashlib.sha256).hexdigest()
 
 
 OURS = ("DETERMINATOR_HOME", "DETERMINATOR_CONFIG")
@@ -68,20 +69,3 @@ def dump(settings: Settings) -> dict[str, object]:
         name: value.get_secret_value() if isinstance(value, SecretStr) else value
         for name, value in found.items()
     }
-
-
-def _key(places: Places) -> bytes:
-    """Made under the start lock's folder at the first use; two makers agree on whichever was there first."""
-    path = places.fingerprint_key
-    try:
-        return path.read_bytes()
-    except OSError:
-        made = path.with_name(f"{path.name}.{os.getpid()}")
-        write_whole(made, secrets.token_bytes(32))
-        try:
-            os.link(made, path)
-        except FileExistsError:
-            pass
-        finally:
-            made.unlink()
-        return path.read_bytes()

@@ -1,11 +1,12 @@
 """What stands under the home folder, and the notes that say which processes serve it."""
 
-import os
-import tempfile
+import re
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from activities.private_files import private_home, write_whole
 
 
 class Note(BaseModel):
@@ -20,6 +21,8 @@ class ServerNote(Note):
     pid: int
     port: int
     ui_port: int
+    ui_ip: str = "127.0.0.1"
+    web_ui: bool = True
     version: str
     database: str
     started_at: str
@@ -29,8 +32,9 @@ class ServerNote(Note):
         return f"127.0.0.1:{self.port}"
 
     @property
-    def ui_url(self) -> str:
-        return f"http://127.0.0.1:{self.ui_port}"
+    def ui_url(self) -> str | None:
+        """None when the Web UI was not started."""
+        return f"http://{self.ui_ip}:{self.ui_port}" if self.web_ui else None
 
 
 class WorkerNote(Note):
@@ -41,6 +45,15 @@ class WorkerNote(Note):
     fingerprint: str
     """Keyed digest of the configuration it runs with; never a setting itself."""
     started_at: str
+
+
+FILE_NAME_CHARS = 150
+"""Of a run's name in the name of a file: file systems allow 255 bytes, endings included."""
+
+
+def file_name(run_id: str) -> str:
+    """A run's name as the name of one file: an id may be any text that somebody gave the server."""
+    return re.sub(r"[^\w.-]", "-", run_id.replace("/", "--")).lstrip(".")[:FILE_NAME_CHARS] or "run"
 
 
 class Places:
@@ -66,9 +79,10 @@ class Places:
         return self.home / f"temporal-{version}.db"
 
     def make(self) -> None:
-        """Create the folders. Raises OSError when home cannot be written."""
+        """Create the folders, closed to others. Raises OSError when home cannot be written."""
+        private_home(self.home)
         for folder in (self.start_lock.parent, self.logs, self.reports):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 N = TypeVar("N", bound=Note)
@@ -80,19 +94,6 @@ def read_note(path: Path, kind: type[N]) -> N | None:
         return kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         return None
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file in one step, readable by its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def write_note(path: Path, note: Note) -> None:

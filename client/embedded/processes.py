@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from client.embedded.locks import INHERITABLE, LockFile, holder, is_held
 
@@ -16,6 +17,8 @@ STOP_SECONDS = 20.0
 LOG_BYTES = 5 * 1024 * 1024
 """A log larger than this is rotated when its process is started again."""
 
+PRIVATE_UMASK = 0o077 if sys.platform != "win32" else -1
+"""What the processes of a home create is readable by its owner only."""
 TAIL_BYTES = 8192
 """How much of a log's end is read."""
 TEST_SECONDS = 2.0
@@ -33,7 +36,7 @@ def spawn(
     environment = dict(os.environ if env is None else env)
     held = LockFile(lock)
     held.acquire(TEST_SECONDS)
-    with held, log.open("ab") as output:
+    with held, _open_log(log) as output:
         if INHERITABLE:
             environment["DETERMINATOR_LOCK_FD"] = str(held.fd)
         else:
@@ -47,6 +50,7 @@ def spawn(
             env=environment,
             pass_fds=(held.fd,) if INHERITABLE else (),
             start_new_session=True,
+            umask=PRIVATE_UMASK,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         if INHERITABLE:
@@ -54,6 +58,11 @@ def spawn(
     # it outlives this process, which never waits for it; Popen must not warn about that
     process.returncode = 0
     return process.pid
+
+
+def _open_log(log: Path) -> BinaryIO:
+    """A log to append to, readable by its owner only."""
+    return open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")  # noqa: PTH123 - an open descriptor; the caller closes it
 
 
 def last_error(log: Path) -> str:
@@ -70,7 +79,7 @@ def last_error(log: Path) -> str:
 
 def rotate(log: Path) -> None:
     """Rename a large log, replacing the one renamed before."""
-    log.parent.mkdir(parents=True, exist_ok=True)
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(OSError):
         if log.stat().st_size > LOG_BYTES:
             log.replace(log.with_suffix(".log.1"))

@@ -25,7 +25,7 @@ from temporalio.service import RPCError
 
 from activities.settings import Settings
 from client.connection import Connection, NoConnection, Say, open_client, quiet
-from client.embedded.binary import NoServerBinary, find_temporal, free_port, server_version
+from client.embedded.binary import NoServerBinary, find_temporal, free_port, loopback_address, server_version
 from client.embedded.fingerprint import fingerprint, worker_environment
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note, write_note
 from client.embedded.locks import Locked, LockFile, is_held
@@ -67,7 +67,7 @@ async def bring_up(
         found = await _running_server(places)
         if found is None or (wanted and _worker_trouble(places, found[1], wanted, renew)):
             async with _starting(places):
-                found = await _running_server(places) or await _start_server(places, say)
+                found = await _running_server(places) or await _start_server(settings, places, say)
                 if wanted:
                     await _settle_worker(settings, places, found[1], wanted, renew, say)
     except OSError as error:
@@ -164,7 +164,7 @@ async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
     return None
 
 
-async def _start_server(places: Places, say: Say) -> tuple[Client, ServerNote]:
+async def _start_server(settings: Settings, places: Places, say: Say) -> tuple[Client, ServerNote]:
     """Start the server. The caller holds the start lock and found none that can be reached."""
     if is_held(places.server_lock):
         say("restarting the embedded server: the note with its address cannot be read")
@@ -179,12 +179,20 @@ async def _start_server(places: Places, say: Say) -> tuple[Client, ServerNote]:
         # the ports of last time keep links to the Web UI alive and let a worker that is still there reconnect
         known = before if attempt == 0 else None
         port = free_port(known.port if known else None)
-        ui_port = free_port(known.ui_port if known else None)
+        ui_ip = before.ui_ip if before else loopback_address()
+        ui_port = free_port(known.ui_port if known else None, ui_ip)
         database = places.database(version)
-        command = _server_command(binary, port, ui_port, database)
+        command = _server_command(binary, port, f"{ui_ip}:{ui_port}" if settings.web_ui else None, database)
         pid = spawn(command, places.server_lock, places.server_log, places.home)
         note = ServerNote(
-            pid=pid, port=port, ui_port=ui_port, version=version, database=str(database), started_at=_now()
+            pid=pid,
+            port=port,
+            ui_port=ui_port,
+            ui_ip=ui_ip,
+            web_ui=settings.web_ui,
+            version=version,
+            database=str(database),
+            started_at=_now(),
         )
         try:
             write_note(places.server_note, note)
@@ -240,12 +248,24 @@ other; a run that continues as new is held for a second; and each write waits fo
 a power cut may undo the last writes, but nothing is lost when the server is killed."""
 
 
-def _server_command(binary: Path, port: int, ui_port: int, database: Path) -> list[str]:
+CLOSED = (
+    *("--dynamic-config-value", 'frontend.httpAllowedHosts=["http-api.invalid"]'),
+    *("--disable-config-file", "--disable-config-env"),
+)
+"""What keeps others out. The dev server cannot leave its HTTP API out; with no `Host` that a browser sends
+allowed, it refuses every request. The caller's own profile for another server must not leak in."""
+
+
+def _server_command(binary: Path, port: int, web_ui: str | None, database: Path) -> list[str]:
+    """`web_ui` is the address and port of the Web UI; None leaves it out."""
     command = [str(binary), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
-    command += ["--ui-port", str(ui_port), "--ui-disable-news-fetch", "--db-filename", str(database)]
-    command += ["--log-level", "warn", "--log-format", "json", *PACE]
-    # the caller's own profile for another server must not leak in
-    command += ["--disable-config-file", "--disable-config-env"]
+    if web_ui is None:
+        command += ["--headless"]
+    else:
+        ui_ip, _, ui_port = web_ui.rpartition(":")
+        command += ["--ui-ip", ui_ip, "--ui-port", ui_port, "--ui-disable-news-fetch"]
+    command += ["--db-filename", str(database), "--log-level", "warn", "--log-format", "json"]
+    command += [*PACE, *CLOSED]
     for name, kind in ATTRIBUTES.items():
         command += ["--search-attribute", f"{name}={kind}"]
     return command
@@ -279,7 +299,7 @@ async def _settle_worker(
             await _end_unknown(places.worker_lock)
         else:
             await asyncio.to_thread(end, places.worker_lock, note.pid)
-    command = [sys.executable, "-P", "-m", "worker.daemon", "--address", server.address]
+    command = [sys.executable, "-P", "-m", "worker.daemon", "--embedded", "--address", server.address]
     pid = spawn(command, places.worker_lock, places.worker_log, places.home, env=worker_environment(settings))
     note = WorkerNote(pid=pid, address=server.address, fingerprint=wanted, started_at=_now())
     try:

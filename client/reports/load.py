@@ -6,11 +6,12 @@ from temporalio.client import WorkflowFailureError
 
 from activities.errors import DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
+from activities.private_files import write_whole
 from activities.report.formats import render
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection
-from client.embedded.home import Places, write_whole
+from client.embedded.home import Places, file_name
 from client.runs.listing import NoSuchRun
 from client.runs.query import NoAnswer, outcome, query
 from workflows.types import Outcome, ReportView
@@ -73,7 +74,7 @@ async def save_report(
     """
     report, _ = await load_report(settings, connection, ended.run_id)
     places = Places(settings.home)
-    kept = places.reports / f"{ended.run_id}.md"
+    kept = places.reports / f"{file_name(ended.run_id)}.md"
     write_whole(kept, as_bytes(report, "md"))
     if output is None:
         return kept

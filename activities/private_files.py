@@ -1,0 +1,85 @@
+"""Files of a home that only its owner may read: whole replacement, random keys, and the mode of the folders.
+
+A home is 0700, so that nobody else reaches what is in it, whatever the modes below say; the modes below are
+0700 and 0600 as well, so that a copy of a part of it is no more open than the whole. On Windows, where modes
+mean little, a profile folder is private by its access list.
+"""
+
+import contextlib
+import os
+import secrets
+import stat
+import tempfile
+from pathlib import Path
+
+OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+KEY_BYTES = 32
+OWNED = ("state", "logs", "reports", "evidence", "cache", "profiles")
+"""The folders under a home that are ours to close; a home that was set to a folder with other things in it
+keeps those as they are."""
+
+
+def private_home(home: Path) -> Path:
+    """Create the home, or close one that others could read; return its absolute path.
+
+    Raises OSError when it cannot be created. A home that belongs to somebody else is left as it is.
+    """
+    home = home.expanduser().absolute()
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name == "posix" and home.stat().st_mode & OPEN_TO_OTHERS:
+        with contextlib.suppress(PermissionError):
+            home.chmod(0o700)
+            _close_contents(home)
+    return home
+
+
+def _close_contents(home: Path) -> None:
+    for path in home.iterdir():
+        if path.is_symlink():
+            continue
+        if path.is_dir() and path.name in OWNED:
+            for folder, _, names in os.walk(path):
+                Path(folder).chmod(0o700)
+                for name in names:
+                    _close(Path(folder, name))
+        elif path.is_file() and path.name.startswith("temporal-"):
+            _close(path)
+
+
+def _close(path: Path) -> None:
+    """Take the group's and the others' rights from a file; one that went meanwhile needs nothing."""
+    with contextlib.suppress(FileNotFoundError):
+        if not path.is_symlink():
+            path.chmod(stat.S_IMODE(path.stat().st_mode) & ~OPEN_TO_OTHERS)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file in one step, readable by its owner only."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def random_key(path: Path) -> bytes:
+    """The random key in a file, created at the first use; two that create it agree on the first.
+
+    Raises OSError.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        made = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        write_whole(made, secrets.token_bytes(KEY_BYTES))
+        try:
+            os.link(made, path)
+        except FileExistsError:
+            pass
+        finally:
+            made.unlink()
+        return path.read_bytes()
