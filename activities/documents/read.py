@@ -7,6 +7,7 @@ What comes out is what a reader sees, in reading order; nothing is summarised or
 import codecs
 import io
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +21,8 @@ MAX_PAGES = 2_000
 """Pages of one PDF that are read."""
 MAX_CHARS = 4_000_000
 """Characters of one document that are kept: about ten thick books."""
+PDF_SECONDS = 12.0
+"""After so long no further page of a PDF is read; what was read is kept."""
 TITLE_CHARS = 300
 
 
@@ -36,6 +39,19 @@ class Text:
     title: str = ""
     authors: tuple[str, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)
+    cut: str = ""
+    """What was left out, where a limit was reached: `the first 12 of 2,000 pages`."""
+
+
+PLAIN_TYPES = ("text/plain", "text/markdown")
+PDF_TYPES = ("application/pdf", "application/x-pdf")
+
+
+def read_page(body: bytes, kind: str, url: str) -> Text:
+    """A page by its media type. Raises Unreadable."""
+    if kind in PDF_TYPES or body.startswith(b"%PDF-"):
+        return read_pdf(body)
+    return read_plain(body) if kind in PLAIN_TYPES else read_html(body, url)
 
 
 def decode(data: bytes) -> str:
@@ -55,11 +71,11 @@ def decode(data: bytes) -> str:
 
 def read_plain(data: bytes) -> Text:
     """A text file. Its first line is the title when it stands alone and is short enough for one."""
-    text = _tidy(decode(data))
+    text, cut = _tidy(decode(data))
     first, _, rest = text.partition("\n")
     stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
     title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""
-    return Text(_something(text), title)
+    return Text(_something(text), title, cut=cut)
 
 
 def read_markdown(data: bytes) -> Text:
@@ -89,8 +105,8 @@ def read_markdown(data: bytes) -> Text:
         elif token.type in ("code_block", "fence"):
             blocks.append(token.content.rstrip())
     authors = tuple(a.strip() for a in re.split(r"[;,]", meta.get("authors", meta.get("author", ""))))
-    text = "\n\n".join(block for block in blocks if block.strip())
-    return Text(_something(_tidy(text)), title[:TITLE_CHARS], tuple(a for a in authors if a), meta)
+    text, cut = _tidy("\n\n".join(block for block in blocks if block.strip()))
+    return Text(_something(text), title[:TITLE_CHARS], tuple(a for a in authors if a), meta, cut)
 
 
 def read_html(data: bytes | str, url: str | None = None) -> Text:
@@ -101,7 +117,9 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
     if not source.strip():
         raise Unreadable("there is no text in it")
     try:
-        tree = html.document_fromstring(source.encode("utf-8"), parser=html.HTMLParser(encoding="utf-8"))
+        tree = html.document_fromstring(
+            source.encode("utf-8", errors="replace"), parser=html.HTMLParser(encoding="utf-8")
+        )
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable(f"it cannot be read as HTML: {error}") from error
     meta = _html_meta(tree)
@@ -121,27 +139,32 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
     if not text.strip():
         text = _all_text(source)
     extra = {"date": date, "venue": site}
+    text, cut = _tidy(text)
     return Text(
-        _something(_tidy(text)),
+        _something(text),
         " ".join(title.split())[:TITLE_CHARS],
         authors,
         {**{k: v for k, v in extra.items() if v}, **meta},
+        cut,
     )
 
 
-def read_pdf(data: bytes) -> Text:
-    """The text of a PDF, a blank line between pages. A scan without a text layer is Unreadable."""
+def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
+    """The text of a PDF, a blank line between pages, as far as it can be read in `seconds`. A scan without a
+    text layer is Unreadable."""
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
             raise Unreadable("it is locked with a password")  # noqa: TRY301 - passed on below
         pages: list[str] = []
         chars = 0
+        began = time.monotonic()
+        count = len(reader.pages)
         for page in reader.pages[:MAX_PAGES]:
             words = _join_hyphens(page.extract_text())
             pages.append(words)
             chars += len(words)
-            if chars > MAX_CHARS:
+            if chars > MAX_CHARS or time.monotonic() - began > seconds:
                 break
         info = {str(k): str(v) for k, v in (reader.metadata or {}).items() if v is not None}
     except Unreadable:
@@ -163,7 +186,9 @@ def read_pdf(data: bytes) -> Text:
     ) as error:
         # pypdf meets broken files with whatever exception the broken part leads to
         raise Unreadable(f"it cannot be read as a PDF: {type(error).__name__} {error}") from error
-    text = _tidy("\n\n".join(pages))
+    text, cut = _tidy("\n\n".join(pages))
+    if len(pages) < count:
+        cut = f"only the first {len(pages):,} of {count:,} pages were read"
     if not text:
         raise Unreadable("there is no text in it; if it is a scan, run OCR over it first")
     title = info.get("/Title", "").strip()
@@ -173,7 +198,7 @@ def read_pdf(data: bytes) -> Text:
     # Publishers put the article's own DOI here; one in the body may be that of a cited work.
     doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("/Subject", "")
     meta = {"doi": doi} if "10." in doi else {}
-    return Text(text, title[:TITLE_CHARS], authors, meta)
+    return Text(text, title[:TITLE_CHARS], authors, meta, cut)
 
 
 def _inline(token: Token) -> str:
@@ -208,9 +233,14 @@ def _decode_html(data: bytes) -> str:
     if declared:
         try:
             return data.decode(declared.group(1).decode("ascii"))
-        except (LookupError, UnicodeDecodeError):
-            pass
+        except (LookupError, UnicodeError, ValueError):
+            pass  # a character set that does not exist, is no text (`idna`, `zlib`), or is not the page's
     return decode(data)
+
+
+def _tree(source: str) -> html.HtmlElement:
+    data = source.encode("utf-8", errors="replace")  # a lone surrogate is no text
+    return html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
 
 
 def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
@@ -239,7 +269,9 @@ def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
 
 def _all_text(source: str) -> str:
     """Every visible word, for pages too short for the extraction of a main text."""
-    tree = html.document_fromstring(source.encode("utf-8"), parser=html.HTMLParser(encoding="utf-8"))
+    tree = html.document_fromstring(
+        source.encode("utf-8", errors="replace"), parser=html.HTMLParser(encoding="utf-8")
+    )
     etree.strip_elements(
         tree, "script", "style", "noscript", "template", "head", "nav", "footer", with_tail=False
     )
@@ -251,12 +283,16 @@ def _join_hyphens(text: str) -> str:
     return re.sub(r"(?<=[a-z])-\n(?=[a-z]{2})", "", text)
 
 
-def _tidy(text: str) -> str:
+def _tidy(text: str) -> tuple[str, str]:
+    """The text as it is kept, and what was left out of it."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     # Lone surrogates (broken PDFs, JSON escapes) cannot be stored as UTF-8.
     text = text.encode("utf-8", errors="replace").decode("utf-8")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", text).strip()[:MAX_CHARS]
+    text = re.sub(r"\n{3,}", "\n\n", text).strip()
+    if len(text) <= MAX_CHARS:
+        return text, ""
+    return text[:MAX_CHARS], f"only the first {MAX_CHARS:,} of {len(text):,} characters were kept"
 
 
 def _something(text: str) -> str:

@@ -16,7 +16,8 @@ from urllib.parse import urldefrag, urljoin
 import httpcore
 import httpx
 
-from activities.documents.read import Text, Unreadable, read_html, read_pdf, read_plain
+from activities.documents.read import PDF_TYPES, PLAIN_TYPES, Text, Unreadable
+from activities.documents.readers import readers
 from activities.errors import Malformed, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.http.addresses import Network, check_url, networks, resolve
@@ -26,13 +27,13 @@ MAX_BYTES = 5 * 1024 * 1024
 """Of a page, after decompression."""
 MAX_SECONDS = 20.0
 """For a page with all its redirects; a body that drips is cut off too."""
+PARSE_SECONDS = 20.0
+"""For reading the text of a page, in a process that is killed then."""
 MAX_REDIRECTS = 5
 _PIECE = 4096
 """Compressed bytes that are unfolded at once: deflate unfolds to at most 1032 times, so to 4 MiB."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HTML = ("text/html", "application/xhtml+xml")
-_PLAIN = ("text/plain", "text/markdown")
-_PDF = ("application/pdf", "application/x-pdf")
 _HEADERS = {
     "user-agent": USER_AGENT,
     "accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8",
@@ -88,10 +89,12 @@ class SafePages:
         except TimeoutError as error:
             raise Unavailable(f"{url[:200]} was not read within {self._max_seconds:g} seconds") from error
         try:
-            # A thread: a large page takes seconds to parse.
-            return Page(found, await asyncio.to_thread(_parse, body, kind, found))
+            text = await readers().read(
+                Text, "activities.documents.read:read_page", kind, found, body=body, seconds=PARSE_SECONDS
+            )
         except Unreadable as error:
             raise Malformed(f"{found[:200]}: {error}") from error
+        return Page(found, text)
 
     async def _fetch(self, url: str) -> tuple[str, str, bytes]:
         async with httpcore.AsyncConnectionPool(
@@ -130,7 +133,7 @@ class SafePages:
             )
             raise type(error)(f"{url[:200]}: {error}", retry_after=error.retry_after)
         kind: str = head.headers.get("content-type", "text/html").partition(";")[0].strip().casefold()
-        if kind not in (*_HTML, *_PLAIN, *_PDF):
+        if kind not in (*_HTML, *PLAIN_TYPES, *PDF_TYPES):
             raise Refused(f"{url[:200]} is {kind}; only HTML, plain text and PDF are read")
         length = head.headers.get("content-length", "")
         if length.isdigit() and int(length) > self._max_bytes:
@@ -223,9 +226,3 @@ def _tls() -> ssl.SSLContext:
 
 def _without_body(head: httpx.Response) -> dict[str, str]:
     return {name: value for name, value in head.headers.items() if name == "retry-after"}
-
-
-def _parse(body: bytes, kind: str, url: str) -> Text:
-    if kind in _PDF or body.startswith(b"%PDF-"):
-        return read_pdf(body)
-    return read_plain(body) if kind in _PLAIN else read_html(body, url)

@@ -23,14 +23,15 @@ import structlog
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
+from activities.documents.readers import Stop, Stopped
 from activities.sources.library.files import (
     Collection,
     FileStamp,
     Listing,
-    SetAside,
     list_folder,
     read_files,
 )
+from activities.sources.library.reading import SetAside
 from activities.text.bm25 import Fields, Lexical
 from activities.text.embeddings import Embedder, Vectors, embedder, passages
 from activities.text.fusion import fuse
@@ -42,7 +43,7 @@ MIN_LIKENESS = 0.3
 """Cosine from which a document that shares no word with the query still counts as found."""
 EMBED_AT_ONCE = 64
 """Passages that a search waits for (seconds); with more to embed, a library is ranked by words meanwhile."""
-READER_VERSION = "2"
+READER_VERSION = "3"
 """Goes into every cache name: raise it when what is read from a file changes."""
 FOLDERS_IN_MEMORY = 4
 
@@ -108,10 +109,10 @@ class Libraries:
         self._lock = threading.Lock()
         self._building: dict[Path, threading.Lock] = {}
 
-    def open(self, folder: Path) -> LibraryIndex:
+    def open(self, folder: Path, stop: Stop | None = None) -> LibraryIndex:
         """The index of a folder as it is now; built at most once for one state of it.
 
-        Raises Refused when the folder cannot be read.
+        Raises Refused when the folder cannot be read, Stopped.
         """
         key = folder.expanduser().absolute()
         with self._lock:
@@ -123,7 +124,7 @@ class Libraries:
                 if ready and ready[0] == listing:
                     self._ready.move_to_end(key)
                     return ready[1]
-            index = self._build(listing)
+            index = self._build(listing, stop)
             with self._lock:
                 self._ready[key] = (listing, index)
                 self._ready.move_to_end(key)
@@ -131,12 +132,14 @@ class Libraries:
                     self._ready.popitem(last=False)
             return index
 
-    def _build(self, listing: Listing) -> LibraryIndex:
+    def _build(self, listing: Listing, stop: Stop | None) -> LibraryIndex:
         documents: dict[str, Evidence] = {}
         parts: list[tuple[FileStamp, Collection]] = []
         aside = list(listing.set_aside)
         for file in listing.files:
-            part = self._read(file)
+            if stop is not None and stop.asked:
+                raise Stopped
+            part = self._read(file, stop)
             parts.append((file, part))
             aside += part.set_aside
             for document in part.documents:
@@ -175,14 +178,14 @@ class Libraries:
             log.info("library_embedding", passages=missing)
             threading.Thread(target=teach, name="library-embedding", daemon=True).start()
 
-    def _read(self, file: FileStamp) -> Collection:
+    def _read(self, file: FileStamp, stop: Stop | None) -> Collection:
         place = self._place(file, "documents.json")
         try:
             documents, aside = _CACHED.validate_json(place.read_bytes())
             return Collection(documents, tuple(SetAside(*item) for item in aside))
         except (OSError, ValidationError):
             pass  # not read yet, or written by another version
-        part = read_files(Listing((file,), ()))
+        part = read_files(Listing((file,), ()), stop)
         self._keep(
             place, _CACHED.dump_json((part.documents, tuple((a.name, a.reason) for a in part.set_aside)))
         )

@@ -1,9 +1,9 @@
 """The user's own documents as a source: no network, no key."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from activities.documents.readers import Stop, readers
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import canonical
@@ -45,13 +45,13 @@ class LibrarySource:
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
-        # A thread: reading and ranking would hold up the heartbeats of everything else.
-        return await asyncio.to_thread(self._search, query)
+        # a thread of the readers: nothing else of the worker waits for it
+        return await readers().in_thread(lambda stop: self._search(query, stop))
 
-    def _search(self, query: Query) -> Exchange:
+    def _search(self, query: Query, stop: Stop) -> Exchange:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
-        index = self._libraries.open(folder)
+        index = self._libraries.open(folder, stop)
         narrowed = query.filters != Filters(options=query.filters.options)
         found, hits = index.search(query.text, len(index.documents) if narrowed else query.limit)
         kept = [item.document for item in found if _passes(item.document, query.filters)][: query.limit]
@@ -59,6 +59,8 @@ class LibrarySource:
         details = []
         if index.set_aside:
             details.append(_unread([item.name for item in index.set_aside]))
+        if cut := sum("cut" in document.facts for document in kept):
+            details.append(f"{cut} of the documents found are cut: they are longer than what is read of one")
         if index.learning:
             details.append("ranked by words; ranking by meaning is being prepared")
         if not index.documents:

@@ -63,7 +63,9 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(house: 
     assert ran.code == 0, ran
     saved = house / "reports" / f"{ran.run_id}.md"
     assert f"Report {saved}" in ran.out
-    assert re.search(rf"Web  http://127\.\d+\.\d+\.\d+:\d+/namespaces/default/workflows/{ran.run_id}", ran.out)
+    assert re.search(
+        rf"Web  http://127\.\d+\.\d+\.\d+:\d+/namespaces/default/workflows/{ran.run_id}", ran.out
+    )
     assert "search [1]: library: ok" in ran.err
     assert saved.read_text().startswith("# ")
     assert determinator("report", ran.run_id).out == saved.read_text()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from activities.documents.readers import Stop
 from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import search
@@ -136,10 +137,10 @@ class Counting:
         self._lock = threading.Lock()
         monkeypatch.setattr(index, "read_files", self)
 
-    def __call__(self, listing: Listing) -> Collection:
+    def __call__(self, listing: Listing, stop: Stop | None = None) -> Collection:
         with self._lock:
             self.files += [file.name for file in listing.files]
-        return read_files(listing)
+        return read_files(listing, stop)
 
 
 async def test_a_file_is_read_once_by_all_searches_and_processes(

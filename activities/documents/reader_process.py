@@ -1,0 +1,108 @@
+"""The process in which untrusted bytes are read: one job after the other, each within limits.
+
+What parses HTML, PDF, XML or archives may be made to loop, to recurse without end or to ask for all memory
+there is. Here that costs this process and nothing else: it has no keys in its environment, may not write
+files, and its memory and processor time end. `activities.documents.readers` starts it, and kills it when a
+job takes too long or nobody waits for its result any more.
+
+A job comes on stdin as one JSON line, `{"function": "module:name", "args": [...], "body": bytes, ...}`, and
+`body` bytes after it. Results go to stdout as frames: a kind (one byte), a length (four bytes, big endian),
+the bytes. Kinds: `i` an item, `u` the reason why it is unreadable, `x` the same from a process that ends now,
+`d` done.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import struct
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from pydantic_core import to_json
+
+IDLE_SECONDS = 60.0
+"""A process that nobody asked for so long ends itself."""
+OURS = "activities."
+"""Only functions of these packages are called."""
+ITEM, UNREADABLE, ENDING, DONE = b"i", b"u", b"x", b"d"
+FRAME = struct.Struct(">cI")
+
+
+def main() -> None:
+    """Serve jobs until stdin ends."""
+    jobs, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not be taken for a result
+    sys.setrecursionlimit(2_000)
+    while select.select([jobs], [], [], IDLE_SECONDS)[0]:
+        line = jobs.readline()
+        if not line:
+            return
+        job = json.loads(line)
+        body = jobs.read(job["body"])
+        _limit(memory=job["memory"], seconds=job["seconds"])
+        try:
+            for item in _items(job, body):
+                _send(results, ITEM, to_json(item))
+            _send(results, DONE, b"")
+        except (MemoryError, RecursionError) as error:
+            _send(results, ENDING, _reason(error).encode())
+            return  # what is left of such a process is not to be relied on
+        except Exception as error:  # noqa: BLE001 - a parser fails with whatever the broken part leads to
+            _send(results, UNREADABLE, _reason(error).encode(errors="replace"))
+        results.flush()
+        del job, body
+
+
+def _items(job: dict[str, Any], body: bytes) -> Iterator[object]:
+    module, _, name = job["function"].partition(":")
+    if not module.startswith(OURS):
+        raise ValueError(f"{module} is not read with")
+    function = getattr(importlib.import_module(module), name)
+    found = function(body, *job["args"])
+    if isinstance(found, Iterator):
+        yield from found
+    else:
+        yield found
+
+
+def _reason(error: BaseException) -> str:
+    from activities.documents.read import Unreadable
+
+    if isinstance(error, Unreadable):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "reading it needs more memory than a document may use"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return f"it cannot be read: {type(error).__name__} {error}"[:300]
+
+
+def _send(results: BinaryIO, kind: bytes, data: bytes) -> None:
+    results.write(FRAME.pack(kind, len(data)) + data)
+    results.flush()
+
+
+def _limit(*, memory: int, seconds: float) -> None:
+    """Limit the memory of this process and the processor time of its next job, where the system can."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = int(used.ru_utime + used.ru_stime + seconds) + 1
+    for kind, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, cpu),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of the address space
+            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""Reading untrusted bytes in a process that can be killed: the worker's side.
+
+A few processes (`activities.documents.reader_process`) read one document after the other. A job ends by its
+result, by its time limit, by a result that is too large, or because its caller went away; the process is
+killed in all cases but the first and the next job gets a new one. The threads that wait for them are this
+module's own: nothing else of the worker ever waits behind a document.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+from activities.documents.read import Unreadable
+from activities.documents.reader_process import DONE, ENDING, FRAME, IDLE_SECONDS, ITEM, UNREADABLE
+
+MEMORY_BYTES = 2 * 1024**3
+"""Address space of a reading process, the interpreter and its libraries (about 400 MB) included."""
+RESULT_BYTES = 64 * 1024 * 1024
+"""Of one item that comes back: the text of a document has at most four million characters."""
+PROCESSES = min(max(os.cpu_count() or 1, 2), 4)
+
+T = TypeVar("T")
+
+
+class Stop:
+    """Ends the job it was given to, from any thread, now or as soon as it begins."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._end: Callable[[], None] | None = None
+        self.asked = False
+
+    def ask(self) -> None:
+        """End the job under way, and any that begins later."""
+        with self._lock:
+            self.asked = True
+            if self._end is not None:
+                self._end()
+
+    @contextmanager
+    def ends(self, end: Callable[[], None]) -> Iterator[None]:
+        """While the body runs, `ask` calls `end`."""
+        with self._lock:
+            if self.asked:
+                raise Stopped
+            self._end = end
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._end = None
+
+
+class Stopped(Exception):
+    """Nobody waits for the result any more."""
+
+
+class Readers:
+    """A few reading processes, started when they are needed."""
+
+    def __init__(self, processes: int = PROCESSES, memory: int = MEMORY_BYTES) -> None:
+        self._free = threading.BoundedSemaphore(processes)
+        self._idle: list[_Process] = []
+        self._lock = threading.Lock()
+        self._memory = memory
+        self._threads = ThreadPoolExecutor(4 * processes, thread_name_prefix="reading")
+
+    def stream(
+        self,
+        function: str,
+        *args: object,
+        body: bytes = b"",
+        seconds: float,
+        stop: Stop | None = None,
+    ) -> Iterator[bytes]:
+        """The items that `module:name` yields for a body, as JSON, one at a time.
+
+        `seconds` limits both processor and wall time. Raises Unreadable with the reason, Stopped.
+        """
+        stop = stop or Stop()
+        with self._free:
+            process = self._take()
+            try:
+                with stop.ends(process.end):
+                    job = {"function": function, "args": args, "seconds": seconds, "memory": self._memory}
+                    yield from process.run(job, body, seconds)
+            except Unreadable:
+                if stop.asked:
+                    raise Stopped from None
+                raise
+            finally:
+                if process.free:
+                    with self._lock:
+                        self._idle.append(process)
+                else:
+                    process.kill()
+
+    def call(
+        self,
+        kind: type[T],
+        function: str,
+        *args: object,
+        body: bytes = b"",
+        seconds: float,
+        stop: Stop | None = None,
+    ) -> T:
+        """The one result of `module:name`. Raises Unreadable, Stopped."""
+        found = list(self.stream(function, *args, body=body, seconds=seconds, stop=stop))
+        return TypeAdapter(kind).validate_json(found[0])
+
+    async def read(self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float) -> T:
+        """The same without blocking; a caller that is cancelled ends the job. Raises Unreadable."""
+
+        def work(stop: Stop) -> T:
+            return self.call(kind, function, *args, body=body, seconds=seconds, stop=stop)
+
+        return await self.in_thread(work)
+
+    async def in_thread(self, work: Callable[[Stop], T]) -> T:
+        """Run something that uses these processes in a thread of theirs; a cancelled caller stops it."""
+        stop = Stop()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work, stop)
+        except asyncio.CancelledError:
+            stop.ask()
+            raise
+
+    def close(self) -> None:
+        """End the processes that wait for work."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().kill()
+
+    def _take(self) -> "_Process":
+        with self._lock:
+            while self._idle:
+                process = self._idle.pop()
+                if process.fresh():
+                    return process
+                process.kill()
+        return _Process()
+
+
+class _Process:
+    """One reading process."""
+
+    def __init__(self) -> None:
+        # no keys, no proxies: only what an interpreter needs to find its libraries
+        root = str(Path(__file__).parents[2])
+        kept = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR", "TEMP", "VIRTUAL_ENV")
+        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "activities.documents.reader_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**environment, "PYTHONPATH": root, "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+        self.free = False
+        """Whether its last job has ended and it waits for the next."""
+        self._since = time.monotonic()
+
+    def fresh(self) -> bool:
+        """Whether it still waits, and is not about to end by itself."""
+        return self._process.poll() is None and time.monotonic() - self._since < IDLE_SECONDS / 2
+
+    def end(self) -> None:
+        """End it at once, from any thread; its job then fails."""
+        self._process.kill()
+
+    def kill(self) -> None:
+        """End it and close what leads to it."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError, ValueError, AttributeError):
+                pipe.close()  # type: ignore[union-attr]
+
+    def run(self, job: dict[str, Any], body: bytes, seconds: float) -> Iterator[bytes]:
+        """The items of one job. Raises Unreadable."""
+        assert self._process.stdin is not None
+        self.free = False
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            try:
+                self._process.stdin.write(json.dumps({**job, "body": len(body)}).encode() + b"\n" + body)
+                self._process.stdin.flush()
+                while True:
+                    kind, data = self._frame()
+                    if kind == ITEM:
+                        yield data
+                        continue
+                    self.free, self._since = kind in (DONE, UNREADABLE), time.monotonic()
+                    if kind in (UNREADABLE, ENDING):
+                        raise Unreadable(data.decode(errors="replace"))
+                    return
+            except (OSError, ValueError, EOFError) as error:
+                if late.is_set():
+                    raise Unreadable(f"reading it takes longer than {seconds:g} seconds") from error
+                raise Unreadable("reading it ended the process that read it") from error
+        finally:
+            timer.cancel()
+
+    def _frame(self) -> tuple[bytes, bytes]:
+        assert self._process.stdout is not None
+        head = self._process.stdout.read(FRAME.size)
+        if len(head) < FRAME.size:
+            raise EOFError
+        kind, length = FRAME.unpack(head)
+        if length > RESULT_BYTES:
+            raise Unreadable(f"what was read from it is larger than {RESULT_BYTES >> 20} MiB")
+        data = self._process.stdout.read(length)
+        if len(data) < length:
+            raise EOFError
+        return kind, data
+
+
+@cache
+def readers() -> Readers:
+    """The reading processes of this process."""
+    return Readers()
