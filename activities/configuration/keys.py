@@ -110,6 +110,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "address": Key("temporal_address"),
         "namespace": Key("temporal_namespace"),
         "task_queue": Key("task_queue"),
+        "web_ui": Key("web_ui"),
         "api_key": Key(refused="a key does not belong in this file; set TEMPORAL_API_KEY"),
     },
     "profiles": {"folder": Key("profiles_dir"), "default": Key("profile")},
