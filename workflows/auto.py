@@ -1,7 +1,7 @@
-"""AutoResearch: read the question, choose the mode, and go on as that workflow under the same id.
+"""AutoResearch: parse the question, choose the mode, and continue as that workflow under the same id.
 
-The choice is one typed step. Continuing as new as another workflow type keeps the id, so that a person
-watching sees one run; what was learned and what was said meanwhile is carried over.
+The choice is one typed step. Continuing as new as another workflow type keeps the id, so that a person who
+follows the run sees one run; the state is carried over.
 """
 
 from typing import NoReturn
@@ -9,37 +9,51 @@ from typing import NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from activities.steps import Role
     from activities.types import Mode, StopReason
     from workflows.types import Outcome, ResearchRequest
 
-from workflows.conclude import Conclusion
+from workflows.context import ModeTraits
+from workflows.handlers import ResearchHandlers
+from workflows.run import Run
 from workflows.state import RunState
 
 
+def _writing_roles(_request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
+    return ("writer",)
+
+
+TRAITS = ModeTraits(None, _writing_roles)
+WORKFLOWS: dict[Mode, str] = {"iterative": "IterativeResearch", "deep": "DeepResearch"}
+"""The workflow type of each mode."""
+
+
 @workflow.defn
-class AutoResearch(Conclusion):
-    """The default mode: chooses between IterativeResearch and DeepResearch, and says why."""
+class AutoResearch(ResearchHandlers):
+    """The default mode: chooses between the other modes and states the reason."""
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.begin(request, state)
+        self.research = Run(request, state, TRAITS)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.see_through(self.choose)
+        return await self.research.run_to_completion(self._choose, self.research.conclude_single_section)
 
-    async def choose(self) -> StopReason:
-        """Choose a mode and go on as it. Only a cancel leads back here."""
-        await self.get_ready()
-        fitting = self.state.parsed.research_mode if self.state.parsed else "iterative"
-        mode: Mode = fitting if self.request.mode == "auto" else self.request.mode
-        why = self.state.chosen_because or "the simplest that serves"
-        self.tell("mode", f"{mode} research: {why}", mode=mode)
-        await self.go_on_as(mode)
+    async def _choose(self) -> StopReason:
+        """Choose a mode and continue as its workflow. Only a cancel ends the run here."""
+        await self.research.preparation.initialize()
+        state, request = self.research.state, self.research.request
+        fitting = state.parsed.research_mode if state.parsed else "iterative"
+        mode: Mode = fitting if request.mode == "auto" else request.mode
+        reason = state.chosen_because or "the simplest mode that fits"
+        self.research.events.emit_event("mode", f"{mode} research: {reason}", mode=mode)
+        await self._continue_as(mode)
 
-    async def go_on_as(self, mode: Mode) -> NoReturn:
+    async def _continue_as(self, mode: Mode) -> NoReturn:
+        request, state = self.research.request, self.research.state
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(
-            workflow="DeepResearch" if mode == "deep" else "IterativeResearch",
-            args=[self.request.model_copy(update={"mode": mode}), self.state.carried()],
+            workflow=WORKFLOWS[mode],
+            args=[request.model_copy(update={"mode": mode}), state.carried()],
         )

@@ -1,16 +1,16 @@
-"""How people and programs talk to a run: signals, updates and queries, the same for every research workflow.
+"""The messages of a run: signals, updates and queries, the same for every research workflow.
 
 Invariants:
 
-* a signal only records what was said; one that cannot be read is noted and ignored, whoever sent it;
+* a signal only records what was requested; one that cannot be read becomes an event and is ignored;
 * an answer counts only while its gate waits: nobody approves what was not shown yet;
 * what may be wrong (a plan, an amount, a name) is an update with a validator, and a refusal changes nothing;
-* whatever was said or found, an answer stays under the payload limit.
+* the answer of every query stays under the payload limit.
 """
 
 import re
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 from temporalio import workflow
@@ -18,7 +18,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.steps import Decision
-    from activities.types import Frozen, Mode
+    from activities.types import Frozen
     from workflows.types import (
         QUESTION_CHARS,
         AddSource,
@@ -30,21 +30,26 @@ with workflow.unsafe.imports_passed_through():
         EventsAfter,
         EvidenceIndex,
         ExtendBudget,
+        Grant,
         ItemsAfter,
+        LeaseRequest,
         PlanView,
         Progress,
         ReportView,
+        SectionProgress,
         Steer,
     )
 
-from workflows.control import GO_ON, ResearchControl, numbered, plan_hash
+from workflows.gates import APPROVED
 from workflows.rules.payload_limits import ROOM, rows, within
+from workflows.run import Run
+from workflows.sections.coordinator import SectionCoordinator
 
 M = TypeVar("M", bound=Frozen)
 
 STEERING_CHARS = 2_000
 STEERING_KEPT = 20
-"""Texts that are kept and shown to later steps; the latest win."""
+"""Steering texts that are kept and shown to later steps: the latest."""
 SOURCES_ADDED = 20
 SEARCHES_SHOWN = 20
 NAME_CHARS = 200
@@ -54,214 +59,237 @@ SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """An id becomes part of a child workflow's id."""
 
 
-class Messages(ResearchControl):
-    """The handlers of every research workflow."""
+class ResearchHandlers:
+    """Declares the handlers of every research workflow; they act on the parts the workflow holds."""
 
-    # signals: what may be sent blind. They take whatever arrives, since Temporal calls a handler with as many
-    # arguments as were sent, and an exception in one would end the run.
+    research: Run
+    sections: SectionCoordinator | None = None
+    """Set by a workflow that runs sections as children."""
+
+    # Signals: what may be sent without an answer. They accept any arguments, since Temporal calls a handler
+    # with as many as were sent, and an exception in one would end the run.
 
     @workflow.signal
-    async def approve(self, *said: object) -> None:
-        self._answer("approve", "approved", said)
+    async def approve(self, *args: object) -> None:
+        self._record_answer("approve", "approved", args)
 
     @workflow.signal
-    async def reject(self, *said: object) -> None:
-        self._answer("reject", "rejected", said)
+    async def reject(self, *args: object) -> None:
+        self._record_answer("reject", "rejected", args)
 
     @workflow.signal
     async def pause(self, *_: object) -> None:
-        control = self.state.control
+        context, control = self.research.context, self.research.state.control
         if not control.paused and not control.finish:
             control.paused = True
-            self.budget_ledger.hold_clock("pause", self.now())
-            self.tell("paused", "a reviewer paused the run")
-            await self.pass_on("pause")
+            context.budget.hold_clock("pause", context.now())
+            self.research.events.emit_event("paused", "a reviewer paused the run")
+            await self._forward("pause")
 
     @workflow.signal
     async def resume(self, *_: object) -> None:
-        if self.state.control.paused:
-            self.go_on()
-            self.tell("resumed", "a reviewer resumed the run")
-            await self.pass_on("resume")
-
-    def go_on(self) -> None:
-        """End a pause."""
-        self.state.control.paused = False
-        self.budget_ledger.release_clock("pause", self.now())
+        if self.research.state.control.paused:
+            self.research.gates.end_pause()
+            self.research.events.emit_event("resumed", "a reviewer resumed the run")
+            await self._forward("resume")
 
     @workflow.signal
-    async def steer(self, *said: object) -> None:
-        steer = self.read_signal("steer", Steer, said)
+    async def steer(self, *args: object) -> None:
+        steer = self._read_signal("steer", Steer, args)
         text = steer.text.strip()[:STEERING_CHARS] if steer else ""
         if steer and text:
-            control = self.state.control
+            control = self.research.state.control
             control.steering = [*control.steering, text][-STEERING_KEPT:]
             control.steered += 1
-            self.tell("steered", text)
-            await self.pass_on("steer", steer)
+            self.research.events.emit_event("steered", text)
+            await self._forward("steer", steer)
 
     @workflow.signal
-    async def add_source(self, *said: object) -> None:
-        wanted = self.read_signal("add_source", AddSource, said)
-        added = self.state.control.added_sources
-        name = wanted.source.strip()[:NAME_CHARS] if wanted else ""
-        if wanted and name and name not in added and len(added) < SOURCES_ADDED:
+    async def add_source(self, *args: object) -> None:
+        request = self._read_signal("add_source", AddSource, args)
+        added = self.research.state.control.added_sources
+        name = request.source.strip()[:NAME_CHARS] if request else ""
+        if request and name and name not in added and len(added) < SOURCES_ADDED:
             added.append(name)
-            self.tell("source_added", f"{name} is to be searched as well", source=name)
-            await self.pass_on("add_source", wanted)
+            self.research.events.emit_event(
+                "source_added", f"a reviewer added the source {name}", source=name
+            )
+            await self._forward("add_source", request)
 
     @workflow.signal
     async def finish_now(self, *_: object) -> None:
-        if not self.state.control.finish:
-            self.state.control.finish = True
-            self.go_on()
-            self.tell("finishing", "a reviewer asked to write what there is")
-            await self.pass_on("finish_now")
+        if not self.research.state.control.finish:
+            self.research.state.control.finish = True
+            self.research.gates.end_pause()
+            self.research.events.emit_event(
+                "finishing", "a reviewer asked to finish: the report is written from what was found"
+            )
+            await self._forward("finish_now")
 
-    def read_signal(self, signal: str, model: type[M], said: tuple[object, ...]) -> M | None:
-        """What a signal says; None, with an event, when it cannot be read."""
+    # Signals between a run and its sections.
+
+    @workflow.signal
+    def grant(self, *args: object) -> None:
+        grant = self._read_signal("grant", Grant, args)
+        if grant is not None:
+            self.research.parent.accept_grant(grant)
+
+    @workflow.signal
+    async def request_lease(self, *args: object) -> None:
+        request = self._read_signal("request_lease", LeaseRequest, args)
+        if request is not None and self.sections is not None:
+            await self.sections.accept_lease_request(request)
+
+    @workflow.signal
+    def section_report(self, *args: object) -> None:
+        progress = self._read_signal("section_report", SectionProgress, args)
+        if progress is not None and self.sections is not None:
+            self.sections.accept_report(progress)
+
+    def _read_signal(self, signal: str, model: type[M], args: tuple[object, ...]) -> M | None:
+        """A signal's payload; None, with an event, when it cannot be read."""
         try:
-            return model.model_validate(said[0] if said else {})
+            return model.model_validate(args[0] if args else {})
         except ValidationError:
             fields = ", ".join(model.model_fields)
-            self.tell("ignored", f"{signal} could not be read: it takes one JSON object with {fields}")
+            self.research.events.emit_event(
+                "ignored", f"signal {signal} could not be read: it takes one JSON object with {fields}"
+            )
             return None
 
-    def _answer(self, signal: str, action: str, said: tuple[object, ...]) -> None:
-        approval = self.read_signal(signal, Approval, said)
+    def _record_answer(
+        self, signal: str, action: Literal["approved", "rejected"], args: tuple[object, ...]
+    ) -> None:
+        approval = self._read_signal(signal, Approval, args)
         if approval is None:
             return
-        gate, control = approval.gate, self.state.control
-        if control.waiting_for != gate or gate in control.answers:
-            self.tell("ignored", f"no gate waits for an answer about the {gate}", gate=gate)
+        gate = approval.gate
+        if not self.research.gates.waits_for(gate):
+            self.research.events.emit_event(
+                "ignored", f"signal {signal}: the gate {gate} does not wait for a decision", gate=gate
+            )
             return
-        self.decided(
-            Decision.model_validate(
-                {
-                    "gate": gate,
-                    "action": action,
-                    "by": approval.by[:NAME_CHARS],
-                    "note": approval.note[:STEERING_CHARS],
-                    "at": self.stamp(),
-                }
+        self.research.gates.record_decision(
+            Decision(
+                gate=gate,
+                action=action,
+                by=approval.by[:NAME_CHARS],
+                note=approval.note[:STEERING_CHARS],
+                at=self.research.context.timestamp(),
             )
         )
 
-    async def pass_on(self, signal: str, payload: Steer | AddSource | None = None) -> None:
-        """Hand a signal to running children; a workflow without children has none to hand it to."""
+    async def _forward(self, signal: str, payload: Steer | AddSource | None = None) -> None:
+        """Forward a signal to the running sections, if there are any."""
+        if self.sections is not None:
+            await self.sections.forward(signal, payload)
 
-    async def share_extension(self, more: ExtendBudget) -> None:
-        """Let running children have their part of more budget."""
-
-    def most_sections(self) -> int:
-        """How many sections a plan of this run may have."""
-        return self.request.limits.max_sections
-
-    # updates: what must be refused when it is wrong
+    # Updates: what must be refused when it is wrong.
 
     @workflow.update
     async def edit_plan(self, edit: EditPlan) -> PlanView:
-        """Replace the plan that waits for approval; the gate goes on waiting."""
-        self.state.plan = numbered(edit.plan)
-        self.state.plan_hash = plan_hash(self.state.plan)
-        self.state.control.decisions.append(
+        """Replace the plan that waits for approval; the gate stays open."""
+        context, state = self.research.context, self.research.state
+        context.set_plan(edit.plan)
+        state.control.decisions.append(
             Decision(
                 gate="plan",
                 action="edited",
                 by=edit.by[:NAME_CHARS],
-                at=self.stamp(),
-                plan_hash=self.state.plan_hash,
+                at=context.timestamp(),
+                plan_hash=state.plan_hash,
             )
         )
-        self.tell("plan_edited", f"the plan now has {len(self.state.plan.report_outline)} sections")
+        self.research.events.emit_event("plan_edited", f"the plan now has {len(context.outline)} sections")
         return self.plan()
 
     @edit_plan.validator
     def _check_plan(self, edit: EditPlan) -> None:
-        control = self.state.control
-        if control.waiting_for != "plan" or "plan" in control.answers:
-            raise _refused("the plan can only be edited while it waits for approval")
-        outline, most = edit.plan.report_outline, self.most_sections()
+        if not self.research.gates.waits_for("plan"):
+            raise _refusal("the plan can only be edited while it waits for approval")
+        outline, most = edit.plan.report_outline, self.research.context.max_sections
         if not 1 <= len(outline) <= most:
             wanted = "1 section" if most == 1 else f"1 to {most} sections"
-            raise _refused(f"the plan of this run has {wanted}, this one has {len(outline)}")
+            raise _refusal(f"the plan of this run has {wanted}, this one has {len(outline)}")
         if any(not s.title.strip() or not s.key_question.strip() for s in outline):
-            raise _refused("every section needs a title and a key question")
+            raise _refusal("every section needs a title and a key question")
         titles = (edit.plan.report_title, *(s.title for s in outline))
         if (
             any(len(title) > TITLE_CHARS for title in titles)
             or any(len(s.key_question) > QUESTION_CHARS for s in outline)
             or len(edit.plan.background_context) > BACKGROUND_CHARS
         ):
-            raise _refused(
+            raise _refusal(
                 f"a title has at most {TITLE_CHARS} characters, a key question {QUESTION_CHARS}, "
                 f"the background {BACKGROUND_CHARS}"
             )
         ids = [s.id for s in outline if s.id]
         if len(ids) != len(set(ids)):
-            raise _refused("two sections have the same id")
+            raise _refusal("two sections have the same id")
         if any(not SECTION_ID.fullmatch(name) for name in ids):
-            raise _refused("a section's id has letters, digits, - and _ only; leave it out to have one given")
+            raise _refusal("a section's id has letters, digits, - and _ only; leave it out to have one given")
 
     @workflow.update
     async def extend_budget(self, more: ExtendBudget) -> BudgetStatus:
-        """Raise the limits; a run whose next call did not fit goes on if it has not begun to write."""
-        self.budget_ledger.extend(more.tokens, more.cost_microusd, more.seconds, more.iterations)
-        self.state.loop.max_iterations += more.iterations
-        self.state.loop.refused = None
-        self.tell("budget_extended", _described(more))
-        await self.share_extension(more)
+        """Raise the limits; a run whose next call did not fit continues if it has not begun to write."""
+        loop = self.research.state.loop
+        self.research.context.budget.extend(more.tokens, more.cost_microusd, more.seconds, more.iterations)
+        loop.max_iterations += more.iterations
+        loop.refused = None
+        self.research.events.emit_event("budget_extended", _described(more))
+        if self.sections is not None:
+            await self.sections.share_extension(more)
         return self.budget()
 
     @extend_budget.validator
     def _check_extension(self, more: ExtendBudget) -> None:
         if not (more.tokens or more.cost_microusd or more.seconds or more.iterations):
-            raise _refused("nothing to add: give tokens, cost, seconds or iterations")
-        if self.state.stop_reason is not None:
-            raise _refused(f"the run has stopped searching ({self.state.stop_reason})")
+            raise _refusal("nothing to add: give tokens, cost, seconds or iterations")
+        if self.research.state.stop_reason is not None:
+            raise _refusal(f"the run has stopped searching ({self.research.state.stop_reason})")
 
     @workflow.update
     async def choose_candidates(self, choice: ChooseCandidates) -> tuple[str, ...]:
-        """Keep only the named candidates and let the gate open."""
-        wanted = {name.casefold() for name in choice.names}
-        kept = [c for c in self.state.candidates if c.name.casefold() in wanted]
-        self.state.candidates = kept
-        self.state.hypotheses = [h for h in self.state.hypotheses if h.drug.casefold() in wanted]
-        self.state.control.chosen = [c.name for c in kept]
-        self.decided(
+        """Keep only the named candidates and open the gate."""
+        state = self.research.state
+        names = {name.casefold() for name in choice.names}
+        state.candidates = [c for c in state.candidates if c.name.casefold() in names]
+        state.hypotheses = [h for h in state.hypotheses if h.drug.casefold() in names]
+        state.control.chosen = [c.name for c in state.candidates]
+        self.research.gates.record_decision(
             Decision(
                 gate="candidates",
                 action="chosen",
                 by=choice.by[:NAME_CHARS],
-                note=", ".join(self.state.control.chosen),
-                at=self.stamp(),
+                note=", ".join(state.control.chosen),
+                at=self.research.context.timestamp(),
             )
         )
-        return tuple(self.state.control.chosen)
+        return tuple(state.control.chosen)
 
     @choose_candidates.validator
     def _check_choice(self, choice: ChooseCandidates) -> None:
-        control = self.state.control
-        if control.waiting_for != "candidates" or "candidates" in control.answers:
-            raise _refused("no candidates wait to be chosen")
-        known = {c.name.casefold(): c.name for c in self.state.candidates}
+        if not self.research.gates.waits_for("candidates"):
+            raise _refusal("no candidates wait to be chosen")
+        known = {c.name.casefold(): c.name for c in self.research.state.candidates}
         unknown = [name for name in choice.names if name.casefold() not in known]
         if unknown or not choice.names:
-            raise _refused(
+            raise _refusal(
                 f"not among the candidates: {', '.join(unknown) or 'no name given'}; "
                 f"there are {', '.join(known.values())}"
             )
 
-    # queries
+    # Queries.
 
     @workflow.query
     def progress(self) -> Progress:
-        state, control, judged = self.state, self.state.control, self.state.loop.judged
+        context, state = self.research.context, self.research.state
+        control, judged = state.control, state.loop.judged
         return Progress(
-            run_id=workflow.info().workflow_id,
-            question=self.request.question,
-            mode=_MODES.get(workflow.info().workflow_type, self.request.mode),
-            profile=state.prepared.profile.name if state.prepared else self.request.profile,
+            run_id=context.run_id,
+            question=context.request.question,
+            mode=context.traits.mode or context.request.mode,
+            profile=state.prepared.profile.name if state.prepared else context.request.profile,
             phase=control.phase,
             message=control.message,
             iteration=state.loop.iteration,
@@ -279,55 +307,53 @@ class Messages(ResearchControl):
             candidates=tuple(state.candidates),
             chosen_because=state.chosen_because,
             stop_reason=state.stop_reason,
-            started_at=_iso(self.budget_ledger.started_at),
+            started_at=_iso(context.budget.started_at),
             updated_at=control.events[-1].timestamp if control.events else "",
             last_seq=control.last_seq,
         )
 
     @workflow.query
     def budget(self) -> BudgetStatus:
-        return self.budget_ledger.status(self.now())
+        return self.research.context.budget.status(self.research.context.now())
 
     @workflow.query
     def plan(self) -> PlanView:
-        answer = self.state.control.answers.get("plan")
-        approved = answer is not None and answer.action in GO_ON
+        state = self.research.state
+        decision = state.control.answers.get("plan")
         return PlanView(
-            plan=self.state.plan,
-            plan_hash=self.state.plan_hash,
-            approved=approved,
-            asked="plan" in self.request.approve,
+            plan=state.plan,
+            plan_hash=state.plan_hash,
+            approved=decision is not None and decision.action in APPROVED,
+            asked="plan" in self.research.request.approve,
         )
 
     @workflow.query
     def evidence_index(self, after: ItemsAfter | None = None) -> EvidenceIndex:
-        """As many as fit; ask again after the number that came."""
-        items = self.state.evidence
+        """As many items as fit; query again after the number that was returned."""
+        items = self.research.state.evidence
         return EvidenceIndex(
             items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
         )
 
     @workflow.query
     def events(self, after: EventsAfter | None = None) -> list[AgentEvent]:
-        """Those after a number, the oldest first; as many as fit, so ask again after the last of them."""
-        seq = after.after if after else 0
-        return list(within((event for event in self.state.control.events if event.seq > seq), ROOM))
+        """Events after a number, the oldest first; as many as fit, so query again after the last of them."""
+        seq, events = after.after if after else 0, self.research.state.control.events
+        return list(within((event for event in events if event.seq > seq), ROOM))
 
     @workflow.query
     def report(self) -> ReportView:
-        if self.published is None:
+        published = self.research.publisher.published
+        if published is None:
             return ReportView()
         return ReportView(
-            report=self.published.report,
-            draft=self.state.control.phase != "done",
-            blob=self.published.blob,
+            report=published.report,
+            draft=self.research.state.control.phase != "done",
+            blob=published.blob,
         )
 
 
-_MODES: dict[str, Mode] = {"IterativeResearch": "iterative", "DeepResearch": "deep"}
-
-
-def _refused(message: str) -> ApplicationError:
+def _refusal(message: str) -> ApplicationError:
     return ApplicationError(message, non_retryable=True)
 
 

@@ -97,7 +97,7 @@ async def _ask(
     client: Client, name: str, argument: Frozen, kind: type[T], info: SourceInfo, summary: str
 ) -> T:
     """One activity on the queue of an API. Raises SourceError, and RPCError when the server is away."""
-    options = policy.searching(SECONDS, summary, None)
+    options = policy.source_call(SECONDS, summary, None)
     try:
         answer: T = await client.execute_activity(
             name,

@@ -25,7 +25,7 @@ from activities.steps import (
 from activities.types import Identifiers, ReportPlan, ReportPlanSection, Support
 from tests.workflows.conftest import Run, Stage, a_request, until
 from tests.workflows.fakes import PROFILE, document, outage, takes
-from workflows.control import numbered, plan_hash
+from workflows.rules.plan import number_sections, plan_hash
 from workflows.types import ChooseCandidates, EditPlan, PlanView
 
 DAY = 86_400.0
@@ -146,7 +146,7 @@ async def test_an_edited_plan_is_the_one_that_runs(stage: Stage) -> None:
 
 def test_ids_that_are_given_stay() -> None:
     plan = a_plan(a_section(1), a_section(2, id="s1"), a_section(3), a_section(4, id="s3"))
-    assert [s.id for s in numbered(plan).report_outline] == ["s2", "s1", "s4", "s3"]
+    assert [s.id for s in number_sections(plan).report_outline] == ["s2", "s1", "s4", "s3"]
 
 
 # sections

@@ -4,7 +4,7 @@ import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
 from temporalio.exceptions import TimeoutError as TimedOut
 
-from workflows.steps.retry import LIVES, surviving
+from workflows.steps.retry import MAX_EXECUTIONS, retry_on_worker_loss
 
 pytestmark = pytest.mark.invariant
 
@@ -41,15 +41,15 @@ class Step:
 
 async def test_a_step_is_taken_again_when_its_worker_died_on_the_last_attempt() -> None:
     step = Step(*[failed(timed_out(TimeoutType.HEARTBEAT))] * 3)
-    assert await surviving(step) == "answered"
+    assert await retry_on_worker_loss(step) == "answered"
     assert step.taken == 4
 
 
 async def test_a_step_that_kills_whoever_takes_it_comes_to_an_end() -> None:
     step = Step(*[failed(timed_out(TimeoutType.HEARTBEAT))] * 100)
     with pytest.raises(ActivityError):
-        await surviving(step)
-    assert step.taken == LIVES
+        await retry_on_worker_loss(step)
+    assert step.taken == MAX_EXECUTIONS
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ async def test_a_step_that_kills_whoever_takes_it_comes_to_an_end() -> None:
 async def test_what_failed_by_itself_or_has_no_time_left_is_not_taken_again(error: ActivityError) -> None:
     step = Step(error)
     with pytest.raises(ActivityError):
-        await surviving(step)
+        await retry_on_worker_loss(step)
     assert step.taken == 1

@@ -1,31 +1,34 @@
-"""Keeping what crosses a boundary under the payload limit: a value that is too large ends a run.
+"""Keeps values that cross a boundary under the payload limit: one that is too large ends a run.
 
 `activities.payloads` refuses more than 256 KiB. Everything a workflow sends that can grow with a run
-(references, the search ledger, events) is cut to a share of that here, the least important part first.
+(references, the search ledger, events) is cut to a share of that here, the least important part first. Pure.
 """
 
 from collections.abc import Iterable
 from typing import TypeVar
 
+from activities.steps import PublishInput
 from activities.types import EvidenceRef, Frozen, SearchRecord
 
 T = TypeVar("T", bound=Frozen)
 
 ROOM = 200 * 1024
-"""Bytes of JSON a single growing value may take, with room for what stands beside it."""
+"""Bytes of JSON that a single growing value may take, with room for the fields beside it."""
 REFS_ROOM = 120 * 1024
 """Bytes of JSON the references in a step's input may take."""
 ROWS_ROOM = 80 * 1024
 """Bytes of JSON the rows of the search ledger may take in a result."""
+ROWS_MISSING = "The list of searches is not complete: it was too long to be kept whole."
+"""The limitation that states missing rows."""
 
 
 def size(value: Frozen) -> int:
-    """Bytes of a value as it travels."""
+    """Bytes of a value as it is sent."""
     return len(value.model_dump_json().encode())
 
 
 def within(items: Iterable[T], room: int) -> tuple[T, ...]:
-    """The items from the first on that fit into so many bytes."""
+    """The longest prefix of the items that fits into `room` bytes."""
     kept: list[T] = []
     for item in items:
         room -= size(item) + 1
@@ -36,16 +39,45 @@ def within(items: Iterable[T], room: int) -> tuple[T, ...]:
 
 
 def bare(ref: EvidenceRef) -> EvidenceRef:
-    """A reference without its history: what a step needs that reads the body from the store."""
+    """A reference without its history: all that a step needs which reads the text from the store."""
     return ref.model_copy(update={"queries": (), "sections": (), "fingerprint": "", "url": None})
 
 
 def shown(refs: Iterable[EvidenceRef], most: int) -> tuple[EvidenceRef, ...]:
-    """References as a step's input carries them: the first so many, as far as there is room."""
+    """References for a step's input: the first `most`, as far as there is room."""
     return within((bare(ref) for ref in tuple(refs)[:most]), REFS_ROOM)
 
 
 def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[SearchRecord, ...]:
-    """The search ledger as it travels; of one that is too long the oldest rows are missing."""
+    """The search ledger as it is sent; the oldest rows of one that is too long are missing."""
     brief = [row.model_copy(update={"asked": "", "detail": row.detail[:160]}) for row in searches]
     return tuple(reversed(within(reversed(brief), room)))
+
+
+def fit_document(document: PublishInput) -> PublishInput:
+    """The document within the payload limit. The limitations state what is missing: rows of the search
+    ledger, and as the last resort the ends of the longest sections."""
+    if size(document) <= ROOM:
+        return document
+    document = document.model_copy(update={"evidence": tuple(bare(ref) for ref in document.evidence)})
+    if size(document) > ROOM:
+        document = _limited(document, ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
+    while size(document) > ROOM:
+        longest = max(document.sections, key=lambda planned: size(planned.draft))
+        if not longest.draft.paragraphs:
+            break
+        shorter = longest.draft.model_copy(update={"paragraphs": longest.draft.paragraphs[:-1]})
+        document = _limited(
+            document,
+            "The report was too long to be published whole: the ends of its longest sections are missing.",
+            sections=tuple(
+                planned.model_copy(update={"draft": shorter}) if planned is longest else planned
+                for planned in document.sections
+            ),
+        )
+    return document
+
+
+def _limited(document: PublishInput, limitation: str, **changes: object) -> PublishInput:
+    limitations = tuple(dict.fromkeys((*document.limitations, limitation)))
+    return document.model_copy(update={**changes, "limitations": limitations})

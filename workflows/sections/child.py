@@ -1,112 +1,155 @@
-"""The child's side of a deep run: asking the parent for budget and telling it how far the section is.
+"""The child's side of a run with sections: asks the parent for budget, reports progress, returns findings.
 
-A section spends from its lease only. When a call does not fit, it asks for a lease large enough and waits
-until another section has given back what it did not use, or the parent says that nothing is left.
+A section spends only its lease. When a call does not fit, it asks for a lease that is large enough and waits
+until another section has given back what it did not use, or the parent answers that nothing is left.
 """
 
 import asyncio
 from contextlib import suppress
 from datetime import timedelta
+from typing import Literal
 
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Role
-    from activities.types import Allowance, Price
-    from workflows.types import Grant, LeaseRequest, SectionProgress
+    from activities.steps import SectionDraft
+    from activities.types import Allowance, Price, StopReason
+    from workflows.types import Grant, LeaseRequest, Outcome, SectionFindings, SectionProgress
 
+from workflows.context import RunContext
+from workflows.events import EventLog
 from workflows.rules.budget import worst_cost
-from workflows.steps.publish import Conductor
+from workflows.rules.payload_limits import REFS_ROOM, ROWS_MISSING, rows, within
+from workflows.steps.writing import NO_GATES, NO_PAID_CALLS, WritingSteps
 
-LEASE_STEP = 4
+LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
+COMPLETE: tuple[StopReason, ...] = ("sufficient_evidence",)
+"""Stop reasons after which a section is complete."""
 
 
-class SectionSide(Conductor):
-    """What IterativeResearch does in addition when it is a section."""
+class ParentLink:
+    """What a run does in addition when it is a section; without a job every method does nothing."""
 
-    grants_seen: int = 0
-    has_asked: bool = False
-    """Whether a request for budget is still to be answered."""
-    telling: asyncio.Task[bool] | None = None
-    """The latest word to the parent, which nothing waits for."""
+    def __init__(self, context: RunContext, events: EventLog) -> None:
+        self.context = context
+        self.events = events
+        self._grants = 0
+        self._asked = False
+        """Whether a request for budget is still unanswered."""
+        self._report: asyncio.Task[bool] | None = None
+        """The latest progress report; nothing waits for it, the reference keeps it alive."""
 
-    @workflow.signal
-    def grant(self, *said: object) -> None:
-        """The parent's answer, or its part of an extension: what the lease grows by."""
-        grant = self.read_signal("grant", Grant, said)
-        if grant is None:
-            return
-        self.budget_ledger.extend(grant.tokens, grant.cost_microusd, grant.seconds, grant.iterations)
-        self.state.loop.max_iterations += grant.iterations
-        self.state.exhausted = grant.final
+    def accept_grant(self, grant: Grant) -> None:
+        """Add the parent's grant to the limits of this section."""
+        state = self.context.state
+        self.context.budget.extend(grant.tokens, grant.cost_microusd, grant.seconds, grant.iterations)
+        state.loop.max_iterations += grant.iterations
+        state.exhausted = grant.final
         if grant.tokens or grant.cost_microusd or grant.final:
-            self.has_asked = False
-        self.grants_seen += 1
+            self._asked = False
+        self._grants += 1
 
-    async def reserve(
-        self, role: Role, allowance: Allowance, price: Price | None, writing: bool
-    ) -> int | None:
-        number = await super().reserve(role, allowance, price, writing)
-        while number is None and self.state.job is not None and await self.more_budget(allowance, price):
-            number = await super().reserve(role, allowance, price, writing)
-        return number
-
-    async def more_budget(self, allowance: Allowance, price: Price | None) -> bool:
-        """Ask the parent and wait for its answer; False when there will be no more, or no use for it."""
-        job, left = self.state.job, self.budget_ledger.research_seconds(self.now())
-        if (
-            job is None
-            or self.state.exhausted
-            or self.state.control.finish
-            or (left is not None and left <= 0)
-        ):
+    async def request_budget(self, allowance: Allowance, price: Price | None) -> bool:
+        """Ask the parent for budget and wait for its answer; False when there is none or no use for it."""
+        state, left = self.context.state, self.context.research_seconds()
+        control = state.control
+        if state.job is None or state.exhausted or control.finish or (left is not None and left <= 0):
             return False
-        seen = self.grants_seen
-        if not self.has_asked:
+        seen = self._grants
+        if not self._asked:
             cost = worst_cost(allowance, price)
-            wanted = LeaseRequest(
-                section_id=job.section.id,
-                tokens=allowance.tokens * LEASE_STEP,
+            request = LeaseRequest(
+                section_id=state.job.section.id,
+                tokens=allowance.tokens * LEASE_FACTOR,
                 least_tokens=allowance.tokens,
-                cost_microusd=cost * LEASE_STEP,
+                cost_microusd=cost * LEASE_FACTOR,
                 least_cost_microusd=cost,
             )
-            self.has_asked = True
-            if not await self._tell_parent("request_lease", wanted):
+            self._asked = True
+            if not await self._signal_parent("request_lease", request):
                 return False
         with suppress(TimeoutError):
             await workflow.wait_condition(
-                lambda: self.grants_seen > seen or self.state.control.finish,
+                lambda: self._grants > seen or control.finish,
                 timeout=None if left is None else timedelta(seconds=left),
                 timeout_summary="budget from the parent",
             )
         return True
 
-    def report_to_parent(self) -> None:
-        """Once an iteration, from the second on: how far the section is. Nothing waits for it to arrive."""
-        if self.state.job is None or self.state.loop.iteration < 2:
+    def report_progress(self) -> None:
+        """Report to the parent once an iteration, from the second on, without waiting for the delivery."""
+        state = self.context.state
+        if state.job is None or state.loop.iteration < 2:
             return
-        news = SectionProgress(
-            id=self.state.job.section.id,
-            title=self.state.job.section.title,
+        progress = SectionProgress(
+            id=state.job.section.id,
+            title=state.job.section.title,
             status="running",
-            phase=self.state.control.phase,
-            iteration=self.state.loop.iteration,
-            evidence=len(self.state.evidence),
-            by_role=self.budget_ledger.by_role,
-            spent_microusd=self.budget_ledger.spent_microusd,
-            workflow_id=workflow.info().workflow_id,
+            phase=state.control.phase,
+            iteration=state.loop.iteration,
+            evidence=len(state.evidence),
+            by_role=self.context.budget.by_role,
+            spent_microusd=self.context.budget.spent_microusd,
+            workflow_id=self.context.run_id,
         )
-        self.telling = asyncio.create_task(self._tell_parent("section_report", news))
+        self._report = asyncio.create_task(self._signal_parent("section_report", progress))
 
-    async def _tell_parent(self, signal: str, payload: LeaseRequest | SectionProgress) -> bool:
-        """Send; False when there is no parent any more."""
-        assert self.state.job is not None
+    async def return_findings(self, stop: StopReason, writing: WritingSteps) -> Outcome:
+        """End a section: return what was found, and a draft when the parent asked for one."""
+        state, job = self.context.state, self.context.state.job
+        assert job is not None
+        draft = None
+        if job.write_draft and stop not in NO_GATES:
+            draft = await writing.write_report(job.section, stop not in NO_PAID_CALLS)
+        findings = self._findings(stop, writing, draft)
+        self.events.set_phase("done", stop.replace("_", " "))
+        self.events.emit_event("finished", state.control.message, stop_reason=stop)
+        return Outcome(
+            run_id=self.context.run_id,
+            stop_reason=stop,
+            answered=bool(state.evidence),
+            report_blob="",
+            markdown_blob="",
+            findings=findings,
+        )
+
+    def _findings(
+        self, stop: StopReason, writing: WritingSteps, draft: SectionDraft | None
+    ) -> SectionFindings:
+        state, judged, budget = self.context.state, self.context.state.loop.judged, self.context.budget
+        searches = rows(state.searches)
+        if len(searches) < len(state.searches):
+            self.events.add_limitation(ROWS_MISSING)
+        status: Literal["complete", "partial", "cancelled"] = "complete" if stop in COMPLETE else "partial"
+        return SectionFindings(
+            section_id=self.context.section_id,
+            status="cancelled" if stop == "cancelled" else status,
+            stop_reason=stop,
+            evidence=within(writing.citable(), REFS_ROOM),
+            works=tuple(ref.evidence_id for ref in state.evidence),
+            screened=state.screened,
+            identified=state.identified,
+            searches=searches,
+            iterations=state.loop.iteration,
+            by_role=budget.by_role,
+            spent_microusd=budget.spent_microusd,
+            confidence=judged.confidence if judged else 0.0,
+            scores=judged.scores if judged else {},
+            draft=draft,
+            models=tuple(state.models),
+            prompt_versions=tuple(state.prompt_versions),
+            notes=tuple(state.notes),
+        )
+
+    async def _signal_parent(self, signal: str, payload: LeaseRequest | SectionProgress) -> bool:
+        """Send a signal; False when there is no parent any more."""
+        job = self.context.state.job
+        assert job is not None
         try:
-            await workflow.get_external_workflow_handle(self.state.job.parent_id).signal(signal, payload)
+            await workflow.get_external_workflow_handle(job.parent_id).signal(signal, payload)
         except FailureError as error:
-            self.tell("parent_gone", f"the deep run could not be told: {error}")
+            self.events.emit_event("parent_gone", f"the parent run could not be reached: {error}")
             return False
         return True

@@ -1,12 +1,12 @@
-"""The parent's side of a deep run: starting sections, leasing budget to them and passing signals on.
+"""The parent's side of a run with sections: starts them, leases budget to them and forwards signals.
 
 Invariants:
 
-* a section spends only what it was leased, and a lease is closed once, whatever became of the section;
-* a request for budget waits until something is free. When every section that runs is waiting, nothing can
-  come back by itself: the one that has come furthest is told that there is no more, ends with what it has,
-  and leaves the rest of its lease to the others;
-* what a person says reaches every section that runs, also one that is only just being started.
+* a section spends only what it was leased, and a lease is closed once, however the section ended;
+* a request for budget waits until something is free. When every running section is waiting, nothing can be
+  given back: the one with the most iterations gets a final grant, ends with what it has, and leaves the rest
+  of its lease to the others;
+* signals from people reach every running section, also one that is just being started.
 """
 
 from temporalio import workflow
@@ -28,52 +28,56 @@ with workflow.unsafe.imports_passed_through():
     )
 
 from workflows.rules.budget import Budget, Lease
+from workflows.run import Run
 from workflows.state import RunState
 from workflows.steps import policy
-from workflows.steps.publish import Conductor
 
-Word = tuple[str, Steer | AddSource | Grant | None]
-"""A signal and what it carries."""
+Message = tuple[str, Steer | AddSource | Grant | None]
+"""A signal and its payload."""
 
 
-class ParentSide(Conductor):
-    """What DeepResearch does for its sections."""
+class SectionCoordinator:
+    """Runs sections as child workflows on behalf of their parent."""
 
-    running: dict[str, workflow.ExternalWorkflowHandle[object]]
-    unsent: dict[str, list[Word]]
-    """What is to be said to sections that are being started, once they are there."""
-    asking: dict[str, LeaseRequest]
-    to_grant: list[tuple[str, Grant]]
-    share: Lease
+    def __init__(self, run: Run, child_workflow: str = "IterativeResearch") -> None:
+        self.run = run
+        self.context = run.context
+        self.child_workflow = child_workflow
+        self._running: dict[str, workflow.ExternalWorkflowHandle[object]] = {}
+        self._unsent: dict[str, list[Message]] = {}
+        """Signals for sections that are being started, sent once they run."""
+        self._requests: dict[str, LeaseRequest] = {}
+        self._grants: list[tuple[str, Grant]] = []
+        self._share = Lease()
 
-    def open(self) -> None:
-        """Start with no section running."""
-        self.running, self.unsent, self.asking, self.to_grant, self.share = {}, {}, {}, [], Lease()
-
-    def divide(self, sections: int) -> None:
-        """An equal share of what is free for each section that is still to be run."""
-        tokens, cost = self.budget_ledger.free_tokens(), self.budget_ledger.free_cost()
-        self.share = Lease(
+    def divide_budget(self, sections: int) -> None:
+        """Set the lease of each section still to be run: an equal share of what is free."""
+        budget = self.context.budget
+        tokens, cost = budget.free_tokens(), budget.free_cost()
+        self._share = Lease(
             tokens=(tokens or 0) // max(sections, 1), cost_microusd=(cost or 0) // max(sections, 1)
         )
 
-    async def run_child(self, section: ReportPlanSection) -> Outcome:
+    async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""
-        name = f"{workflow.info().workflow_id}/{section.id}"
-        child = self.child_state(section)
-        mine = child.budget.limits if child.budget else self.request.limits
-        self.state.sections[section.id] = self.state.sections[section.id].model_copy(
+        name = f"{self.context.run_id}/{section.id}"
+        child = self._child_state(section)
+        limits = child.budget.limits if child.budget else self.context.request.limits
+        sections = self.context.state.sections
+        sections[section.id] = sections[section.id].model_copy(
             update={"status": "running", "workflow_id": name}
         )
-        self.tell("section_started", section.title, section_id=section.id)
-        # from here on it may ask for budget and is told what people say
-        self.running[section.id] = workflow.get_external_workflow_handle(name)
-        self.unsent[section.id] = []
+        self.run.events.emit_event("section_started", section.title, section_id=section.id)
+        # From here on it may ask for budget, and signals are forwarded to it.
+        self._running[section.id] = workflow.get_external_workflow_handle(name)
+        self._unsent[section.id] = []
         try:
             handle = await workflow.start_child_workflow(
-                "IterativeResearch",
+                self.child_workflow,
                 args=[
-                    self.request.model_copy(update={"mode": "iterative", "approve": (), "limits": mine}),
+                    self.context.request.model_copy(
+                        update={"mode": "iterative", "approve": (), "limits": limits}
+                    ),
                     child,
                 ],
                 id=name,
@@ -81,31 +85,32 @@ class ParentSide(Conductor):
                 parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
                 static_summary=policy.shorten(section.title),
             )
-            for signal, payload in self.unsent.pop(section.id):
+            for signal, payload in self._unsent.pop(section.id):
                 await self._send(section.id, signal, payload)
             outcome: Outcome = await handle
             return outcome
         finally:
-            self.unsent.pop(section.id, None)
-            self.running.pop(section.id, None)
-            self.asking.pop(section.id, None)
+            self._unsent.pop(section.id, None)
+            self._running.pop(section.id, None)
+            self._requests.pop(section.id, None)
 
-    def child_state(self, section: ReportPlanSection) -> RunState:
-        """What a section starts with: its lease, and what the run has learned and been told so far."""
-        state, limits = self.state, self.budget_ledger.limits
-        lease = self.budget_ledger.lease(section.id, self.share.tokens, self.share.cost_microusd)
-        seconds = self.budget_ledger.research_seconds(self.now())
-        mine = limits.model_copy(
+    def _child_state(self, section: ReportPlanSection) -> RunState:
+        """The initial state of a section: its lease, and what the run knows so far."""
+        context, state = self.context, self.context.state
+        limits, models = context.budget.limits, self.run.models
+        lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
+        seconds = context.research_seconds()
+        limits = limits.model_copy(
             update={
                 "max_tokens": None if limits.max_tokens is None else lease.tokens,
                 "max_cost_microusd": None if limits.max_cost_microusd is None else lease.cost_microusd,
                 "max_seconds": None if seconds is None else max(seconds, 1.0),
             }
         )
-        drafts = self.request.writer == "proofreader"
-        budget = Budget(limits=mine, started_at=self.now())
-        if drafts and self.choice("writer").backend != "extractive":
-            budget.keep_for_writing([(ALLOWANCES["writer"], self.price("writer"))])
+        drafts = context.request.writer == "proofreader"
+        budget = Budget(limits=limits, started_at=context.now())
+        if drafts and models.is_paid("writer"):
+            budget.keep_for_writing([(ALLOWANCES["writer"], models.price("writer"))])
         child = RunState(
             budget=budget,
             prepared=state.prepared,
@@ -113,7 +118,7 @@ class ParentSide(Conductor):
             unusable=list(state.unusable),
             job=SectionJob(
                 section=section,
-                parent_id=workflow.info().workflow_id,
+                parent_id=context.run_id,
                 background=state.plan.background_context if state.plan else "",
                 write_draft=drafts,
             ),
@@ -125,63 +130,62 @@ class ParentSide(Conductor):
 
     # budget
 
-    @workflow.signal
-    async def request_lease(self, *said: object) -> None:
+    async def accept_lease_request(self, request: LeaseRequest) -> None:
         """A section's next call does not fit into its lease."""
-        wanted = self.read_signal("request_lease", LeaseRequest, said)
-        if wanted is None or wanted.section_id not in self.running:
-            return
-        self.asking[wanted.section_id] = wanted
-        self.serve_leases()
-        await self.send_grants()
+        if request.section_id in self._running:
+            self._requests[request.section_id] = request
+            await self.serve_requests()
 
-    def serve_leases(self) -> None:
-        """Grant what can be granted; when nothing can come back by itself, ask one section to end."""
-        for section, wanted in list(self.asking.items()):
-            if self.budget_ledger.refusal(wanted.least_tokens, wanted.least_cost_microusd) is not None:
-                continue
-            lease = self.budget_ledger.lease(section, wanted.tokens, wanted.cost_microusd)
-            del self.asking[section]
-            self.to_grant.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
-        if self.asking and len(self.asking) == len(self.running):
-            furthest = max(self.asking, key=lambda section: self.state.sections[section].iteration)
-            del self.asking[furthest]
-            self.to_grant.append((furthest, Grant(final=True)))
-
-    async def send_grants(self) -> None:
-        """Send the grants that were decided."""
-        grants, self.to_grant = self.to_grant, []
+    async def serve_requests(self) -> None:
+        """Grant what can be granted; when nothing can be given back, end one section. Send the grants."""
+        self._decide_grants()
+        grants, self._grants = self._grants, []
         for section, grant in grants:
             await self._send(section, "grant", grant)
 
-    # passing on
+    def _decide_grants(self) -> None:
+        budget = self.context.budget
+        for section, request in list(self._requests.items()):
+            if budget.refusal(request.least_tokens, request.least_cost_microusd) is not None:
+                continue
+            lease = budget.lease(section, request.tokens, request.cost_microusd)
+            del self._requests[section]
+            self._grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
+        if self._requests and len(self._requests) == len(self._running):
+            sections = self.context.state.sections
+            furthest = max(self._requests, key=lambda section: sections[section].iteration)
+            del self._requests[furthest]
+            self._grants.append((furthest, Grant(final=True)))
 
-    @workflow.signal
-    def section_report(self, *said: object) -> None:
-        """A section tells how far it is."""
-        progress = self.read_signal("section_report", SectionProgress, said)
-        if progress is not None and progress.id in self.running:
-            self.state.sections[progress.id] = progress
+    # signals
 
-    async def pass_on(self, signal: str, payload: Steer | AddSource | None = None) -> None:
-        for section in list(self.running):
+    def accept_report(self, progress: SectionProgress) -> None:
+        """A section reports its progress."""
+        if progress.id in self._running:
+            self.context.state.sections[progress.id] = progress
+
+    async def forward(self, signal: str, payload: Steer | AddSource | None = None) -> None:
+        """Send a signal to every running section."""
+        for section in list(self._running):
             await self._send(section, signal, payload)
 
     async def share_extension(self, more: ExtendBudget) -> None:
+        """Pass an extension on: time and iterations to each section, tokens and cost on request."""
         if more.iterations or more.seconds:
-            for section in list(self.running):
+            for section in list(self._running):
                 await self._send(section, "grant", Grant(iterations=more.iterations, seconds=more.seconds))
-        self.serve_leases()
-        await self.send_grants()
+        await self.serve_requests()
 
     async def _send(self, section: str, signal: str, payload: Steer | AddSource | Grant | None) -> None:
-        if section in self.unsent:
-            self.unsent[section].append((signal, payload))
+        if section in self._unsent:
+            self._unsent[section].append((signal, payload))
             return
-        handle = self.running.get(section)
+        handle = self._running.get(section)
         if handle is None:
             return
         try:
             await (handle.signal(signal) if payload is None else handle.signal(signal, payload))
         except FailureError as error:
-            self.tell("section_gone", f"{section} could not be told: {error}", section_id=section)
+            self.run.events.emit_event(
+                "section_gone", f"{section} could not be reached: {error}", section_id=section
+            )

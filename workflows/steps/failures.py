@@ -1,4 +1,4 @@
-"""What a failed activity says: read from Temporal's errors as `activities.errors` wrote them."""
+"""Reads what failed in an activity from Temporal's errors, as `activities.errors` wrote them."""
 
 from typing import get_args
 
@@ -20,7 +20,7 @@ class OutOfBudget(Exception):
 
 
 class StepFailed(Exception):
-    """A thinking step failed for good."""
+    """A model step failed, and its retries are used up."""
 
     def __init__(self, category: str, message: str) -> None:
         super().__init__(message)
@@ -28,8 +28,8 @@ class StepFailed(Exception):
 
 
 def model_failure(error: ActivityError) -> tuple[StepFailed, Usage]:
-    """What a failed thinking step says of the model, and what was paid for it. A call that timed out was
-    made, though nobody knows what it used."""
+    """Why a model step failed, and the usage to charge. A call that timed out counts as one call of unknown
+    size."""
     cause = cause_of(error)
     detail = first_detail(cause)
     try:
@@ -40,8 +40,8 @@ def model_failure(error: ActivityError) -> tuple[StepFailed, Usage]:
 
 
 def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
-    """How a failed search stands in the ledger: status, detail, attempts. A time-out, or a worker that never
-    took it, is an outage."""
+    """Status, detail and attempts of a failed search for the search ledger. A time-out, or a search that no
+    worker picked up, counts as an outage."""
     cause = cause_of(error)
     given = first_detail(cause).get("status")
     status: SearchStatus = next((known for known in get_args(SearchStatus) if known == given), "unavailable")
@@ -50,18 +50,18 @@ def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
 
 
 def cause_of(error: ActivityError) -> FailureError | None:
-    """What the activity itself raised."""
+    """The error that the activity itself raised."""
     cause = error.cause
     return cause if isinstance(cause, FailureError) else None
 
 
 def first_detail(error: FailureError | None) -> dict[str, object]:
-    """What `activities.errors.to_application_error` put in."""
+    """The details that `activities.errors.to_application_error` attached; empty without any."""
     if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
         return error.details[0]
     return {}
 
 
 def message_of(error: FailureError | None) -> str:
-    """One line for a person."""
-    return " ".join(str(error.message if error else "it failed").split())[:300]
+    """The error's message as one line."""
+    return " ".join(str(error.message if error else "no error was given").split())[:300]

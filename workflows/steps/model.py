@@ -1,17 +1,17 @@
-"""How a run thinks: every step with its reservation, its time-out and its account.
+"""Model steps: each with its reservation, its time-out and its charge.
 
 Invariants:
 
 * no model is called without a reservation, and every reservation is settled, whatever happens to the call;
-* when a model cannot answer, the step is done without one and the report says so; only the judge's failures
-  are counted, because a verdict must not be made up;
-* a step that nothing can answer has an answer of its own (`otherwise`), so that a report always comes out.
+* when a model cannot answer, the step runs without one and the report says so; only failures of the judge are
+  counted, because a verdict must not be invented;
+* a step that nothing can answer has a default, so that every run ends with a report.
 """
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import chain, repeat
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -19,267 +19,287 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
     from activities.roles.allowances import ALLOWANCES
-    from activities.steps import Charged, Prepared, Role, StepContext
-    from activities.types import Allowance, ModelChoice, Price, Profile, StopReason, Usage
+    from activities.steps import Charged, Role, StepContext
+    from activities.types import Allowance, ModelChoice, Price, StopReason, Usage
 
-from workflows.handlers import Messages
+from workflows.context import RunContext
+from workflows.events import EventLog
 from workflows.rules.budget import worst_cost
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure
-from workflows.steps.retry import surviving
+from workflows.steps.retry import retry_on_worker_loss
 
+# `Step` is quoted where it is used: pydantic hides the type variable of `Charged` at run time.
 I = TypeVar("I", bound=StepContext)  # noqa: E741 - input
 O = TypeVar("O")  # noqa: E741 - output
 
-WORTH_WAITING = ("unavailable", "rate_limited")
+Step: TypeAlias = Callable[[ThinkActivities, I], Awaitable["Charged[O]"]]
+"""The activity of a model step."""
+MoreBudget = Callable[[Allowance, Price | None], Awaitable[bool]]
+"""Asks for more budget when a call does not fit; False when there is none."""
+
+TEMPORARY = ("unavailable", "rate_limited")
 """Failures of a model that is expected back."""
-BY_CODE = "code"
+COMPUTED = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
-NOTHING = Allowance(input_tokens=0, output_tokens=0)
-"""What a step without a model may spend."""
+NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
+"""The allowance of a step without a model."""
 MODEL_WAITS = (30.0, 60.0, 120.0, 300.0, 600.0)
 """Seconds between attempts while a run waits for its model; the last one repeats."""
 
 
-class Thinking(Messages):
-    """Base of the research workflows: asks models."""
+class ModelSteps:
+    """Executes the steps that ask a language model, and charges them to the budget."""
 
-    @property
-    def prepared(self) -> Prepared:
-        """What the worker said it has; `get_ready` comes first."""
-        assert self.state.prepared is not None
-        return self.state.prepared
-
-    @property
-    def profile(self) -> Profile:
-        return self.prepared.profile
+    def __init__(self, context: RunContext, events: EventLog, request_more: MoreBudget) -> None:
+        self.context = context
+        self.events = events
+        self._request_more = request_more
 
     def choice(self, role: Role) -> ModelChoice:
         """The model that serves a role."""
-        models = self.prepared.models
+        models = self.context.prepared.models
         return models.get(role) or models.get("default") or ModelChoice()
 
-    def price(self, role: Role) -> Price | None:
-        return self.prepared.prices.get(self.choice(role).model)
+    def is_paid(self, role: Role) -> bool:
+        """Whether a language model serves a role, and not the extractive back end."""
+        return self.choice(role).backend != "extractive"
 
-    def refused(self, role: Role, writing: bool = False) -> StopReason | None:
-        """Why the budget does not allow a call in a role now, if it does not."""
-        if self.choice(role).backend == "extractive":
+    def price(self, role: Role) -> Price | None:
+        """The price of the model that serves a role; None when it is not known."""
+        return self.context.prepared.prices.get(self.choice(role).model)
+
+    def refusal(self, role: Role, writing: bool = False) -> StopReason | None:
+        """Why the budget does not allow a call of a role now; None when it does."""
+        if not self.is_paid(role):
             return None
         cost = worst_cost(ALLOWANCES[role], self.price(role))
-        return self.budget_ledger.refusal(ALLOWANCES[role].tokens, cost, writing)
+        return self.context.budget.refusal(ALLOWANCES[role].tokens, cost, writing)
 
-    async def think(
+    # the writing reserve
+
+    def calls_to_write(self) -> list[tuple[Allowance, Price | None]]:
+        """The paid calls that the report still needs."""
+        context = self.context
+        naming: tuple[Role, ...] = ("hypothesis_generator",) if context.profile.candidates else ()
+        roles = (*naming, *context.traits.writing_roles(context.request, context.state))
+        return [(ALLOWANCES[role], self.price(role)) for role in roles if self.is_paid(role)]
+
+    def reserve_for_writing(self) -> None:
+        """Keep back the budget that writing the report needs."""
+        self.context.budget.keep_for_writing(self.calls_to_write())
+
+    def shrink_writing_reserve(self) -> None:
+        """Release what the calls that are left cannot need."""
+        self.context.budget.release_from_writing(self.calls_to_write())
+
+    # executing a step
+
+    async def execute(
         self,
         role: Role,
-        method: Callable[[ThinkActivities, I], Awaitable[Charged[O]]],
+        method: "Step[I, O]",
         step: I,
-        otherwise: O | None,
+        default: O | None,
         *,
         writing: bool = False,
-        offline: bool = False,
+        use_model: bool = True,
     ) -> O:
-        """One thinking step, reserved before and settled after.
+        """Execute one step, reserved before and settled after.
 
-        Without budget or time it raises OutOfBudget, or, when `writing`, goes on without a model. A model
-        that cannot answer is replaced by the extractive back end, and that by `otherwise`; without one (the
-        judge) it raises StepFailed. `offline` asks no model at all.
+        Without budget or time it raises OutOfBudget, or, when `writing`, continues without a model. A model
+        that cannot answer is replaced by the extractive back end, and that by `default`; without a default
+        (the judge) it raises StepFailed. `use_model=False` calls no model at all.
         """
         choice, allowance, price = self.choice(role), ALLOWANCES[role], self.price(role)
-        silent = offline or choice.backend == "extractive"
-        silent = silent or (choice in self.state.unusable and otherwise is not None)
-        if silent or (writing and self.too_late_to_write()):
-            return await self._extractive(role, method, step, otherwise)
+        free = not use_model or choice.backend == "extractive"
+        free = free or (choice in self.context.state.unusable and default is not None)
+        if free or (writing and self._too_late_to_write()):
+            return await self._extractive(role, method, step, default)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
-            number = await self.reserve(role, allowance, price, writing)
+            number = await self._reserve(role, allowance, price, writing)
             if number is None and not writing:
-                raise OutOfBudget(self.refused(role) or "token_budget_exceeded")
+                raise OutOfBudget(self.refusal(role) or "token_budget_exceeded")
             if number is None:
-                self.note(
+                self.events.add_limitation(
                     "The budget was used up: parts of the report were written without a language model."
                 )
-                return await self._extractive(role, method, step, otherwise)
+                return await self._extractive(role, method, step, default)
             try:
                 charged = await self._paid(role, method, step, number, writing)
             except StepFailed as failed:
-                if failed.category in WORTH_WAITING and await self._wait_for_model(next(waits)):
+                if failed.category in TEMPORARY and await self._wait_for_model(next(waits)):
                     continue
-                return await self._without_model(role, method, step, otherwise, failed)
-            self.state.model_down = False
+                return await self._replace_model(role, method, step, default, failed)
+            self.context.state.model_down = False
             return self._accept(role, charged)
 
-    async def conclude_from_input(
-        self, role: Role, method: Callable[[ThinkActivities, I], Awaitable[Charged[O]]], step: I, otherwise: O
-    ) -> O:
-        """A step that has no evidence to look at: its answer follows from its input and costs nothing.
+    async def execute_without_evidence(self, role: Role, method: "Step[I, O]", step: I, default: O) -> O:
+        """A step without evidence to read: its answer follows from its input and costs nothing.
 
-        A section concludes it in passing, because several begin at once and each round trip delays them all.
+        A section uses the default at once: several sections begin together, and each activity delays all.
         """
-        if self.state.job is not None:
-            return otherwise
-        return await self._extractive(role, method, step, otherwise, quiet=True)
+        if self.context.state.job is not None:
+            return default
+        return await self._extractive(role, method, step, default, record_model=False)
 
-    def too_late_to_write(self) -> bool:
-        """Whether the time limit leaves no room for another paid call; the report says so."""
-        left = self.budget_ledger.remaining_seconds(self.now())
-        if left is None or left > policy.MINIMUM.total_seconds():
-            return False
-        self.note("The time was used up: parts of the report were written without a language model.")
-        return True
-
-    async def reserve(
-        self, role: Role, allowance: Allowance, price: Price | None, writing: bool
-    ) -> int | None:
-        """Hold budget for a call; a section may have to ask its parent for more."""
-        return self.budget_ledger.reserve(role, allowance, price, writing)
-
-    async def _paid(
-        self,
-        role: Role,
-        method: Callable[[ThinkActivities, I], Awaitable[Charged[O]]],
-        step: I,
-        number: int,
-        writing: bool,
-    ) -> Charged[O]:
-        """A call to a model under a reservation, which is settled whatever happens. Raises StepFailed, and
-        OutOfBudget when the time for research ended before the answer came."""
-        usage = Usage(calls=1)
-        try:
-            charged = await self._execute(role, method, step, self.choice(role), ALLOWANCES[role], writing)
-            usage = charged.usage
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                self.note("A model call was cancelled: what it had used until then is not counted.")
-                raise
-            failed, usage = model_failure(error)
-            if failed.category in PERMANENT:
-                self.state.unusable.append(self.choice(role))
-            left = self.budget_ledger.research_seconds(self.now())
-            if not writing and left is not None and left <= 0:
-                raise OutOfBudget("timeout") from error
-            self.state.model_down = self.state.model_down or failed.category in WORTH_WAITING
-            raise failed from error
-        else:
-            return charged
-        finally:
-            self.budget_ledger.settle(number, usage)
-
-    async def _execute(
-        self,
-        role: Role,
-        method: Callable[[ThinkActivities, I], Awaitable[Charged[O]]],
-        step: I,
-        choice: ModelChoice,
-        allowance: Allowance,
-        writing: bool,
-    ) -> Charged[O]:
-        paid, ledger = choice.backend != "extractive", self.budget_ledger
-        completed = self._completed(step, choice, allowance)
-
-        async def take() -> Charged[O]:
-            now = self.now()
-            left = ledger.remaining_seconds(now) if writing else ledger.research_seconds(now)
-            return await workflow.execute_activity_method(
-                method,
-                completed,
-                **policy.thinking(
-                    left if paid else None,
-                    f"{role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
-                    model_down=paid and self.state.model_down,
-                ),
-            )
-
-        return await surviving(take)
-
-    def _completed(self, step: I, choice: ModelChoice, allowance: Allowance) -> I:
-        """A step's input with what is decided when it is taken."""
-        return step.model_copy(
-            update={
-                "model": choice,
-                "fallbacks": self.prepared.fallbacks if choice.backend != "extractive" else (),
-                "allowance": allowance,
-                "steering": tuple(self.state.control.steering),
-                "section": self.state.job.section.id if self.state.job else step.section,
-            }
-        )
-
-    async def _extractive(
-        self,
-        role: Role,
-        method: Callable[[ThinkActivities, I], Awaitable[Charged[O]]],
-        step: I,
-        otherwise: O | None,
-        *,
-        quiet: bool = False,
-    ) -> O:
-        """The step without a language model; `quiet` when none would be asked anyway, so that none is named.
-        Raises StepFailed when that fails too and nothing stands in."""
-        try:
-            charged = await self._execute(role, method, step, ModelChoice(), NOTHING, writing=True)
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            failed, _ = model_failure(error)
-            name = role.replace("_", " ")
-            self.tell("step_failed", f"{name}: {failed}", role=role)
-            self.note(f"A step failed and is missing: {name} ({failed}).")
-            if otherwise is None:
-                raise failed from error
-            return otherwise
-        return charged.output if quiet else self._accept(role, charged)
-
-    async def _without_model(
-        self,
-        role: Role,
-        method: Callable[[ThinkActivities, I], Awaitable[Charged[O]]],
-        step: I,
-        otherwise: O | None,
-        failed: StepFailed,
-    ) -> O:
-        name = role.replace("_", " ")
-        self.tell("model_failed", f"{name}: {failed}", category=failed.category, role=role)
-        self.note(f"The language model did not answer as {name} ({failed}).")
-        if otherwise is None:
-            raise failed
-        return await self._extractive(role, method, step, otherwise)
-
-    async def _wait_for_model(self, seconds: float) -> bool:
-        """Wait durably for a model that is down, if the request says so; False when that makes no sense."""
-        control, left = self.state.control, self.budget_ledger.research_seconds(self.now())
-        if not self.request.wait_for_model or control.finish or (left is not None and left <= seconds):
-            return False
-        before = control.phase
-        message = f"the model is down; asking again in {seconds:g} s"
-        self.enter("waiting_for_model", message)
-        self.tell("waiting_for_model", message)
-        over = await self.rest(seconds, "the model is down")
-        self.enter(before, "asking the model again")
-        return over
-
-    async def rest(self, seconds: float, why: str) -> bool:
-        """Let time pass; False when a reviewer who wants to finish cut it short."""
+    async def pause_for(self, seconds: float, reason: str) -> bool:
+        """Wait; return False when a reviewer's request to finish ended the wait early."""
+        control = self.context.state.control
         try:
             await workflow.wait_condition(
-                lambda: self.state.control.finish, timeout=timedelta(seconds=seconds), timeout_summary=why
+                lambda: control.finish, timeout=timedelta(seconds=seconds), timeout_summary=reason
             )
         except TimeoutError:
             return True
         return False
 
+    def _too_late_to_write(self) -> bool:
+        """Whether the time limit leaves no room for another paid call; adds the limitation."""
+        left = self.context.budget.remaining_seconds(self.context.now())
+        if left is None or left > policy.MINIMUM.total_seconds():
+            return False
+        self.events.add_limitation(
+            "The time was used up: parts of the report were written without a language model."
+        )
+        return True
+
+    async def _reserve(
+        self, role: Role, allowance: Allowance, price: Price | None, writing: bool
+    ) -> int | None:
+        """Reserve budget for a call; a section may have to ask its parent for more."""
+        budget = self.context.budget
+        number = budget.reserve(role, allowance, price, writing)
+        while number is None and await self._request_more(allowance, price):
+            number = budget.reserve(role, allowance, price, writing)
+        return number
+
+    async def _paid(self, role: Role, method: "Step[I, O]", step: I, number: int, writing: bool) -> Charged[O]:
+        """A call to a model under a reservation, which is always settled. Raises StepFailed, and OutOfBudget
+        when the time for research ended before the answer came."""
+        state, usage = self.context.state, Usage(calls=1)
+        try:
+            charged = await self._run_activity(
+                role, method, step, self.choice(role), ALLOWANCES[role], writing
+            )
+            usage = charged.usage
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                self.events.add_limitation(
+                    "A model call was cancelled: what it had used until then is not counted."
+                )
+                raise
+            failed, usage = model_failure(error)
+            if failed.category in PERMANENT:
+                state.unusable.append(self.choice(role))
+            left = self.context.research_seconds()
+            if not writing and left is not None and left <= 0:
+                raise OutOfBudget("timeout") from error
+            state.model_down = state.model_down or failed.category in TEMPORARY
+            raise failed from error
+        else:
+            return charged
+        finally:
+            self.context.budget.settle(number, usage)
+
+    async def _run_activity(
+        self,
+        role: Role,
+        method: "Step[I, O]",
+        step: I,
+        choice: ModelChoice,
+        allowance: Allowance,
+        writing: bool,
+    ) -> Charged[O]:
+        context, paid = self.context, choice.backend != "extractive"
+        state = context.state
+        complete = step.model_copy(
+            update={
+                "model": choice,
+                "fallbacks": context.prepared.fallbacks if paid else (),
+                "allowance": allowance,
+                "steering": tuple(state.control.steering),
+                "section": context.section_id or step.section,
+            }
+        )
+
+        async def attempt() -> Charged[O]:
+            now = context.now()
+            left = context.budget.remaining_seconds(now) if writing else context.research_seconds()
+            return await workflow.execute_activity_method(
+                method,
+                complete,
+                **policy.model_call(
+                    left if paid else None,
+                    f"{role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
+                    model_down=paid and state.model_down,
+                ),
+            )
+
+        return await retry_on_worker_loss(attempt)
+
+    async def _extractive(
+        self, role: Role, method: "Step[I, O]", step: I, default: O | None, *, record_model: bool = True
+    ) -> O:
+        """The step without a language model. Raises StepFailed when that fails too and there is no
+        default."""
+        try:
+            charged = await self._run_activity(role, method, step, ModelChoice(), NO_ALLOWANCE, writing=True)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            failed, _ = model_failure(error)
+            name = role.replace("_", " ")
+            self.events.emit_event("step_failed", f"{name}: {failed}", role=role)
+            self.events.add_limitation(f"A step failed and its result is missing: {name} ({failed}).")
+            if default is None:
+                raise failed from error
+            return default
+        return self._accept(role, charged) if record_model else charged.output
+
+    async def _replace_model(
+        self, role: Role, method: "Step[I, O]", step: I, default: O | None, failed: StepFailed
+    ) -> O:
+        """Record that the model failed, and execute the step without one."""
+        name = role.replace("_", " ")
+        self.events.emit_event("model_failed", f"{name}: {failed}", category=failed.category, role=role)
+        self.events.add_limitation(f"The language model did not answer as {name} ({failed}).")
+        if default is None:
+            raise failed
+        return await self._extractive(role, method, step, default)
+
+    async def _wait_for_model(self, seconds: float) -> bool:
+        """Wait durably for a model that is down, if the request says so; False when that makes no sense."""
+        control, left = self.context.state.control, self.context.research_seconds()
+        if (
+            not self.context.request.wait_for_model
+            or control.finish
+            or (left is not None and left <= seconds)
+        ):
+            return False
+        before = control.phase
+        message = f"the model is down; next attempt in {seconds:g} s"
+        self.events.set_phase("waiting_for_model", message)
+        self.events.emit_event("waiting_for_model", message)
+        waited = await self.pause_for(seconds, "the model is down")
+        self.events.set_phase(before, "calling the model again")
+        return waited
+
     def _accept(self, role: Role, charged: Charged[O]) -> O:
-        """Record which model answered and what the reader must be told."""
-        state = self.state
-        if charged.model not in (*state.models, BY_CODE):
+        """Record which model answered and the limitations that come with the answer."""
+        state = self.context.state
+        if charged.model not in (*state.models, COMPUTED):
             state.models.append(charged.model)
         if charged.prompt_version and charged.prompt_version not in state.prompt_versions:
             state.prompt_versions.append(charged.prompt_version)
         for text in charged.notes:
-            self.note(text)
+            self.events.add_limitation(text)
         if charged.fell_back:
-            self.note(
-                f"{role.replace('_', ' ').capitalize()}: {charged.model} answered for a model that is down."
+            self.events.add_limitation(
+                f"{role.replace('_', ' ').capitalize()}: {charged.model} answered in place of a model "
+                "that is down."
             )
         return charged.output

@@ -1,8 +1,8 @@
 """Time-outs and retries by kind of step.
 
-Invariants: every policy has an end; every activity that may hang heartbeats; a start-to-close time-out is
-longer than any single attempt should take; the schedule-to-close time-out is clipped to what is left of the
-run's time, so that a durable deadline races every step.
+Invariants: every retry policy has an end; every activity that may hang sends heartbeats; a start-to-close
+time-out is longer than a single attempt should need; the schedule-to-close time-out is clipped to the time
+the run has left, so that its deadline also ends a running step.
 """
 
 from datetime import timedelta
@@ -23,26 +23,26 @@ class Options(TypedDict, total=False):
 
 
 HEARTBEAT = timedelta(seconds=15)
-"""How soon a dead worker is noticed and how late a cancel may arrive."""
+"""Time after which a dead worker is noticed, and the longest delay of a cancel."""
 MINIMUM = timedelta(seconds=1)
-"""A step that has been begun gets this much, however little time is left."""
+"""Time-out of a step that is started when hardly any time is left."""
 
-_THINKING = RetryPolicy(
+_MODEL_RETRIES = RetryPolicy(
     initial_interval=timedelta(seconds=1),
     backoff_coefficient=2.0,
     maximum_interval=timedelta(seconds=60),
     maximum_attempts=5,
 )
-_DISTRUSTED = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=1)
+_SINGLE_ATTEMPT = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=1)
 SEARCH_ATTEMPTS = 4
 
-_SEARCHING = RetryPolicy(
+_SOURCE_RETRIES = RetryPolicy(
     initial_interval=timedelta(seconds=1),
     backoff_coefficient=2.0,
     maximum_interval=timedelta(seconds=30),
     maximum_attempts=SEARCH_ATTEMPTS,
 )
-_BOOKKEEPING = RetryPolicy(
+_INTERNAL_RETRIES = RetryPolicy(
     initial_interval=timedelta(milliseconds=500),
     backoff_coefficient=2.0,
     maximum_interval=timedelta(seconds=15),
@@ -50,10 +50,10 @@ _BOOKKEEPING = RetryPolicy(
 )
 
 
-def thinking(left: float | None, summary: str, *, model_down: bool = False) -> Options:
-    """A call to a model: minutes long, dear, retried with the delay the server asks for. While the model is
-    known to be down a single attempt asks whether it is back."""
-    policy = _DISTRUSTED if model_down else _THINKING
+def model_call(left: float | None, summary: str, *, model_down: bool = False) -> Options:
+    """A call to a model: minutes long, expensive, retried after the delay the server asks for. While the
+    model is known to be down, a single attempt checks whether it is back."""
+    policy = _SINGLE_ATTEMPT if model_down else _MODEL_RETRIES
     return _clip(
         Options(
             start_to_close_timeout=timedelta(minutes=5),
@@ -66,13 +66,13 @@ def thinking(left: float | None, summary: str, *, model_down: bool = False) -> O
     )
 
 
-def searching(left: float | None, summary: str, queue: str | None) -> Options:
-    """One exchange with a source; on a queue of its own when the source's rate is strict."""
+def source_call(left: float | None, summary: str, queue: str | None) -> Options:
+    """One request to a source, on a queue of its own when the source's rate is strict."""
     options = Options(
         start_to_close_timeout=timedelta(seconds=90),
         schedule_to_close_timeout=timedelta(minutes=10),
         heartbeat_timeout=HEARTBEAT,
-        retry_policy=_SEARCHING,
+        retry_policy=_SOURCE_RETRIES,
         summary=summary,
     )
     if queue is not None:
@@ -80,12 +80,12 @@ def searching(left: float | None, summary: str, queue: str | None) -> Options:
     return _clip(options, left)
 
 
-def bookkeeping(summary: str) -> Options:
-    """Preparing and publishing: no model, no source; never clipped, so that a report always comes out."""
+def internal_step(summary: str) -> Options:
+    """Preparing and publishing: no model, no source; never clipped, so that every run ends with a report."""
     return Options(
         start_to_close_timeout=timedelta(minutes=3),
         heartbeat_timeout=HEARTBEAT,
-        retry_policy=_BOOKKEEPING,
+        retry_policy=_INTERNAL_RETRIES,
         summary=summary,
     )
 
@@ -100,6 +100,6 @@ def _clip(options: Options, left: float | None) -> Options:
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """One line for the Web UI's timeline."""
+    """A text as one line of at most `limit` characters, for the Web UI's timeline."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,8 +1,8 @@
-"""Steps outlive the workers that take them.
+"""Retrying steps that were lost to a dead worker.
 
-An activity has few attempts, because each stands for a failure of a source or a model. A worker that dies
-uses up an attempt as well, which says nothing of either: a step whose last attempt was lost to a death is
-taken again.
+An activity has few attempts, because each stands for a failure of a source or a model. The death of a worker
+uses up an attempt too, although it says nothing about either, so a step whose last attempt was lost that way
+is scheduled again.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,23 +13,23 @@ from temporalio.exceptions import TimeoutError as TimedOut
 
 T = TypeVar("T")
 
-LIVES = 6
-"""How often a step is taken at most. A step that kills whoever takes it must come to an end."""
+MAX_EXECUTIONS = 6
+"""How often a step is executed at most, so that one that kills its worker comes to an end."""
 
 
-async def surviving(step: Callable[[], Awaitable[T]]) -> T:
-    """Take a step, and again when workers died under it. Raises ActivityError."""
-    for _ in range(LIVES - 1):
+async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:
+    """Retry an activity whose last attempt was lost to a dead worker. Raises ActivityError."""
+    for _ in range(MAX_EXECUTIONS - 1):
         try:
             return await step()
         except ActivityError as error:
-            if not worker_died(error):
+            if not worker_was_lost(error):
                 raise
     return await step()
 
 
-def worker_died(error: ActivityError) -> bool:
-    """Whether the last attempt ended because nothing more was heard of the worker."""
+def worker_was_lost(error: ActivityError) -> bool:
+    """Whether the last attempt ended because its worker stopped sending heartbeats."""
     return (
         error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
         and isinstance(error.cause, TimedOut)

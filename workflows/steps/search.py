@@ -1,4 +1,4 @@
-"""How a run searches: all searches at once, each a row of the ledger.
+"""Search steps: all searches of a step at once, each a row of the search ledger.
 
 A failed search is a row with its status, never an exception and never "no results".
 """
@@ -15,24 +15,29 @@ with workflow.unsafe.imports_passed_through():
     from activities.steps import AgentTask, Hits, SearchTask
     from activities.types import EvidenceRef, Filters, Query, SearchRecord, SearchStatus, SourceOption
 
+from workflows.context import RunContext
+from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.steps import policy
 from workflows.steps.failures import search_failure
-from workflows.steps.model import Thinking
-from workflows.steps.retry import surviving
+from workflows.steps.retry import retry_on_worker_loss
 
 EVIDENCE_KEPT = 240
-"""Items a run keeps references to; judged helpful ones and newer ones are kept first."""
-EXCHANGES = 20
-"""Exchanges one search may take, whatever cursor its source returns."""
+"""References a run keeps at most; items judged relevant come first, then the newest."""
+MAX_PAGES = 20
+"""Requests that one search makes at most, whatever cursor its source returns."""
 
 
-class Searching(Thinking):
-    """Base of the research workflows: asks sources."""
+class SearchSteps:
+    """Executes searches and keeps the search ledger and the evidence."""
 
-    async def search(self, tasks: Sequence[AgentTask]) -> tuple[list[SearchStatus], int]:
-        """Make all searches at once; return how each ended and how many items are new. When the run is
-        cancelled, what was answered until then is kept."""
+    def __init__(self, context: RunContext, events: EventLog) -> None:
+        self.context = context
+        self.events = events
+
+    async def execute(self, tasks: Sequence[AgentTask]) -> tuple[list[SearchStatus], int]:
+        """Execute all searches at once; return the status of each and the number of new items. When the run
+        is cancelled, the results that have arrived are kept."""
         running = [asyncio.create_task(self._search(task)) for task in tasks]
         try:
             await workflow.wait(running)
@@ -43,20 +48,21 @@ class Searching(Thinking):
             raise
         finally:
             answers = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
-            new = sum(self._enter_in_ledger(record, found) for record, found in answers)
-            self._forget()
+            new = sum(self._record(record, found) for record, found in answers)
+            self._limit_evidence()
         for search in running:
             search.result()
         return [record.status for record, _ in answers], new
 
-    def _enter_in_ledger(self, record: SearchRecord, found: Sequence[EvidenceRef]) -> int:
-        """A search and what it found; how much of it is new."""
-        self.state.searches.append(record)
-        self.state.identified += record.kept
-        merged = merge(self.state.evidence, found, record.section)
-        self.state.evidence = list(merged.refs)
-        self.state.duplicates += merged.duplicates
-        self.tell(
+    def _record(self, record: SearchRecord, found: Sequence[EvidenceRef]) -> int:
+        """Add a search and its results to the state; return the number of new items."""
+        state = self.context.state
+        state.searches.append(record)
+        state.identified += record.kept
+        merged = merge(state.evidence, found, record.section)
+        state.evidence = list(merged.refs)
+        state.duplicates += merged.duplicates
+        self.events.emit_event(
             "search",
             f"{record.source}: {record.status}, {record.kept} kept of {record.hits}",
             source=record.source,
@@ -66,21 +72,21 @@ class Searching(Thinking):
         return len(merged.new_ids)
 
     async def _search(self, task: AgentTask) -> tuple[SearchRecord, list[EvidenceRef]]:
-        """One search, exchange by exchange. Whatever becomes of it, it is a row of the ledger."""
-        began, found = self.now(), list[EvidenceRef]()
+        """One search, page by page. However it ends, it is a row of the ledger."""
+        started, found = self.context.now(), list[EvidenceRef]()
         row = SearchRecord(
             source=task.agent,
             query=task.query,
             asked=task.query,
             status="empty",
             gap=task.gap,
-            section=self.state.job.section.id if self.state.job else "",
-            iteration=self.state.loop.iteration,
+            section=self.context.section_id,
+            iteration=self.context.state.loop.iteration,
         )
         cursor: dict[str, str] | None = None
-        for _ in range(EXCHANGES):
+        for _ in range(MAX_PAGES):
             try:
-                hits = await surviving(partial(self._exchange, task, cursor))
+                hits = await retry_on_worker_loss(partial(self._request_page, task, cursor))
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
@@ -89,7 +95,7 @@ class Searching(Thinking):
                     update={
                         "status": "ok" if found else status,
                         "detail": detail,
-                        "seconds": round(self.now() - began, 3),
+                        "seconds": round(self.context.now() - started, 3),
                         "attempts": max(row.attempts, attempts),
                     }
                 ), found
@@ -107,55 +113,62 @@ class Searching(Thinking):
                 }
             )
             cursor = hits.cursor
-            if cursor is None or self.state.control.finish:
+            if cursor is None or self.context.state.control.finish:
                 break
         return row, found
 
-    async def _exchange(self, task: AgentTask, cursor: dict[str, str] | None) -> Hits:
-        option = next((s for s in self.prepared.sources if s.info.name == task.agent), None)
+    async def _request_page(self, task: AgentTask, cursor: dict[str, str] | None) -> Hits:
+        context = self.context
+        option = next((s for s in context.prepared.sources if s.info.name == task.agent), None)
         hits: Hits = await workflow.execute_activity(
             activity_name(task.agent),
             SearchTask(
-                run_id=workflow.info().workflow_id,
+                run_id=context.run_id,
                 source=task.agent,
-                query=Query(text=task.query, limit=self.request.limits.results_per_search, filters=Filters()),
+                query=Query(
+                    text=task.query, limit=context.request.limits.results_per_search, filters=Filters()
+                ),
                 cursor=cursor,
-                library=self.request.library if task.agent == "library" else None,
+                library=context.request.library if task.agent == "library" else None,
             ),
             result_type=Hits,
-            **policy.searching(
-                self.budget_ledger.research_seconds(self.now()),
+            **policy.source_call(
+                context.research_seconds(),
                 policy.shorten(f"{task.agent}: {task.query}"),
                 option.info.queue if option else None,
             ),
         )
         return hits
 
-    def _forget(self) -> None:
-        """Keep the references within bounds: helpful items first, best first, then the newest."""
-        refs = self.state.evidence
-        if len(refs) <= EVIDENCE_KEPT:
+    def _limit_evidence(self) -> None:
+        """Drop references beyond the limit: relevant items are kept first, best first, then the newest."""
+        state = self.context.state
+        if len(state.evidence) <= EVIDENCE_KEPT:
             return
-        rank = {name: place for place, name in enumerate(self.state.relevant)}
-        newest = {ref.evidence_id: -place for place, ref in enumerate(refs)}
-        order = sorted(refs, key=lambda r: (rank.get(r.evidence_id, len(rank)), newest[r.evidence_id]))
+        rank = {name: place for place, name in enumerate(state.relevant)}
+        newest = {ref.evidence_id: -place for place, ref in enumerate(state.evidence)}
+        order = sorted(
+            state.evidence, key=lambda r: (rank.get(r.evidence_id, len(rank)), newest[r.evidence_id])
+        )
         kept = {ref.evidence_id for ref in order[:EVIDENCE_KEPT]}
-        self.state.evidence = [ref for ref in refs if ref.evidence_id in kept]
-        self.note(f"Only the {EVIDENCE_KEPT} most promising items were kept for judging.")
+        state.evidence = [ref for ref in state.evidence if ref.evidence_id in kept]
+        self.events.add_limitation(f"Only the {EVIDENCE_KEPT} most promising items were kept for judging.")
 
     def sources(self) -> tuple[SourceOption, ...]:
-        """What is searched: the user's choice, else the profile's preference among what is enabled.
+        """The sources to search: the user's choice, else the profile's preference among the enabled ones.
 
-        The bundled sample library serves only when it was asked for or nothing else can be searched.
+        The bundled sample library is used only on request or when nothing else can be searched.
         """
-        enabled = {s.info.name: s for s in self.prepared.sources if s.enabled and s.info.role == "search"}
-        added = [name for name in self.state.control.added_sources if name in enabled]
-        if self.request.sources:
-            wanted = [name for name in (*self.request.sources, *added) if name in enabled]
+        state, prepared = self.context.state, self.context.prepared
+        enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
+        added = [name for name in state.control.added_sources if name in enabled]
+        if self.context.request.sources:
+            wanted = [name for name in (*self.context.request.sources, *added) if name in enabled]
         else:
-            fitting = self.state.parsed.sources if self.state.parsed else ()
-            preferred = [n for n in (fitting or self.profile.sources) if n in enabled and n != "library"]
+            fitting = state.parsed.sources if state.parsed else ()
+            preference = fitting or self.context.profile.sources
+            preferred = [name for name in preference if name in enabled and name != "library"]
             library = ["library"] if "library" in enabled else []
-            own = library if self.prepared.own_library else []
+            own = library if prepared.own_library else []
             wanted = [*own, *preferred, *added] or library or list(enabled)
         return tuple(enabled[name] for name in dict.fromkeys(wanted))

@@ -1,0 +1,130 @@
+"""What every part of a run works on: the request, the state, the clock and the budget."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any, NoReturn
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.steps import Prepared, Role
+    from activities.types import Mode, Profile, ReportPlan, ReportPlanSection
+    from workflows.types import ResearchRequest
+
+from workflows.rules.budget import Budget
+from workflows.rules.plan import number_sections, plan_hash
+from workflows.state import RunState
+
+
+@dataclass(frozen=True)
+class ModeTraits:
+    """How a mode differs from the others where shared parts need to know it."""
+
+    mode: Mode | None
+    """What the report and the progress name as the mode; None when it is still to be chosen."""
+    writing_roles: Callable[[ResearchRequest, RunState], tuple[Role, ...]]
+    """The model calls that the report still needs; what they may cost is kept back."""
+    single_section: bool = False
+    """Whether the report has one section, whose key question is the question of the run."""
+
+
+class RunContext:
+    """The request, the state and the clock of one run. Holds no logic of a mode."""
+
+    def __init__(self, request: ResearchRequest, state: RunState | None, traits: ModeTraits) -> None:
+        # The SDK passes plain JSON, whatever the type says, when an optional argument was not sent.
+        self.request = ResearchRequest.model_validate(request)
+        self.state = RunState.received(state)
+        self.traits = traits
+        self.state.loop.max_iterations = self.budget.limits.max_iterations
+
+    @property
+    def run_id(self) -> str:
+        """The workflow id."""
+        return workflow.info().workflow_id
+
+    def now(self) -> float:
+        """Seconds since the epoch, of the workflow's clock."""
+        return workflow.now().timestamp()
+
+    def timestamp(self) -> str:
+        """The workflow's time in ISO form."""
+        return workflow.now().astimezone(UTC).isoformat(timespec="seconds")
+
+    @property
+    def budget(self) -> Budget:
+        """The run's budget, opened on first use."""
+        if self.state.budget is None:
+            self.state.budget = Budget(limits=self.request.limits, started_at=self.now())
+        return self.state.budget
+
+    def research_seconds(self) -> float | None:
+        """Working seconds left for research; None without a limit."""
+        return self.budget.research_seconds(self.now())
+
+    @property
+    def prepared(self) -> Prepared:
+        """What the worker offers. `Preparation.initialize` must have run."""
+        assert self.state.prepared is not None
+        return self.state.prepared
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the run. `Preparation.initialize` must have run."""
+        return self.prepared.profile
+
+    @property
+    def section_id(self) -> str:
+        """The section of a deep run that this run researches; empty for a run of its own."""
+        return self.state.job.section.id if self.state.job else ""
+
+    @property
+    def question(self) -> str:
+        """The question of this run: its section's, that of a plan with a single section, or the request's."""
+        if self.state.job:
+            return self.state.job.section.key_question
+        if self.traits.single_section and self.state.plan and self.state.plan.report_outline:
+            return self.state.plan.report_outline[0].key_question
+        return self.request.question
+
+    @property
+    def outline(self) -> tuple[ReportPlanSection, ...]:
+        """The sections of the plan; empty before there is one."""
+        return self.state.plan.report_outline if self.state.plan else ()
+
+    @property
+    def max_sections(self) -> int:
+        """How many sections a plan of this run may have."""
+        return 1 if self.traits.single_section else self.request.limits.max_sections
+
+    def step_inputs(self) -> dict[str, Any]:
+        """The fields that the input of every model step has in common."""
+        return {
+            "run_id": self.run_id,
+            "question": self.question,
+            "background": self.state.plan.background_context if self.state.plan else "",
+            "profile": self.profile,
+        }
+
+    def adopt_plan(self, plan: ReportPlan) -> None:
+        """Make a plan the run's: number its sections and compute its hash. Ids in `plan` are replaced."""
+        outline = tuple(section.model_copy(update={"id": ""}) for section in plan.report_outline)
+        self.set_plan(plan.model_copy(update={"report_outline": outline}))
+
+    def set_plan(self, plan: ReportPlan) -> None:
+        """Make a plan the run's; section ids that are given and unique are kept."""
+        self.state.plan = number_sections(plan)
+        self.state.plan_hash = plan_hash(self.state.plan)
+
+    def history_is_long(self) -> bool:
+        """Whether to continue as new at this boundary."""
+        info = workflow.info()
+        return info.is_continue_as_new_suggested() or (
+            info.get_current_history_length() > self.request.history_events
+        )
+
+    async def continue_as_new(self) -> NoReturn:
+        """Continue as a new run of the same workflow with the whole state."""
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        workflow.continue_as_new(args=[self.request, self.state.carried()])

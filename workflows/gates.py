@@ -1,0 +1,122 @@
+"""Where a run waits for people: pauses at step boundaries, and approval gates.
+
+Invariants:
+
+* the run acts on signals at its next step boundary (`checkpoint`);
+* a gate that was opened stays open through continue-as-new, and so does its time-out;
+* the time spent waiting for people does not count as working time.
+"""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.steps import Decision
+    from activities.types import Gate
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+
+APPROVED = ("approved", "timed_out_approved", "chosen")
+"""Decisions after which a run continues."""
+
+
+class Gates:
+    """Pauses and approval gates of one run."""
+
+    def __init__(self, context: RunContext, events: EventLog) -> None:
+        self.context = context
+        self.events = events
+
+    async def checkpoint(self) -> None:
+        """A step boundary: wait while the run is paused. The signal handler stops the clock, not this wait:
+        in a deep run several boundaries may wait at once."""
+        control = self.context.state.control
+        if not control.paused:
+            return
+        before = control.phase
+        self.events.set_phase("paused", "paused by a reviewer")
+        await workflow.wait_condition(lambda: not control.paused)
+        self.events.set_phase(before, "resumed")
+
+    def end_pause(self) -> None:
+        """End a pause and restart the clock."""
+        self.context.state.control.paused = False
+        self.context.budget.release_clock("pause", self.context.now())
+
+    async def approval_gate(self, gate: Gate, message: str) -> bool:
+        """Wait for a decision at a gate, if the request asks for one; return whether to continue.
+
+        Without a time-out it waits without bound; with one, the request's default action applies. A reviewer
+        who asked to finish is not asked about the plan and the candidates, but still about the report.
+        """
+        control = self.context.state.control
+        if gate not in self.context.request.approve:
+            return True
+        if gate not in control.answers and not self._waived(gate):
+            self._open(gate, message)
+            await self._wait_for_decision(gate)
+        self.close()
+        if gate not in control.answers:
+            self.events.add_limitation(
+                f"The {gate} was not put to the reviewer, who had asked to finish the run."
+            )
+            return True
+        return control.answers[gate].action in APPROVED
+
+    def close(self) -> None:
+        """Close the gate that waits, if any."""
+        control = self.context.state.control
+        control.waiting_for, control.gate_opened_at = None, 0.0
+        self.context.budget.release_clock("gate", self.context.now())
+
+    def record_decision(self, decision: Decision) -> None:
+        """Record who decided what and when; for a plan also its hash."""
+        state, control = self.context.state, self.context.state.control
+        if decision.gate == "plan":
+            decision = decision.model_copy(update={"plan_hash": state.plan_hash})
+        control.answers[decision.gate] = decision
+        control.decisions.append(decision)
+        by = f" by {decision.by}" if decision.by else ""
+        self.events.emit_event(
+            "decision", f"{decision.gate} {decision.action.replace('_', ' ')}{by}", gate=decision.gate
+        )
+
+    def waits_for(self, gate: Gate) -> bool:
+        """Whether a gate is open and not decided yet."""
+        control = self.context.state.control
+        return control.waiting_for == gate and gate not in control.answers
+
+    async def _wait_for_decision(self, gate: Gate) -> None:
+        """Return when the gate is decided, timed out or waived; continue as new meanwhile if needed."""
+        context, control, request = self.context, self.context.state.control, self.context.request
+        timeout = request.approval_timeout_seconds
+        left = None if timeout is None else max(timeout - (context.now() - control.gate_opened_at), 0.0)
+        try:
+            await workflow.wait_condition(
+                lambda: gate in control.answers or self._waived(gate) or context.history_is_long(),
+                timeout=None if left is None else timedelta(seconds=left),
+                timeout_summary=f"approval of the {gate}",
+            )
+        except TimeoutError:
+            action = "timed_out_approved" if request.approval_default == "approve" else "timed_out_rejected"
+            if gate not in control.answers:
+                self.record_decision(
+                    Decision(gate=gate, action=action, by="time-out", at=context.timestamp())
+                )
+        if gate not in control.answers and not self._waived(gate):
+            await context.continue_as_new()
+
+    def _waived(self, gate: Gate) -> bool:
+        """Whether the reviewer's request to finish opens a gate."""
+        return self.context.state.control.finish and gate != "report"
+
+    def _open(self, gate: Gate, message: str) -> None:
+        """Show that a gate waits; one that was opened before continue-as-new keeps its opening time."""
+        control, now = self.context.state.control, self.context.now()
+        self.events.set_phase("waiting_for_approval", message)
+        if control.waiting_for != gate:
+            control.waiting_for, control.gate_opened_at = gate, now
+            self.context.budget.hold_clock("gate", now)
+            self.events.emit_event("approval_required", message, gate=gate)

@@ -1,0 +1,129 @@
+"""A research run: the parts that every mode holds, and the way every run ends.
+
+A mode is a workflow class that creates a `Run`, tells its story with the run's parts, and passes the story to
+`run_to_completion`. See `docs/workflows.md`.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from temporalio import workflow
+from temporalio.exceptions import is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.steps import PlannedSection
+    from activities.types import ReportPlan, ReportPlanSection, StopReason
+    from workflows.types import Outcome, ResearchRequest
+
+from workflows.context import ModeTraits, RunContext
+from workflows.events import EventLog
+from workflows.gates import Gates
+from workflows.sections.child import COMPLETE, ParentLink
+from workflows.state import RunState
+from workflows.steps.model import ModelSteps
+from workflows.steps.prepare import Preparation
+from workflows.steps.publish import Publisher
+from workflows.steps.research import ResearchSteps
+from workflows.steps.search import SearchSteps
+from workflows.steps.writing import NO_PAID_CALLS, CandidateSteps, WritingSteps
+
+SINGLE_SECTION_ID = "s1"
+
+
+class Run:
+    """The parts of one research run. Holds no logic of a mode."""
+
+    def __init__(self, request: ResearchRequest, state: RunState | None, traits: ModeTraits) -> None:
+        self.context = RunContext(request, state, traits)
+        self.events = EventLog(self.context)
+        self.gates = Gates(self.context, self.events)
+        self.parent = ParentLink(self.context, self.events)
+        self.models = ModelSteps(self.context, self.events, self.parent.request_budget)
+        self.preparation = Preparation(self.context, self.events, self.models)
+        self.searches = SearchSteps(self.context, self.events)
+        self.steps = ResearchSteps(self.context, self.events, self.models, self.searches, self.preparation)
+        self.writing = WritingSteps(self.context, self.events, self.models)
+        self.candidates = CandidateSteps(self.writing, self.gates)
+        self.publisher = Publisher(self.context, self.events, self.gates)
+        self._outcome: Outcome | None = None
+        """Set once the report is released: a later cancel cannot change it."""
+
+    @property
+    def request(self) -> ResearchRequest:
+        """What was asked."""
+        return self.context.request
+
+    @property
+    def state(self) -> RunState:
+        """All that is carried over when the run continues as new."""
+        return self.context.state
+
+    async def run_to_completion(
+        self,
+        research: Callable[[], Awaitable[StopReason]],
+        conclude: Callable[[StopReason], Awaitable[Outcome]],
+    ) -> Outcome:
+        """Research, then conclude; a run that is cancelled concludes with what it has found so far."""
+        try:
+            outcome = await self._conclude(self.state.stop_reason or await research(), conclude)
+        except (asyncio.CancelledError, Exception) as error:
+            if not is_cancelled_exception(error):
+                raise
+            outcome = self._outcome or await self._conclude_cancelled(conclude)
+        if outcome.stop_reason == "cancelled" and self.state.control.cancelled and self.state.job is None:
+            raise asyncio.CancelledError
+        return outcome
+
+    async def conclude_single_section(self, stop: StopReason) -> Outcome:
+        """The end of a run whose report has one section: candidates, the section, the report. A run that is
+        itself a section returns its findings instead."""
+        if self.state.job is not None:
+            return await self.parent.return_findings(stop, self.writing)
+        use_model = stop not in NO_PAID_CALLS
+        await self.candidates.settle(use_model)
+        section = self._single_section()
+        if section.id not in self.state.drafts:
+            self.state.drafts[section.id] = PlannedSection(
+                section=section,
+                draft=await self.writing.write_report(section, use_model),
+                status="complete" if stop in COMPLETE else "partial",
+            )
+        judged = self.state.loop.judged
+        confidence = judged.confidence if judged else 0.0
+        return await self.publisher.release((self.state.drafts[section.id],), stop, confidence)
+
+    async def approve_single_section_plan(self) -> bool:
+        """Make the question the plan of a run with one section, and wait for approval if requested."""
+        if self.state.plan is None:
+            question = self.context.question
+            self.context.adopt_plan(
+                ReportPlan(
+                    report_title=question,
+                    background_context=self.state.job.background if self.state.job else "",
+                    report_outline=(ReportPlanSection(title="Findings", key_question=question),),
+                )
+            )
+        return await self.gates.approval_gate("plan", "the question waits for approval")
+
+    def _single_section(self) -> ReportPlanSection:
+        if self.context.outline:
+            return self.context.outline[0]
+        return ReportPlanSection(id=SINGLE_SECTION_ID, title="Findings", key_question=self.context.question)
+
+    async def _conclude(
+        self, stop: StopReason, conclude: Callable[[StopReason], Awaitable[Outcome]]
+    ) -> Outcome:
+        self.events.set_stop_reason(stop)
+        self._outcome = await conclude(stop)
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return self._outcome
+
+    async def _conclude_cancelled(self, conclude: Callable[[StopReason], Awaitable[Outcome]]) -> Outcome:
+        """Conclude with what was found and written before the cancel; no model is called."""
+        self.state.control.cancelled = True
+        self.gates.end_pause()
+        self.gates.close()
+        self.events.emit_event(
+            "cancelling", "the run was cancelled: the report is made of what was found so far"
+        )
+        return await self._conclude("cancelled", conclude)

@@ -1,0 +1,88 @@
+"""The first steps of a run: what the worker offers, and what the question asks for."""
+
+from collections.abc import Sequence
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.prepare import PrepareActivities
+    from activities.role_activities import ThinkActivities
+    from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.steps import policy
+from workflows.steps.failures import OutOfBudget
+from workflows.steps.model import ModelSteps
+
+
+class Preparation:
+    """Prepares a run: sources, models, prices, profile and the parsed question."""
+
+    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+
+    async def initialize(self) -> None:
+        """Resolve what only the worker knows and parse the question, unless that has been done."""
+        state, request = self.context.state, self.context.request
+        if state.prepared is None or state.parsed is None:
+            self.events.set_phase("starting", "reading the question")
+            state.prepared = await self.prepare("general" if request.profile == "auto" else request.profile)
+            self.models.reserve_for_writing()
+            state.parsed = await self._parse()
+            if request.profile == "auto" and state.parsed.profile != self.context.profile.name:
+                state.prepared = await self.prepare(state.parsed.profile)
+            state.chosen_because = state.parsed.rationale
+            self.events.emit_event("understood", state.parsed.rationale or state.parsed.improved_query)
+            self._report_missing_sources()
+        if state.job is None:
+            self.models.reserve_for_writing()
+
+    async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
+        """Ask the worker for its sources, models, prices and the profile."""
+        request = self.context.request
+        return await workflow.execute_activity_method(
+            PrepareActivities.prepare,
+            PrepareInput(
+                profile=profile,
+                profile_path=request.profile_path,
+                sources=(*request.sources, *extra_sources) if request.sources else (),
+                library=request.library,
+                models=request.models,
+                fallbacks=request.fallbacks,
+            ),
+            **policy.internal_step("what this worker offers"),
+        )
+
+    async def _parse(self) -> ParsedQuery:
+        """Parse the question: what is asked, which mode and profile fit, and why."""
+        request, prepared = self.context.request, self.context.prepared
+        question = request.question
+        step = ParseQueryInput(
+            run_id=self.context.run_id,
+            question=question,
+            profile=self.context.profile,
+            profiles=prepared.profiles if request.profile == "auto" else {},
+            mode=None if request.mode == "auto" else request.mode,
+            sources=tuple(s for s in prepared.sources if s.enabled),
+        )
+        default = ParsedQuery(
+            original_query=question, improved_query=question, profile=self.context.profile.name
+        )
+        parse = ThinkActivities.parse_query
+        try:
+            return await self.models.execute("query_parser", parse, step, default)
+        except OutOfBudget as error:
+            self.events.add_limitation(
+                f"The question was read without a language model ({error.reason.replace('_', ' ')})."
+            )
+            return await self.models.execute("query_parser", parse, step, default, use_model=False)
+
+    def _report_missing_sources(self) -> None:
+        """Add a limitation for each source that the request or the profile names and that has a fault."""
+        wanted = (*self.context.request.sources, *self.context.profile.sources)
+        for option in self.context.prepared.sources:
+            if option.info.name in wanted and not option.enabled and option.reason.startswith("cannot"):
+                self.events.add_limitation(f"{option.info.title} was not searched: {option.reason}")

@@ -1,0 +1,277 @@
+"""The steps of a search-judge loop. Each reads the state, asks a model or the sources, and writes the answer
+into the state; the order of the steps is up to the mode that holds them.
+"""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.role_activities import ThinkActivities
+    from activities.roles.allowances import ALLOWANCES
+    from activities.steps import (
+        AgentSelectionPlan,
+        GapsInput,
+        JudgeAssessment,
+        JudgeInput,
+        KnowledgeGapOutput,
+        Observation,
+        ObserveInput,
+        ReflectInput,
+        Reflection,
+        SelectInput,
+    )
+    from activities.types import ANSWERED, EvidenceRef, SourceOption
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.rules.payload_limits import rows, shown
+from workflows.rules.stopping import JUDGE_FAILURES
+from workflows.steps.failures import OutOfBudget, StepFailed, cause_of, message_of
+from workflows.steps.model import PERMANENT, ModelSteps
+from workflows.steps.prepare import Preparation
+from workflows.steps.search import SearchSteps
+
+OBSERVED_ITEMS = 30
+"""References passed to the observer and the gap evaluator at most."""
+JUDGED_ITEMS = 120
+"""References passed to the judge at most; it shows the model a selection."""
+RELEVANT_KEPT = 120
+"""Ids of relevant items that are kept, best first."""
+JUDGE_PAUSE = 15.0
+"""Seconds before a judge that failed is asked again; doubled each time."""
+
+
+class ResearchSteps:
+    """Observe, evaluate gaps, select tools, search, reflect, judge."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        events: EventLog,
+        models: ModelSteps,
+        searches: SearchSteps,
+        preparation: Preparation,
+    ) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+        self.searches = searches
+        self.preparation = preparation
+
+    async def observe(self) -> None:
+        """Summarize what is known; this may have been done while the judge was working."""
+        state = self.context.state
+        self.events.set_phase("observing", "summarizing what is known")
+        if state.observed_ahead != state.loop.iteration:
+            await self._observe(state.loop.iteration)
+        state.loop.last = "observe"
+
+    async def _observe(self, iteration: int) -> None:
+        judged = self.context.state.loop.judged
+        step = ObserveInput(
+            **self.context.step_inputs(),
+            iteration=iteration,
+            evidence=shown(self.ranked_evidence(), OBSERVED_ITEMS),
+            last_judgement=judged.reasoning if judged else "",
+        )
+        execute = self.models.execute if step.evidence else self.models.execute_without_evidence
+        observation = await execute("observer", ThinkActivities.observe, step, Observation(text=""))
+        self.context.state.observation = observation.text
+
+    async def evaluate_gaps(self) -> None:
+        """Determine what is missing."""
+        self.events.set_phase("evaluating_gaps", "determining what is missing")
+        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
+        judged = loop.judged.gaps if loop.judged else ()
+        state.steering_read = state.control.steered
+        step = GapsInput(
+            **self.context.step_inputs(),
+            iteration=loop.iteration,
+            observation=state.observation,
+            evidence=shown(self.ranked_evidence(), OBSERVED_ITEMS),
+            judged_gaps=judged,
+            tried=rows(state.searches[-OBSERVED_ITEMS:]),
+            research_questions=parsed.research_questions if parsed and not state.job else (),
+            max_gaps=self.context.request.limits.max_gaps,
+        )
+        execute = self.models.execute if step.evidence else self.models.execute_without_evidence
+        instructions = tuple(reversed(state.control.steering))
+        default = KnowledgeGapOutput(outstanding_gaps=(*instructions, *(judged or (self.context.question,))))
+        answer = await execute("gap_evaluator", ThinkActivities.evaluate_gaps, step, default)
+        loop.gaps = answer.outstanding_gaps[: step.max_gaps]
+        loop.last = "evaluate_gaps"
+        for gap in loop.gaps:
+            self.events.emit_event("gap", gap)
+
+    async def select_tools(self) -> None:
+        """Choose searches that may close the gaps."""
+        self.events.set_phase("selecting_tools", "choosing searches")
+        await self._prepare_added_sources()
+        state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
+        limits = self.context.request.limits
+        step = SelectInput(
+            **self.context.step_inputs(),
+            iteration=loop.iteration,
+            gaps=loop.gaps,
+            sources=self.searches.sources(),
+            tried=rows(state.searches[-2 * OBSERVED_ITEMS :]),
+            key_entities=parsed.key_entities if parsed else (),
+            recommended=tuple(state.recommended),
+            per_gap=limits.searches_per_gap,
+        )
+        plan = await self.models.execute(
+            "tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan()
+        )
+        known = {source.info.name for source in step.sources}
+        answered = {(s.source, s.asked) for s in state.searches if s.status in ANSWERED}
+        tasks = [t for t in plan.tasks if t.agent in known and (t.agent, t.query) not in answered]
+        most = limits.max_gaps * limits.searches_per_gap
+        state.tasks = list({(t.agent, t.query): t for t in tasks}.values())[:most]
+        loop.tasks, loop.last = len(state.tasks), "select_tools"
+
+    async def search(self) -> None:
+        """Execute the selected searches; when they bring nothing new, reflect on why."""
+        state, loop = self.context.state, self.context.state.loop
+        self.events.set_phase("searching", f"{len(state.tasks)} searches at once")
+        statuses, new = await self.searches.execute(state.tasks)
+        loop.statuses, loop.new_evidence, loop.last = tuple(statuses), new, "search"
+        loop.evidence = len(state.evidence)
+        loop.unjudged += new
+        loop.stalled = 0 if new else loop.stalled + 1
+        if not new and "empty" in statuses:
+            await self._reflect()
+
+    async def judge(self) -> None:
+        """Judge the evidence. Another iteration usually follows the first verdict, so its observation is made
+        at the same time."""
+        self.events.set_phase("judging", f"judging {len(self.context.state.evidence)} items")
+        self.context.state.loop.last = "judge"
+        if self._should_observe_ahead():
+            await self._judge_and_observe_ahead()
+        else:
+            await self._judge()
+
+    def ranked_evidence(self) -> tuple[EvidenceRef, ...]:
+        """The evidence, most promising first: what a judge found relevant, then the newest."""
+        state = self.context.state
+        rank = {name: place for place, name in enumerate(state.relevant)}
+        relevant = sorted(
+            (ref for ref in state.evidence if ref.evidence_id in rank), key=lambda r: rank[r.evidence_id]
+        )
+        others = [ref for ref in reversed(state.evidence) if ref.evidence_id not in rank]
+        return (*relevant, *others)
+
+    async def _prepare_added_sources(self) -> None:
+        """Make the sources that a reviewer added available, as far as the worker has them."""
+        state, added = self.context.state, self.context.state.control.added_sources
+        for name in list(added):
+            if self.context.request.sources and not self._source(name):
+                # The worker was only asked for the user's own choice of sources.
+                try:
+                    more = await self.preparation.prepare(self.context.profile.name, [name])
+                except ActivityError as error:
+                    if is_cancelled_exception(error):
+                        raise
+                    added.remove(name)
+                    self.events.add_limitation(
+                        f"{name} was asked for but cannot be searched: {message_of(cause_of(error))}"
+                    )
+                    continue
+                new = tuple(s for s in more.sources if not self._source(s.info.name))
+                prepared = self.context.prepared
+                state.prepared = prepared.model_copy(update={"sources": (*prepared.sources, *new)})
+            option = self._source(name)
+            if option is None:
+                added.remove(name)
+                self.events.add_limitation(f"{name} was asked for, but there is no such source.")
+            elif not option.enabled:
+                self.events.add_limitation(f"{name} was asked for but is not available: {option.reason}")
+
+    def _source(self, name: str) -> SourceOption | None:
+        """A source as the worker described it."""
+        return next((s for s in self.context.prepared.sources if s.info.name == name), None)
+
+    async def _reflect(self) -> None:
+        """Ask why searches brought nothing new and what to search instead. Failed searches are left out: an
+        outage is no reason to search for something else."""
+        state, loop = self.context.state, self.context.state.loop
+        step = ReflectInput(
+            **self.context.step_inputs(),
+            iteration=loop.iteration,
+            gaps=loop.gaps,
+            searches=rows(
+                s for s in state.searches if s.iteration == loop.iteration and s.status in ANSWERED
+            ),
+            new_evidence=(),
+        )
+        reflection = await self.models.execute(
+            "reflector", ThinkActivities.reflect, step, Reflection(served=False)
+        )
+        state.recommended = list(reflection.better_searches) or state.recommended
+
+    def _should_observe_ahead(self) -> bool:
+        """Whether another iteration will probably follow, and observing would cost a call to wait for."""
+        loop, budget = self.context.state.loop, self.context.budget
+        if loop.judged or loop.judge_failures or loop.iteration >= loop.max_iterations:
+            return False
+        both = ALLOWANCES["judge"].tokens + ALLOWANCES["observer"].tokens
+        return self.models.is_paid("observer") and budget.refusal(both, 0) is None
+
+    async def _judge_and_observe_ahead(self) -> None:
+        """Both at once: neither needs the other's answer."""
+        ahead = asyncio.create_task(self._observe_ahead())
+        try:
+            await self._judge()
+        except (asyncio.CancelledError, ActivityError, OutOfBudget) as error:
+            if is_cancelled_exception(error):
+                ahead.cancel()
+            await workflow.wait([ahead])
+            raise
+        await ahead
+
+    async def _observe_ahead(self) -> None:
+        """The observation of the next iteration. Without budget that iteration observes itself."""
+        upcoming = self.context.state.loop.iteration + 1
+        try:
+            await self._observe(upcoming)
+        except OutOfBudget:
+            return
+        self.context.state.observed_ahead = upcoming
+
+    async def _judge(self) -> None:
+        loop = self.context.state.loop
+        step = JudgeInput(
+            **self.context.step_inputs(),
+            iteration=loop.iteration,
+            evidence=shown(self.ranked_evidence(), JUDGED_ITEMS),
+        )
+        unjudged = loop.unjudged
+        try:
+            judged = await self.models.execute("judge", ThinkActivities.judge_evidence, step, None)
+        except StepFailed as failed:
+            loop.judge_failures = JUDGE_FAILURES if failed.category in PERMANENT else loop.judge_failures + 1
+            if loop.judge_failures < JUDGE_FAILURES:
+                await self._pause_before_judging(JUDGE_PAUSE * 2 ** (loop.judge_failures - 1))
+            return
+        loop.judged, loop.judge_failures = judged, 0
+        loop.unjudged -= unjudged
+        self._record_judgement(judged)
+
+    async def _pause_before_judging(self, seconds: float) -> None:
+        left = self.context.research_seconds()
+        await self.models.pause_for(
+            seconds if left is None else min(seconds, left), "before the judge is asked again"
+        )
+
+    def _record_judgement(self, judged: JudgeAssessment) -> None:
+        """Keep what a judgement says beside its scores."""
+        state = self.context.state
+        state.recommended = list(judged.recommended_searches)
+        known = {ref.evidence_id for ref in state.evidence}
+        relevant = [name for name in judged.relevant if name in known]
+        state.relevant = list(dict.fromkeys([*relevant, *state.relevant]))[:RELEVANT_KEPT]
+        state.screened = max(state.screened, judged.shown)
+        scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
+        self.events.emit_event("judged", f"confidence {judged.confidence:.2f}; {scores}")

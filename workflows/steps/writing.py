@@ -1,0 +1,129 @@
+"""Writing steps: drafts of sections, and the candidates a profile asks for."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.role_activities import ThinkActivities
+    from activities.steps import (
+        Hypotheses,
+        HypothesisInput,
+        MechanismHypothesis,
+        SectionDraft,
+        WriteInput,
+    )
+    from activities.types import Candidate, EvidenceRef, ReportPlanSection, StopReason
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.gates import Gates
+from workflows.rules.payload_limits import shown
+from workflows.steps.model import ModelSteps
+
+WRITER_ITEMS = 30
+"""Items passed to a writer at most."""
+UNJUDGED_ITEMS = 12
+"""Items beside those judged relevant that a writer may use."""
+NO_PAID_CALLS: tuple[StopReason, ...] = ("cancelled", "rejected_by_reviewer", "judge_unavailable")
+"""Stop reasons after which no model is called: the report is written without one."""
+NO_GATES: tuple[StopReason, ...] = ("cancelled", "rejected_by_reviewer")
+"""Stop reasons after which no gate waits."""
+
+
+class WritingSteps:
+    """Writes the section of a report with a single section."""
+
+    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+
+    def citable(self) -> tuple[EvidenceRef, ...]:
+        """What a writer may cite, best first; never retracted work."""
+        state = self.context.state
+        usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        relevant = [usable[name] for name in state.relevant if name in usable]
+        others = [ref for name, ref in usable.items() if name not in set(state.relevant)]
+        return (*relevant, *others[:UNJUDGED_ITEMS])[:WRITER_ITEMS]
+
+    async def write_report(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
+        """Draft one section from the evidence; an empty draft when there is none."""
+        state, empty = self.context.state, SectionDraft(title=section.title)
+        evidence = shown(self.citable(), WRITER_ITEMS)
+        if not evidence or state.prepared is None:
+            return empty
+        self.events.set_phase("writing", f"writing from {len(evidence)} items")
+        step = WriteInput(
+            **self.context.step_inputs(),
+            section_id=section.id,
+            title=section.title,
+            evidence=evidence,
+            stop_reason=state.stop_reason or "sufficient_evidence",
+            hypotheses=tuple(state.hypotheses),
+        )
+        return await self.models.execute(
+            "writer", ThinkActivities.write_report, step, empty, writing=True, use_model=use_model
+        )
+
+
+class CandidateSteps:
+    """Names candidates with their mechanisms, and lets a reviewer choose among them."""
+
+    def __init__(self, writing: WritingSteps, gates: Gates) -> None:
+        self.context = writing.context
+        self.events = writing.events
+        self.models = writing.models
+        self.writing = writing
+        self.gates = gates
+
+    async def settle(self, use_model: bool) -> None:
+        """Name candidates where the profile has them, and let the reviewer choose if requested."""
+        state = self.context.state
+        if use_model:
+            await self.gates.checkpoint()
+        await self._propose(use_model)
+        if not state.candidates or state.stop_reason in NO_GATES:
+            return
+        if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
+            state.candidates, state.hypotheses = [], []
+            self.events.add_limitation("The reviewer rejected the candidates.")
+        if use_model:
+            await self.gates.checkpoint()
+
+    async def _propose(self, use_model: bool) -> None:
+        state = self.context.state
+        if not state.prepared or not self.context.profile.candidates or not state.evidence:
+            return
+        if state.named or state.stop_reason == "rejected_by_reviewer":
+            return
+        self.events.set_phase("hypothesising", "naming candidates")
+        step = HypothesisInput(
+            **self.context.step_inputs(),
+            evidence=shown(self.writing.citable(), WRITER_ITEMS),
+            chosen=tuple(state.control.chosen),
+        )
+        found = await self.models.execute(
+            "hypothesis_generator",
+            ThinkActivities.generate_hypotheses,
+            step,
+            Hypotheses(),
+            writing=True,
+            use_model=use_model,
+        )
+        state.named = True
+        state.hypotheses = list(found.hypotheses)
+        state.candidates = [as_candidate(h) for h in found.hypotheses if h.supporting_evidence]
+
+
+def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
+    """A hypothesis as a row of the candidates table. Publishing grades the quality of its evidence."""
+    chain = " -> ".join(p for p in (hypothesis.target, hypothesis.pathway, hypothesis.effect) if p)
+    return Candidate(
+        name=hypothesis.drug,
+        generic_name=hypothesis.generic_name,
+        mechanism=hypothesis.target,
+        proposed_mechanism=chain,
+        current_indications=hypothesis.current_indications,
+        regulatory_status=hypothesis.regulatory_status,
+        trial_status=hypothesis.trial_status,
+        support=hypothesis.supporting_evidence,
+    )
