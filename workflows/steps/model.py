@@ -177,7 +177,9 @@ class ModelSteps:
             number = budget.reserve(role, allowance, price, writing)
         return number
 
-    async def _paid(self, role: Role, method: "Step[I, O]", step: I, number: int, writing: bool) -> Charged[O]:
+    async def _paid(
+        self, role: Role, method: "Step[I, O]", step: I, number: int, writing: bool
+    ) -> Charged[O]:
         """A call to a model under a reservation, which is always settled. Raises StepFailed, and OutOfBudget
         when the time for research ended before the answer came."""
         state, usage = self.context.state, Usage(calls=1)
