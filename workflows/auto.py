@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
+from workflows.modes import WORKFLOW_OF_MODE
 from workflows.run import Run
 from workflows.state import RunState
 
@@ -24,8 +25,6 @@ def _writing_roles(_request: ResearchRequest, _state: RunState) -> tuple[Role, .
 
 
 TRAITS = ModeTraits(None, _writing_roles)
-WORKFLOWS: dict[Mode, str] = {"iterative": "IterativeResearch", "deep": "DeepResearch"}
-"""The workflow type of each mode."""
 
 
 @workflow.defn
@@ -54,6 +53,6 @@ class AutoResearch(ResearchHandlers):
         request, state = self.research.request, self.research.state
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(
-            workflow=WORKFLOWS[mode],
+            workflow=WORKFLOW_OF_MODE[mode],
             args=[request.model_copy(update={"mode": mode}), state.carried()],
         )

@@ -8,7 +8,8 @@ from datetime import datetime
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
 
-WORKFLOW_OF_MODE = {"auto": "AutoResearch", "iterative": "IterativeResearch", "deep": "DeepResearch"}
+from workflows.modes import WORKFLOW_OF_MODE
+
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
 """Visibility query for research runs."""
 

@@ -8,7 +8,8 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
 from client.embedded.namespace import register_attributes, run_attributes
-from client.runs.listing import WORKFLOW_OF_MODE, description, status_of
+from client.runs.listing import description, status_of
+from workflows.modes import WORKFLOW_OF_MODE
 from workflows.types import ResearchRequest
 
 SLUG_CHARS = 40

@@ -23,6 +23,7 @@ from tests.workflows.sandbox import SANDBOX
 from workflows.auto import AutoResearch
 from workflows.deep import DeepResearch
 from workflows.iterative import IterativeResearch
+from workflows.modes import WORKFLOW_OF_MODE
 from workflows.rate_gate import RateGate
 from workflows.types import (
     AgentEvent,
@@ -43,7 +44,6 @@ LOST = 8.0
 """Real seconds after which a question is asked again."""
 QUESTION = "Does metformin lower mortality in people with diabetes?"
 WORKFLOWS = [AutoResearch, IterativeResearch, DeepResearch, RateGate]
-TYPES = {"auto": "AutoResearch", "iterative": "IterativeResearch", "deep": "DeepResearch"}
 
 
 def a_request(mode: str = "iterative", limits: dict[str, Any] | None = None, **more: Any) -> ResearchRequest:
@@ -124,7 +124,7 @@ class Stage:
     async def start(self, request: ResearchRequest, name: str = "", mode: str = "") -> Run:
         self.started += 1
         handle: WorkflowHandle[Any, Outcome] = await self.client.start_workflow(
-            TYPES[mode or request.mode],
+            WORKFLOW_OF_MODE[mode or request.mode],
             request,
             id=name or f"ask-{self.started}",
             task_queue=self.queue,

@@ -1,0 +1,186 @@
+"""Imports run one way between packages, and no modules import each other in a circle.
+
+Imports inside functions count, because they are dependencies too; imports for type checkers do not.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAY_IMPORT = {
+    "activities": ("activities",),
+    "workflows": ("workflows", "activities"),
+    "client": ("client", "workflows", "activities"),
+    "worker": ("worker", "workflows", "activities", "client.connection"),
+}
+"""Package -> what its modules may import of ours."""
+COMPOSITION_ROOTS = ("client.cli.worker",)
+"""Modules that put a process together, and may import every package."""
+LIBRARIES = ("text", "verification", "retractions", "documents")
+"""Folders of `activities` that are used by the back ends and therefore depend on none."""
+BACK_ENDS = ("activities.roles", "activities.extractive")
+CHOOSES_BACK_END = ("activities.roles.runner",)
+"""Modules that may import `activities.extractive`: they choose between it and a language model."""
+KNOWN: set[tuple[str, str]] = {
+    ("worker.daemon", "client.exit"),
+    ("activities.roles.runner", "temporalio"),
+    ("activities.roles.tool_selector", "activities.extractive"),
+}
+"""Imports that break a rule and are still to be removed: importing module -> what it imports."""
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def imports(tree: ast.AST, modules: Mapping[str, object]) -> Iterator[str]:
+    """What a module imports: a module of ours by its full name, anything else as it is written."""
+    for node in ast.iter_child_nodes(tree):
+        if is_type_checking(node):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in modules else node.module
+        yield from imports(node, modules)
+
+
+def graph_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Module -> what it imports."""
+    return {name: set(imports(ast.parse(text), sources)) for name, text in sources.items()}
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    """The imports of all modules of the four packages."""
+    sources = {}
+    for package in MAY_IMPORT:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            sources[name.removesuffix(".__init__")] = path.read_text()
+    return graph_of(sources)
+
+
+def within(name: str, *packages: str) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, directly or not."""
+    reach: dict[str, set[str]] = {}
+    for start in edges:
+        seen: set[str] = set()
+        pending = [start]
+        while pending:
+            for name in edges.get(pending.pop(), ()):
+                if name in edges and name not in seen:
+                    seen.add(name)
+                    pending.append(name)
+        reach[start] = seen
+    groups = {tuple(sorted(m for m in reach[n] if n in reach[m])) for n in edges if n in reach[n]}
+    return [list(group) for group in sorted(groups)]
+
+
+def wrong_direction(edges: Mapping[str, set[str]]) -> set[tuple[str, str]]:
+    """Imports against the direction between packages."""
+    return {
+        (name, target)
+        for name, targets in edges.items()
+        for target in targets
+        if name not in COMPOSITION_ROOTS
+        and target in edges
+        and not within(target, *MAY_IMPORT[name.split(".", 1)[0]])
+    }
+
+
+def temporal_in_libraries(edges: Mapping[str, set[str]], packages: set[str]) -> set[tuple[str, str]]:
+    """Modules in folders of `activities` that import Temporal. Flat files may: they define activities."""
+    return {
+        (name, "temporalio")
+        for name, targets in edges.items()
+        if within(name, *packages) and any(within(target, "temporalio") for target in targets)
+    }
+
+
+def back_ends_in_libraries(edges: Mapping[str, set[str]]) -> set[tuple[str, str]]:
+    """Libraries that import a back end, and modules that import the extractive one without choosing it."""
+    libraries = [f"activities.{folder}" for folder in LIBRARIES]
+    found = set()
+    for name, targets in edges.items():
+        for back_end in BACK_ENDS:
+            if not any(within(target, back_end) for target in targets) or within(name, back_end):
+                continue
+            if within(name, *libraries):
+                found.add((name, back_end))
+            if back_end == "activities.extractive" and name not in CHOOSES_BACK_END:
+                found.add((name, back_end))
+    return found
+
+
+def folders_of_activities() -> set[str]:
+    folders = {path.parent.name for path in (ROOT / "activities").glob("*/*.py")}
+    return {f"activities.{folder}" for folder in folders}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circles(graph()) == []
+
+
+def test_imports_run_one_way_between_packages() -> None:
+    assert wrong_direction(graph()) <= KNOWN
+
+
+def test_folders_of_activities_know_nothing_of_temporal() -> None:
+    assert temporal_in_libraries(graph(), folders_of_activities()) <= KNOWN
+
+
+def test_nothing_depends_on_a_back_end_but_what_chooses_it() -> None:
+    assert back_ends_in_libraries(graph()) <= KNOWN
+
+
+def test_no_known_exception_is_listed_that_is_gone() -> None:
+    found = wrong_direction(graph()) | temporal_in_libraries(graph(), folders_of_activities())
+    assert found | back_ends_in_libraries(graph()) >= KNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("activities.types", "import workflows.auto"),
+        ("workflows.auto", "def f():\n    from client import connection"),
+        ("worker.build", "from client.cli import main"),
+    ],
+)
+def test_an_import_against_the_direction_is_noticed(name: str, text: str) -> None:
+    ours = dict.fromkeys(("workflows.auto", "client.connection", "client.cli.main", name), "")
+    assert wrong_direction(graph_of({**ours, name: text}))
+
+
+def test_what_the_rules_forbid_is_noticed() -> None:
+    edges = graph_of(
+        {
+            "activities.text.tokens": "from activities.extractive import cues",
+            "activities.report.assemble": "from activities.extractive import cues",
+            "activities.sources.pubmed": "from temporalio import activity",
+            "activities.extractive": "",
+            "activities.search": "from temporalio import activity",
+        }
+    )
+    assert back_ends_in_libraries(edges) == {
+        ("activities.text.tokens", "activities.extractive"),
+        ("activities.report.assemble", "activities.extractive"),
+    }
+    packages = {"activities.sources", "activities.text"}
+    assert temporal_in_libraries(edges, packages) == {("activities.sources.pubmed", "temporalio")}
+
+
+def test_a_circle_is_noticed_and_an_import_for_types_is_none() -> None:
+    for_types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import client.a"
+    assert circles(graph_of({"client.a": "import client.b", "client.b": "import client.a"}))
+    assert not circles(graph_of({"client.a": "import client.b", "client.b": for_types}))

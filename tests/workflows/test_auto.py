@@ -1,0 +1,58 @@
+"""Mode auto: it chooses a mode and continues as its workflow."""
+
+import pytest
+from temporalio.client import WorkflowFailureError
+
+from activities.steps import (
+    ParsedQuery,
+)
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.fakes import takes
+
+
+@pytest.mark.parametrize(("chosen", "kind"), [("iterative", "IterativeResearch"), ("deep", "DeepResearch")])
+async def test_auto_goes_on_as_the_mode_it_chose_under_the_same_id(
+    stage: Stage, chosen: str, kind: str
+) -> None:
+    stage.script.mode = chosen
+    outcome, report, run = await stage.play(a_request("auto"))
+    described = await run.handle.describe()
+    assert described.workflow_type == kind
+    assert (outcome.run_id, report.mode) == (run.handle.id, chosen)
+    assert len(stage.fakes.of("query_parser")) == 1
+    progress = await run.progress()
+    assert progress.mode == chosen
+    assert progress.chosen_because == "because the script says so"
+    events = await run.events()
+    assert next(e for e in events if e.type == "mode").data == {"mode": chosen}
+    assert [e.seq for e in events] == list(range(1, len(events) + 1))
+
+
+async def test_what_is_said_while_auto_chooses_is_carried_on(stage: Stage) -> None:
+    stage.script.mode = "deep"
+    stage.script.before["query_parser"] = lambda _: takes(30)
+    run = await stage.start(a_request("auto", limits={"max_iterations": 1}))
+    await run.until(lambda p: p.phase == "starting")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.execute_update("extend_budget", {"iterations": 1})
+    await run.outcome()
+    assert stage.fakes.of("planner")[0].step.steering == ("older people",)
+    assert (await run.progress()).max_iterations == 2
+
+
+async def test_auto_that_is_cancelled_leaves_a_report(stage: Stage) -> None:
+    stage.script.before["query_parser"] = lambda _: takes(30)
+    run = await stage.start(a_request("auto"))
+    await run.until(lambda p: p.phase == "starting")
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    assert (await run.report()).stop_reason == "cancelled"
+
+
+async def test_auto_chooses_the_profile_as_well(stage: Stage) -> None:
+    stage.script.answers["query_parser"] = lambda step: ParsedQuery(
+        improved_query=step.question, research_mode="iterative", profile="drug_repurposing"
+    )
+    await stage.play(a_request("auto"))
+    assert [p.profile for p in stage.fakes.prepared] == ["general", "drug_repurposing"]

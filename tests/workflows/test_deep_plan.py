@@ -1,0 +1,103 @@
+"""A deep run: the plan that was approved or edited is the plan that runs."""
+
+from datetime import timedelta
+
+import pytest
+from temporalio.client import WorkflowUpdateFailedError
+
+from activities.types import ReportPlan
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.deep import DAY, a_plan, a_section, at_the_plan
+from tests.workflows.fakes import takes
+from workflows.rules.plan import number_sections, plan_hash
+from workflows.types import EditPlan, PlanView
+
+
+async def test_a_plan_approved_after_three_days_is_the_plan_that_runs(stage: Stage) -> None:
+    run = await at_the_plan(stage)
+    view = await run.handle.query("plan", result_type=PlanView)
+    assert not view.approved
+    await stage.env.sleep(timedelta(days=3))
+    await run.handle.signal("approve", {"gate": "plan", "by": "ann", "note": "fine"})
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+    report = await run.report()
+    decision = report.methodology.approvals[0]
+    assert (decision.gate, decision.action, decision.by, decision.note) == ("plan", "approved", "ann", "fine")
+    assert decision.at
+    assert decision.plan_hash == view.plan_hash == report.methodology.plan_hash
+    assert (await run.budget()).elapsed_seconds < 600
+    assert (await run.handle.query("plan", result_type=PlanView)).approved
+
+
+@pytest.mark.parametrize(
+    ("default", "stop"), [("approve", "sufficient_evidence"), ("reject", "rejected_by_reviewer")]
+)
+async def test_a_plan_nobody_looks_at_takes_the_stated_default(stage: Stage, default: str, stop: str) -> None:
+    request = a_request("deep", approve=("plan",), approval_timeout_seconds=3 * DAY, approval_default=default)
+    outcome, report, _ = await stage.play(request)
+    assert outcome.stop_reason == stop
+    assert report.methodology.approvals[0].action.startswith("timed_out")
+    assert bool(stage.fakes.searches) == (default == "approve")
+    assert len(report.sections) == 3
+
+
+@pytest.mark.parametrize(
+    ("plan", "why"),
+    [
+        (a_plan(), "1 to 5 sections"),
+        (a_plan(*(a_section(n) for n in range(6))), "1 to 5 sections"),
+        (a_plan(a_section(1, title="  ")), "title and a key question"),
+        (a_plan(a_section(1, key_question="")), "title and a key question"),
+        (a_plan(a_section(1, id="a"), a_section(2, id="a")), "same id"),
+        (a_plan(a_section(1, id="../../other")), "letters, digits"),
+        (a_plan(a_section(1, id="x" * 300)), "letters, digits"),
+        (a_plan(a_section(1, key_question="q" * 100_000)), "at most"),
+        (a_plan(a_section(1), title="t" * 100_000), "at most"),
+    ],
+)
+async def test_an_edit_that_is_wrong_is_refused_and_changes_nothing(
+    stage: Stage, plan: ReportPlan, why: str
+) -> None:
+    run = await at_the_plan(stage)
+    before = await run.handle.query("plan", result_type=PlanView)
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await run.handle.execute_update("edit_plan", EditPlan(plan=plan))
+    assert why in str(refused.value.cause)
+    assert await run.handle.query("plan", result_type=PlanView) == before
+
+
+async def test_an_edit_is_refused_when_no_gate_waits(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request("deep"))
+    await run.until(lambda p: p.phase == "researching")
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await run.handle.execute_update("edit_plan", EditPlan(plan=a_plan(a_section(1))))
+    assert "while it waits" in str(refused.value.cause)
+    await run.outcome()
+
+
+async def test_an_edited_plan_is_the_one_that_runs(stage: Stage) -> None:
+    run = await at_the_plan(stage)
+    plan = a_plan(a_section(1), a_section(2, id="s7"), a_section(3))
+    edited = await run.handle.execute_update("edit_plan", EditPlan(plan=plan, by="ann"), result_type=PlanView)
+    assert edited.plan is not None
+    assert [s.id for s in edited.plan.report_outline] == ["s1", "s7", "s3"]
+    await run.handle.signal("approve", {"gate": "plan", "by": "bob"})
+    await run.outcome()
+    report = await run.report()
+    assert report.title == "Edited"
+    assert [(s.id, s.title, s.key_question) for s in report.sections] == [
+        (f"s{n}", f"T{k}", f"Why {k}?") for k, n in ((1, 1), (2, 7), (3, 3))
+    ]
+    assert {c.step.question for c in stage.fakes.of("judge")} == {"Why 1?", "Why 2?", "Why 3?"}
+    assert report.methodology.plan_hash == edited.plan_hash == plan_hash(edited.plan)
+    assert [(d.action, d.by, d.plan_hash) for d in report.methodology.approvals] == [
+        ("edited", "ann", edited.plan_hash),
+        ("approved", "bob", edited.plan_hash),
+    ]
+
+
+def test_ids_that_are_given_stay() -> None:
+    plan = a_plan(a_section(1), a_section(2, id="s1"), a_section(3), a_section(4, id="s3"))
+    assert [s.id for s in number_sections(plan).report_outline] == ["s2", "s1", "s4", "s3"]

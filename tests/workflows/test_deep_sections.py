@@ -1,0 +1,137 @@
+"""A deep run: the failure or cancellation of one section does not affect the others."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+
+from activities.steps import (
+    AgentSelectionPlan,
+    AgentTask,
+    SelectInput,
+)
+from tests.workflows.conftest import Stage, a_request, until
+from tests.workflows.deep import all_judging, question_of
+from tests.workflows.fakes import document, outage, takes
+
+
+@pytest.mark.parametrize("failing", range(4))
+async def test_sections_that_fail_leave_the_others_alone(stage: Stage, failing: int) -> None:
+    """Any number of three: what a step of theirs answers cannot even be read, and their workflow fails."""
+    doomed = [f"s{n}" for n in range(3, 3 - failing, -1)]
+
+    def tools(step: SelectInput) -> AgentSelectionPlan | str:
+        if step.section in doomed:
+            return "this is no list of searches"
+        return AgentSelectionPlan(tasks=(AgentTask(gap=step.gaps[0], agent="alpha", query=step.question),))
+
+    stage.script.answers["tool_selector"] = tools
+    run = await stage.start(a_request("deep"))
+    outcome = await run.outcome()
+    report = await run.report()
+    assert [(s.id, s.title, s.key_question) for s in report.sections] == [
+        (f"s{n}", f"Section {n}", f"question number {n}") for n in (1, 2, 3)
+    ]
+    for section in report.sections:
+        assert section.status == ("failed" if section.id in doomed else "complete")
+        assert bool(section.claims) == (section.id not in doomed)
+        for claim in section.claims:
+            assert question_of(section.id) in claim.support[0].quote
+        named = [text for text in report.limitations if f'"{section.title}"' in text]
+        assert bool(named) == (section.id in doomed)
+    assert outcome.answered == (failing < 3)
+    assert outcome.stop_reason == ("sufficient_evidence" if failing < 3 else "all_sources_failed")
+
+
+async def test_a_section_can_be_cancelled_alone(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("deep"))
+    await all_judging(stage, run)
+    await stage.child(run, "s2").handle.cancel()
+    outcome = await run.outcome()
+    report = await run.report()
+    assert {s.id: s.status for s in report.sections} == {
+        "s1": "complete",
+        "s2": "cancelled",
+        "s3": "complete",
+    }
+    assert outcome.stop_reason == "sufficient_evidence"
+    # what it had found until then is written up all the same
+    assert all(section.claims for section in report.sections)
+
+
+async def test_a_run_whose_sections_are_all_cancelled_alone_completes(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("deep"))
+    await all_judging(stage, run)
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).handle.cancel()
+    assert (await run.outcome()).stop_reason == "cancelled"
+    assert (await run.handle.describe()).status == WorkflowExecutionStatus.COMPLETED
+
+
+async def test_a_cancelled_run_cancels_its_sections_and_leaves_a_partial_report(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(600)
+    stage.script.sections = 5
+    run = await stage.start(a_request("deep", limits={"max_parallel_sections": 2}))
+    await all_judging(stage, run, "s1", "s2")
+    begun = await stage.env.get_current_time()
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    closed = (await run.handle.describe()).close_time
+    assert closed is not None
+    assert (closed - begun).total_seconds() < 60
+    assert (await run.handle.describe()).status == WorkflowExecutionStatus.CANCELED
+    for section in ("s1", "s2"):
+        assert (await stage.child(run, section).progress()).phase == "done"
+    report = await run.report()
+    assert report.stop_reason == "cancelled"
+    assert [bool(s.claims) for s in report.sections] == [True, True, False, False, False]
+    assert {s.status for s in report.sections} == {"cancelled"}
+    assert [c.paid for c in stage.fakes.of("long_writer")] == [False, False]
+
+
+async def test_a_search_that_was_answered_before_a_cancel_is_kept(stage: Stage) -> None:
+    def search(task: Any) -> Any:
+        if task.source == "beta":
+            takes(60)
+        return [document(task.source, task.query.text)]
+
+    stage.script.search = search
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "searching")
+    await until(lambda: asyncio.sleep(0, len(stage.fakes.answered)), lambda answered: answered == 1)
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    assert [r.source for r in (await run.report()).references] == ["alpha"]
+
+
+async def test_at_most_so_many_sections_run_at_once(stage: Stage) -> None:
+    begun, judged, most = set[str](), set[str](), 0
+
+    def slow(step: Any) -> None:
+        nonlocal most
+        begun.add(step.section)
+        most = max(most, len(begun - judged))
+        takes(30)
+        judged.add(step.section)
+
+    stage.script.before["judge"] = slow
+    stage.script.sections = 5
+    await stage.play(a_request("deep", limits={"max_parallel_sections": 2}))
+    assert most == 2
+    assert judged == {"s1", "s2", "s3", "s4", "s5"}
+
+
+async def test_an_outage_everywhere_is_told_as_one(stage: Stage) -> None:
+    def down(_: Any) -> Any:
+        raise outage()
+
+    stage.script.search = down
+    outcome, report, _ = await stage.play(a_request("deep"))
+    assert outcome.stop_reason == "all_sources_failed"
+    assert not outcome.answered
+    assert {r.status for r in report.methodology.searches} == {"unavailable"}

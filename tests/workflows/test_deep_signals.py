@@ -1,0 +1,68 @@
+"""A deep run: signals and extensions reach the running sections."""
+
+from collections import Counter
+from datetime import timedelta
+
+from activities.steps import (
+    GapsInput,
+)
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.deep import all_judging, at_the_plan
+from tests.workflows.fakes import takes
+
+
+async def test_signals_reach_sections_that_run(stage: Stage) -> None:
+    stage.script.sufficient_at = 2
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("deep", sources=("alpha",)))
+    await all_judging(stage, run)
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.signal("add_source", {"source": "beta"})
+    await run.handle.signal("pause")
+    await stage.env.sleep(timedelta(days=7))
+    for section in ("s1", "s2", "s3"):
+        child = await stage.child(run, section).progress()
+        assert (child.phase, child.iteration) == ("paused", 1)
+    await run.handle.signal("resume")
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert (await run.budget()).elapsed_seconds < 1_000
+    second = [c.step for c in stage.fakes.of("gap_evaluator") if isinstance(c.step, GapsInput)]
+    assert [s.steering for s in second] == [("older people",)] * 3
+    assert Counter(s.source for s in stage.fakes.searches) == {"alpha": 6, "beta": 3}
+    assert all(c.paid for c in stage.fakes.of("long_writer")), "a week of pause left time for writing"
+
+
+async def test_finishing_ends_every_section_and_begins_no_other(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("deep", limits={"max_parallel_sections": 2}))
+    await all_judging(stage, run, "s1", "s2")
+    await run.handle.signal("finish_now")
+    outcome = await run.outcome()
+    report = await run.report()
+    assert outcome.stop_reason == "finished_by_reviewer"
+    assert [bool(s.claims) for s in report.sections] == [True, True, False]
+    assert "before it was begun" in " ".join(report.limitations)
+    assert len(stage.fakes.of("judge")) == 2
+
+
+async def test_what_was_said_before_a_section_began_is_known_to_it(stage: Stage) -> None:
+    run = await at_the_plan(stage)
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.signal("pause")
+    await run.handle.signal("approve", {"gate": "plan"})
+    await run.until(lambda p: p.phase == "paused")
+    await run.handle.signal("resume")
+    await run.outcome()
+    steps = [c.step for c in stage.fakes.of("tool_selector")]
+    assert {s.steering for s in steps} == {("older people",)}
+
+
+async def test_time_that_is_added_reaches_sections_that_run(stage: Stage) -> None:
+    stage.script.sufficient_at = 4
+    stage.script.before["judge"] = lambda _: takes(200)
+    run = await stage.start(a_request("deep", limits={"max_seconds": 600}))
+    await all_judging(stage, run)
+    await run.handle.execute_update("extend_budget", {"seconds": 3_000.0})
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
