@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
-from activities.text.drugs import WORDS, drugs_in
+from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
 from activities.text.ranking import Needle, calls, rank, relevant
 from activities.text.sentences import Sentence, sentences
@@ -47,8 +47,8 @@ def has_mechanism(text: str) -> bool:
 def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses:
     """Drug -> target -> pathway -> effect from sentences that name a drug, best supported first."""
     items = relevant(rank(step.question, [d for d in documents if weight(d) > 0]))
-    asked = {fold(w) for w in WORDS.findall(step.question)}
-    wanted = {fold(name) for name in step.chosen}
+    asked = {name for name, _ in drugs_named(step.question)}
+    wanted = {drug(name) or fold(name) for name in step.chosen}
     strength: Counter[str] = Counter()
     for item in items:
         for name, count in drugs_in(item.document).items():
@@ -72,12 +72,12 @@ def _hypothesis(
     """What the helpful works say of a drug; labels and registrations of all works say where it stands."""
     own = [d for d in helpful if name in drugs_in(d)]
     told: list[tuple[float, Sentence, Evidence]] = []
-    topic = Needle(question).strong - set(terms(name))
+    topic = Needle(question).strong - {t for other in spellings(name) for t in terms(other)}
     for item in rank(f"{name} {question}", own):
         told += [
             (r.score, r.sentence, item.document)
             for r in item.ranked
-            if name in fold(r.sentence.text) and (not topic or topic & r.sentence.held)
+            if name in dict(drugs_named(r.sentence.text)) and (not topic or topic & r.sentence.held)
         ]
     told.sort(key=lambda t: (-t[0], t[1].evidence_id, t[1].place))
     outcome = [t for t in told if t[1].part in ("conclusion", "results", "plain") and not calls(t[1])]

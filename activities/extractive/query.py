@@ -6,7 +6,7 @@ from itertools import pairwise
 import nupunkt
 
 from activities.steps import ParsedQuery, ParseQueryInput
-from activities.text.drugs import drugs_named
+from activities.text.drugs import names_a_treatment
 from activities.text.tokens import biomedical_cues, fold, phrases, terms, weak_stems
 from activities.types import Mode
 
@@ -101,7 +101,7 @@ def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple
     if cue and "drug_repurposing" in profiles:
         return "drug_repurposing", f'"{cue.group()}" asks for drugs to repurpose'
     cues = biomedical_cues(question)
-    if (cues or drugs_named(question)) and "biomedical" in profiles:
+    if (cues or names_a_treatment(question)) and "biomedical" in profiles:
         return "biomedical", "its vocabulary is biomedical"
     own = _best_described(question, profiles)
     if own:

@@ -1,55 +1,44 @@
-"""Drugs by their names.
-
-Name stems are those of the USAN and INN lists (https://www.ama-assn.org/about/united-states-adopted-names,
-WHO INN stem book); frequent drugs without a stem are listed in `vocabulary/drugs.txt`.
-"""
+"""Drugs that a text or a document names, by the vocabularies (`activities.text.entities`)."""
 
 import re
 from collections import Counter
 from functools import lru_cache
 
-from activities.text.tokens import fold
-from activities.text.vocabulary import vocabulary
+from activities.text.entities import link, of_kind, resolve
 from activities.types import Evidence
 
-_STEM = re.compile(
-    r"^(?=.{6,})(?!.*peptide)[a-z]+?(?:mab|tinib|rafenib|ciclib|parib|zomib|nib|statin|vastatin|pril|prilat|olol|alol|"
-    r"sartan|dipine|azole|mycin|micin|cillin|cycline|formin|gliptin|gliflozin|glitazone|glutide|natide|"
-    r"floxacin|oxacin|tidine|prazole|setron|triptan|azepam|azolam|barbital|oxetine|faxine|peridone|apine|"
-    r"azine|triptyline|ipramine|caine|curium|dronate|dronic|profen|fenac|oxicam|coxib|asone|solone|olone|"
-    r"onide|terol|tropium|lukast|parin|grel|xaban|gatran|teplase|ciclovir|navir|tegravir|buvir|previr|"
-    r"vudine|amivir|virine|fovir|antel|bendazole|quine|platin|rubicin|taxel|trexate|bicin|poside|tecan|"
-    r"limus|sulfan|mustine|fibrate|thiazide|semide|lactone|vaptan|entan|afil|osin|steride|oxifene|trozole|"
-    r"relin|relix|zepine|bapentin|toin|racetam|giline|capone|stigmine|curonium|cept|kinra|poietin|tide)$"
-)
-_NOT_DRUGS = vocabulary("not_drugs")
-_KNOWN = vocabulary("drugs")
-WORDS = re.compile(r"[^\W\d_][\w-]{4,}")
+_FACTS = re.compile(r"mesh|drug|generic|interven|substance", re.IGNORECASE)
+_LONGEST = 60_000
+"""Characters of a document that are read for names."""
 
 
-def is_drug(word: str) -> bool:
-    """True for a word that is a drug's name by its stem or by the list."""
-    name = fold(word).replace("\u2019", "'")
-    singular = name.removesuffix("s")
-    return (
-        name in _KNOWN
-        or singular in _KNOWN
-        or (not {name, singular} & _NOT_DRUGS and bool(_STEM.match(name)))
-    )
+def drug(word: str) -> str:
+    """The preferred name of a drug in lower case: `acetaminophen` for `Paracetamol`. Empty for no drug."""
+    entity = resolve(word)
+    return entity.name.casefold() if entity is not None and entity.kind == "drug" else ""
 
 
 @lru_cache(maxsize=2048)
 def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
-    """Drugs named in a text, with how often."""
-    counts: Counter[str] = Counter(fold(w) for w in WORDS.findall(text) if is_drug(w))
-    return tuple(counts.items())
+    """Drugs that a text names, each once under its preferred name in lower case, with how often."""
+    return tuple(Counter(entity.name.casefold() for entity in of_kind(text, ("drug",))).items())
+
+
+def names_a_treatment(text: str) -> bool:
+    """True for a text that names a drug or a class of drugs."""
+    return bool(of_kind(text, ("drug", "drug_class")))
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Each drug and class that a text names, as written there and by its other names, most used first."""
+    found: dict[str, None] = {}
+    for entity in link(text):
+        if entity.kind in ("drug", "drug_class"):
+            found.update(dict.fromkeys((entity.surface, entity.name, *entity.synonyms)))
+    return tuple(found)
 
 
 def drugs_in(document: Evidence) -> Counter[str]:
     """Drugs named in a document, its title and its facts, with how often."""
-    facts = " ".join(
-        value
-        for key, value in document.facts.items()
-        if re.search(r"mesh|drug|generic|interven|substance", key, re.IGNORECASE)
-    )
-    return Counter(dict(drugs_named(f"{document.title}\n{document.text[:60_000]}\n{facts}")))
+    facts = " ".join(value for key, value in document.facts.items() if _FACTS.search(key))
+    return Counter(dict(drugs_named(f"{document.title}\n{document.text[:_LONGEST]}\n{facts}")))

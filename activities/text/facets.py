@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from activities.text.drugs import drugs_named
+from activities.text.drugs import names_a_treatment
 from activities.text.parts import Part
 from activities.text.sentences import Sentence
 
@@ -120,7 +120,7 @@ def facet_of_section(title: str, question: str) -> Facet | None:
 def bears_on(facet: Facet, sentence: Sentence) -> bool:
     """True when a sentence speaks of the aspect."""
     if facet.name == "candidates":
-        return bool(drugs_named(sentence.text))
+        return names_a_treatment(sentence.text)
     if facet.name == "clinical" and _NOT_PEOPLE.search(sentence.text):
         return False
     if facet.name == "background" and sentence.part not in ("background", "plain"):

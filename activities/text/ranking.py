@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from activities.text.drugs import drugs_named
+from activities.text.drugs import spellings
 from activities.text.facets import Facet, bears_on
 from activities.text.parts import Part
 from activities.text.sentences import Sentence, sentences
@@ -121,7 +121,8 @@ class Needle:
         split = [(self.strong & set(terms(p)), initials(p)) for p in phrases(question)]
         self.named = [(words, short) for words, short in split if words]
         self.names = [words for words, _ in self.named if len(words) > 1]
-        self.drugs = tuple(t for name, _ in drugs_named(question) for t in terms(name))
+        called = [(name in question, terms(name)) for name in spellings(question)]
+        self.drugs = tuple(t for own, words in called if own or len(words) == 1 for t in words)
         for phrase in phrases(question):
             for one, other in pairwise(terms(phrase)):
                 if one != other and {one, other} <= self.strong:

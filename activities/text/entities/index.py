@@ -11,8 +11,11 @@ import json
 import mmap
 import os
 import shutil
+import struct
 import tempfile
 import threading
+import time
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -23,9 +26,12 @@ from platformdirs import user_cache_path
 from activities.text.entities.build import Index, build
 from activities.text.entities.vocabularies import Kind, versions
 
-_RECORD = "<IB"
+_PLACE = struct.Struct("<IBIB")
+"""For each key by its number in the trie: where its substance lies and how it is written, and its disease."""
+_NOTHING = 0xFFFFFFFF
+_KEPT_DAYS = 7
 _OPENING = threading.Lock()
-_TRIE, _LINES, _WORDS = "names.marisa", "entities.jsonl", "words.json"
+_TRIE, _PLACES, _LINES, _WORDS = "names.marisa", "places.bin", "entities.jsonl", "words.json"
 
 
 class Entry(NamedTuple):
@@ -41,9 +47,17 @@ class Names:
     """An open index: keys to entities. Safe to use from several threads: nothing in it changes."""
 
     def __init__(
-        self, trie: marisa_trie.RecordTrie, lines: bytes | mmap.mmap, salts: list[str], heads: dict[str, Kind]
+        self,
+        trie: marisa_trie.Trie,
+        places: bytes,
+        lines: bytes | mmap.mmap,
+        salts: Iterable[str],
+        heads: dict[str, Kind],
     ) -> None:
+        if len(places) != len(trie) * _PLACE.size:
+            raise ValueError("the files of an index do not belong together")
         self._trie = trie
+        self._places = places
         self._lines = lines
         self.salts = frozenset(salts)
         self.heads = heads
@@ -60,7 +74,11 @@ class Names:
 
     def found(self, name_key: str) -> list[tuple[int, int]]:
         """Where the entities of a key lie, each with how its name must be written (`build.ANY_CASE` ...)."""
-        return cast("list[tuple[int, int]]", self._trie.get(name_key, []))
+        number = self._trie.get(name_key)
+        if number is None:
+            return []
+        first, rule, second, other = _PLACE.unpack_from(self._places, number * _PLACE.size)
+        return [(at, how) for at, how in ((first, rule), (second, other)) if at != _NOTHING]
 
 
 def default_folder() -> Path:
@@ -72,9 +90,23 @@ def default_folder() -> Path:
 def _digest() -> str:
     """A name for what an index is made of: the versions of the data and the code that reads it."""
     state = hashlib.sha256(json.dumps(versions(), sort_keys=True).encode())
-    for module in ("build", "definitions", "keys", "vocabularies"):
+    for module in ("build", "definitions", "index", "keys", "vocabularies"):
         state.update(Path(__file__).with_name(f"{module}.py").read_bytes())
     return state.hexdigest()[:16]
+
+
+def _packed(index: Index) -> tuple[marisa_trie.Trie, bytes]:
+    """The trie of the keys, and for each key where its entities lie."""
+    trie = marisa_trie.Trie([name for name, _ in index.names])
+    places = bytearray(_PLACE.pack(_NOTHING, 0, _NOTHING, 0) * len(trie))
+    for name, (offset, rule) in index.names:
+        at = trie[name] * _PLACE.size
+        first, how, _, _ = _PLACE.unpack_from(places, at)
+        if first == _NOTHING:
+            _PLACE.pack_into(places, at, offset, rule, _NOTHING, 0)
+        else:
+            _PLACE.pack_into(places, at, first, how, offset, rule)
+    return trie, bytes(places)
 
 
 def _store(index: Index, place: Path) -> None:
@@ -82,7 +114,9 @@ def _store(index: Index, place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=place.parent, prefix=".building-"))
     try:
-        marisa_trie.RecordTrie(_RECORD, index.names).save(str(draft / _TRIE))
+        trie, places = _packed(index)
+        trie.save(str(draft / _TRIE))
+        (draft / _PLACES).write_bytes(places)
         (draft / _LINES).write_bytes(index.lines)
         words = {"salts": index.salts, "heads": index.heads}
         (draft / _WORDS).write_text(json.dumps(words), encoding="utf-8")
@@ -95,13 +129,21 @@ def _store(index: Index, place: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def _remove_old(place: Path) -> None:
+    """Remove the indexes of other versions that are older than `_KEPT_DAYS`, and builds that were cut off."""
+    for other in place.parent.iterdir():
+        if other != place and time.time() - other.stat().st_mtime > _KEPT_DAYS * 86_400:
+            shutil.rmtree(other, ignore_errors=True)
+
+
 def _open(place: Path) -> Names:
     words = json.loads((place / _WORDS).read_text(encoding="utf-8"))
-    trie = marisa_trie.RecordTrie(_RECORD)
+    trie = marisa_trie.Trie()
     trie.mmap(str(place / _TRIE))
+    places = (place / _PLACES).read_bytes()
     with (place / _LINES).open("rb") as file:
         lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return Names(trie, lines, words["salts"], words["heads"])
+    return Names(trie, places, lines, words["salts"], words["heads"])
 
 
 def open_names(folder: Path) -> Names:
@@ -109,16 +151,16 @@ def open_names(folder: Path) -> Names:
     place = folder / _digest()
     try:
         return _open(place)
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError):  # missing, or damaged
         index = build()
     try:
         if place.exists():  # damaged: a file is missing or cut short
             shutil.rmtree(place)
         _store(index, place)
+        _remove_old(place)
         return _open(place)
     except OSError:
-        trie = marisa_trie.RecordTrie(_RECORD, index.names)
-        return Names(trie, index.lines, list(index.salts), index.heads)
+        return Names(*_packed(index), index.lines, index.salts, index.heads)
 
 
 @lru_cache(maxsize=1)

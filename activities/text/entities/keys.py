@@ -14,7 +14,11 @@ from typing import NamedTuple
 from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
 
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
-_GAP = re.compile(r"(?:['\u2019]s\b)?(?:[ \t\n\u00a0]{1,3}|[-\u2010-\u2015\u2212/'\u2019]{1,2}|[.,](?=\d))?")
+_GAP = re.compile(
+    r"(?:['\u2019]s\b)?"
+    r"(?:[ \t\n\u00a0]{1,3}|[-\u2010-\u2015\u2212/'\u2019]{1,2}|[.,](?=\d)| -(?=\d))?"
+)
+"""What may stand between two pieces of one name: space, hyphen, apostrophe, the point within a number."""
 _PLURAL_LENGTH = 5
 """Shorter words keep their `s`: most short words that end in `s` are acronyms or singular (AIDS, gas)."""
 
