@@ -26,7 +26,7 @@ from activities.report.formats import render
 from activities.report.schema import Published
 from activities.retractions.rules import worst
 from activities.steps import PublishInput, PubMedCheck, PubMedSaid
-from activities.types import Evidence, EvidenceRef, Standing, StandingNotice
+from activities.types import Evidence, EvidenceRef, Standing, StandingNotice, Statement
 
 log = structlog.get_logger()
 
@@ -112,8 +112,8 @@ class PublishActivities:
 
     async def _load(
         self, refs: Sequence[EvidenceRef], *, patient: bool
-    ) -> tuple[dict[str, Evidence], list[str]]:
-        """The bodies of the cited items, and what to say of those that cannot be read."""
+    ) -> tuple[dict[str, Evidence], list[Statement]]:
+        """The bodies of the cited items, and what to state of those that cannot be read."""
         answers = await asyncio.gather(*(self._read(ref) for ref in refs), return_exceptions=True)
         documents: dict[str, Evidence] = {}
         lost: list[str] = []
@@ -127,7 +127,7 @@ class PublishActivities:
                 raise answer
         if not lost:
             return documents, []
-        return documents, [f"The stored text of {', '.join(lost)} could not be read; nothing rests on it."]
+        return documents, [Statement(code="item_unreadable", values={"evidence_ids": tuple(lost)})]
 
     async def _read(self, ref: EvidenceRef) -> Evidence:
         try:
@@ -139,26 +139,20 @@ class PublishActivities:
 
     async def _with_standing(
         self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence], pubmed: PubMedSaid | None
-    ) -> tuple[dict[str, Evidence], list[str]]:
+    ) -> tuple[dict[str, Evidence], list[Statement]]:
         """The documents with the gravest standing anyone reports, looked up again now."""
         verdicts: Mapping[str, StandingVerdict] = {}
-        notes: list[str] = []
+        notes: list[Statement] = []
         known = [ref for ref in refs if ref.evidence_id in documents]
         if self._standing is not None and known:
             try:
                 verdicts = await self._standing.check_many(known, pubmed=pubmed)
             except DeterminatorError as error:
                 log.warning("standing_not_checked", error=str(error))
-                notes.append(
-                    "Whether cited work has been retracted since it was found could not be looked up when "
-                    "this report was made."
-                )
+                notes.append(Statement(code="standing_not_looked_up"))
         unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
         if unasked:
-            notes.append(
-                f"For {unasked} of {len(known)} cited works an authority on retractions did not answer when "
-                "this report was made."
-            )
+            notes.append(Statement(code="authority_silent", values={"works": unasked, "of": len(known)}))
         current: dict[str, Evidence] = {}
         for ref in known:
             item = documents[ref.evidence_id]

@@ -1,7 +1,8 @@
 """What of a report travels through the workflow's history when the whole of it is too large.
 
-Left out in this order: sections' Markdown, dropped claims, the search ledger, quotes, references' details,
-claims, and at last everything but the outline. The blob keeps the whole report.
+Left out in this order: quotes' surroundings and the table of works, sections' Markdown, dropped claims, the
+search ledger, quotes, references' details, claims, and at last everything but the outline. The blob keeps
+the whole report.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,10 @@ def slim(published: Published, limit: int = MAX_BYTES) -> Published:
         if len(published.model_dump_json().encode()) <= limit:
             break
     return published
+
+
+def _no_contexts(report: Report) -> Report:
+    return report.model_copy(update={"contexts": (), "works": ()})
 
 
 def _no_markdown(report: Report) -> Report:
@@ -69,8 +74,10 @@ def _short_references(report: Report) -> Report:
 
 
 def _no_claims(report: Report) -> Report:
-    sections = tuple(section.model_copy(update={"claims": ()}) for section in report.sections)
-    return report.model_copy(update={"sections": sections})
+    sections = tuple(
+        section.model_copy(update={"claims": (), "paragraphs": ()}) for section in report.sections
+    )
+    return report.model_copy(update={"sections": sections, "summary_claims": ()})
 
 
 def _outline(report: Report) -> Report:
@@ -88,6 +95,7 @@ def _outline(report: Report) -> Report:
             "candidates": (),
             "references": (),
             "limitations": tuple(text[:300] for text in report.limitations[:40]),
+            "statements": (),
             "methodology": report.methodology.model_copy(
                 update={
                     "searches": (),
@@ -101,6 +109,7 @@ def _outline(report: Report) -> Report:
 
 
 _CUTS: tuple[Callable[[Report], Report], ...] = (
+    _no_contexts,
     _no_markdown,
     _no_dropped,
     _no_searches,

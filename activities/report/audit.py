@@ -1,4 +1,4 @@
-"""What leaves the house for others to check: evidence as JSON lines, and the check itself.
+"""What others check a report with: evidence as JSON lines, and the check itself.
 
 `examine` needs nothing but a report and the lines: no store, no server, no trust in the run.
 """
@@ -6,15 +6,22 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
-from activities.report.formats.text import citation, cited, escape_markdown
-from activities.report.schema import Report
+from activities.report.formats.citations import Citations
+from activities.report.formats.prose import (
+    claim_text,
+    paragraphs_of,
+    section_text,
+    summary_of,
+    summary_text,
+)
+from activities.report.schema import Report, ReportSection
 from activities.types import Candidate, Claim, Evidence, EvidenceRef, Frozen, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
 
 _CONNECTING = ("**The sources disagree:**", "**On the other hand:**")
-"""Words of `activities.report.assemble` between the claims of a section."""
+"""What stands between the claims of a section in reports of before contradictions had a part of their own."""
 _UNSUPPORTED = "No claim "
-"""How a summary or a section begins that has no claim."""
+"""How a summary or a section without a claim began in such reports."""
 _SHOWN_CHARS = 120
 
 
@@ -166,16 +173,6 @@ def supports_of(report: Report) -> list[Support]:
     return [support for bearer in (*bearers, *report.candidates) for support in bearer.support]
 
 
-def sentences_of(report: Report) -> dict[str, str]:
-    """Claim id -> the sentence that the text has for it, with its reference numbers."""
-    numbers = {reference.evidence_id: reference.number for reference in report.references}
-    return {
-        claim.id: cited(escape_markdown(claim.text), citation(claim.support, numbers))
-        for section in report.sections
-        for claim in section.claims
-    }
-
-
 def _why(support: Support, texts: Mapping[str, str]) -> str:
     """What else can be said of a quote that is not where it should be."""
     if len(normalise(support.quote)) < MIN_QUOTE_CHARS:
@@ -197,25 +194,50 @@ def _numbering(report: Report) -> list[str]:
 
 
 def _prose(report: Report) -> list[str]:
-    """What the summary and the sections say beyond the claims, or say otherwise."""
-    told = sentences_of(report)
+    """What the summary and the sections say beyond the claims, or say otherwise. The text is made again from
+    the claims and compared; the sentences only help to name the difference."""
+    citations = Citations.of(report.references, pmids=report.structured)
+    told = {claim.id: claim_text(claim, citations) for section in report.sections for claim in section.claims}
     sentences = sorted(set(told.values()), key=len, reverse=True)
     problems: list[str] = []
     for section in report.sections:
-        if not section.markdown:
-            continue  # it was left out of a report that was too large to travel
-        problems += [
-            f"section {section.id} does not say claim {claim.id} with its references"
-            for claim in section.claims
-            if told[claim.id] not in section.markdown
-        ]
-        if not section.claims and section.markdown.startswith(_UNSUPPORTED):
-            continue
-        if rest := _beyond(section.markdown, sentences):
-            problems.append(f'section {section.id} says what no claim stands for: "{rest}"')
-    unanswered = not told and report.executive_summary.startswith(_UNSUPPORTED)
-    if not unanswered and (rest := _beyond(report.executive_summary, sentences)):
+        if section.markdown:  # else it was left out of a report that was too large to travel
+            problems += _section_prose(report, section, told, sentences, citations)
+    made = summary_text(summary_of(report), citations, report.unanswered)
+    if report.structured and report.executive_summary == made:
+        return problems
+    if not report.structured and not told and report.executive_summary.startswith(_UNSUPPORTED):
+        return problems
+    rest = _beyond(report.executive_summary, sentences)
+    if rest:
         problems.append(f'the summary says what no claim stands for: "{rest}"')
+    elif report.structured:
+        problems.append("the summary does not say its claims with their references")
+    return problems
+
+
+def _section_prose(
+    report: Report,
+    section: ReportSection,
+    told: Mapping[str, str],
+    sentences: Sequence[str],
+    citations: Citations,
+) -> list[str]:
+    if report.structured:
+        made = section_text(paragraphs_of(section), citations, section.empty_because)
+        if section.markdown == made:
+            return []
+    elif not section.claims and section.markdown.startswith(_UNSUPPORTED):
+        return []
+    problems = [
+        f"section {section.id} does not say claim {claim.id} with its references"
+        for claim in section.claims
+        if told[claim.id] not in section.markdown
+    ]
+    if rest := _beyond(section.markdown, sentences):
+        problems.append(f'section {section.id} says what no claim stands for: "{rest}"')
+    if report.structured and not problems:
+        problems.append(f"section {section.id} does not say its claims in their order")
     return problems
 
 

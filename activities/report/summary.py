@@ -1,25 +1,17 @@
 """Which claims come first: the strength of what supports them, and how directly they answer the question."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
 from rapidfuzz import fuzz
 
-from activities.report.strength import STRENGTH
-from activities.text.evidence_strength import direction
-from activities.types import Claim, Evidence, EvidenceType
+from activities.text.evidence_strength import WEIGHT, direction
+from activities.types import Claim, Evidence
 
 MAX_POINTS = 6
 _ALIKE = 80.0
 """Percent of shared words at which two claims say the same in a summary."""
 
-_STRONG: frozenset[EvidenceType] = frozenset(
-    {"meta_analysis", "systematic_review", "randomized_trial", "guideline"}
-)
-_MODERATE: frozenset[EvidenceType] = frozenset(
-    {"clinical_trial", "observational", "regulatory", "drug_label", "review"}
-)
 _OPEN = re.compile(
     r"\b(?:few|little|limited|no|insufficient|conflicting) (?:\w+ ){0,2}(?:data|evidence|studies|research)\b"
     r"|\b(?:is|are|remains?) (?:\w+ )?(?:unknown|unclear|not (?:well )?known)\b"
@@ -29,14 +21,6 @@ _OPEN = re.compile(
 )
 """What is said to be missing is no answer, and does not belong first."""
 _WORD = re.compile(r"[^\W_]{4,}")
-
-
-def quality(items: Iterable[Evidence]) -> Literal["strong", "moderate", "weak"]:
-    """The grade of the best item that supports a candidate; one under an expression of concern is weak."""
-    types = {item.evidence_type for item in items if item.standing not in ("concern", "retracted")}
-    if types & _STRONG:
-        return "strong"
-    return "moderate" if types & _MODERATE else "weak"
 
 
 def summary_claims(
@@ -64,9 +48,7 @@ def summary_claims(
 
 def _score(claim: Claim, asked: set[str], documents: Mapping[str, Evidence]) -> float:
     items = {s.evidence_id: documents[s.evidence_id] for s in claim.support}
-    strength = max(
-        (STRENGTH[i.evidence_type] for i in items.values() if i.standing != "concern"), default=0.0
-    )
+    strength = max((WEIGHT[i.evidence_type] for i in items.values() if i.standing != "concern"), default=0.0)
     direct = len(asked & _stems(claim.text)) / len(asked) if asked else 0.0
     says = 0.4 * (direction(claim.text) != "none") - 0.6 * bool(_OPEN.search(claim.text))
     return 2 * direct + strength + 0.2 * min(len(items) - 1, 2) + says

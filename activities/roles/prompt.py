@@ -18,7 +18,7 @@ from activities.roles.role import Prompt, prompt_file
 from activities.steps import Role, StepContext
 from activities.text.evidence_strength import WEIGHT
 from activities.text.ranking import bag, rank
-from activities.types import Evidence, SearchRecord
+from activities.types import Evidence, SearchRecord, Statement
 
 KIND = 0.15
 """What the best kind of publication adds to a relevance of 0 to 1."""
@@ -95,12 +95,12 @@ def compose(
     return Prompt(system, "\n\n".join([*parts, task]), file.version, shown.labels, left_out(shown, documents))
 
 
-def left_out(shown: Shown, documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """What the reader must be told when not all evidence was shown."""
+def left_out(shown: Shown, documents: Sequence[Evidence]) -> tuple[Statement, ...]:
+    """What the report must state when not all evidence was shown."""
     missing = len(documents) - len(shown.items)
     if not missing:
         return ()
-    return (f"{missing} of {len(documents)} items were not shown to the model, so that the prompt would fit",)
+    return (Statement(code="items_not_shown", values={"missing": missing, "of": len(documents)}),)
 
 
 def show(question: str, documents: Sequence[Evidence], room: int, per_item: int, at_most: int) -> Shown:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from activities.steps import Role, StepContext
-from activities.types import Evidence, EvidenceRef
+from activities.types import Evidence, EvidenceRef, Statement
 
 Step = TypeVar("Step", bound=StepContext)
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -32,7 +32,7 @@ class Prompt:
     version: str
     shown: dict[str, Evidence] = field(default_factory=dict)
     """Label (`E1`) -> item."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Statement | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Accepted(Generic[Output]):
     """What was let through, and what the reader must be told of what was not."""
 
     output: Output
-    notes: tuple[str, ...] = ()
+    notes: tuple[Statement | str, ...] = ()
 
 
 @dataclass(frozen=True)

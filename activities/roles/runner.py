@@ -15,7 +15,7 @@ from activities.roles.registry import SPECS
 from activities.roles.role import AnySpec
 from activities.settings import Settings
 from activities.steps import Charged, Role, StepContext
-from activities.types import Evidence, ModelChoice, Usage
+from activities.types import Evidence, ModelChoice, Statement, Usage
 
 log = structlog.get_logger()
 
@@ -123,7 +123,7 @@ class RoleThinker:
             model=completion.model,
             prompt_version=prompt.version,
             notes=tuple(
-                f"{_said(spec.role)}: {note}" for note in (*prompt.notes, *accepted.notes, *completion.notes)
+                _of_role(spec.role, note) for note in (*prompt.notes, *accepted.notes, *completion.notes)
             ),
         )
 
@@ -133,6 +133,13 @@ def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> ob
 
     function = getattr(extractive, EXTRACTIVE[role])
     return function(step) if role in WITHOUT_DOCUMENTS else function(step, list(documents))
+
+
+def _of_role(role: Role, note: Statement | str) -> Statement | str:
+    """A note with the step it is about."""
+    if isinstance(note, Statement):
+        return note.model_copy(update={"values": {**note.values, "step": _said(role)}})
+    return f"{_said(role)}: {note}"
 
 
 def _said(role: Role) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from activities.steps import DraftClaim
-from activities.types import Evidence, Support
+from activities.types import Evidence, Statement, Support
 from activities.verification.claim_check import missing_number, turned_round
 
 MIN_QUOTE_CHARS = 25
@@ -29,6 +29,22 @@ _PLAIN = str.maketrans(
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
     }
 )
+REFUSALS: Mapping[str, str] = {
+    "claim_empty": "it says nothing",
+    "cites_nothing": "it cites nothing",
+    "cites_unknown_item": "it cites an item that was not found in this run",
+    "rests_on_retracted": "it rests on retracted work",
+    "quote_too_short": f"its quote is shorter than {MIN_QUOTE_CHARS} characters",
+    "quote_not_in_text": "its quote is not in the text of the item it cites",
+    "quote_is_title": "its quote is merely the title",
+    "quote_is_copyright": "its quote is a copyright line",
+    "quote_is_citation": "its quote is a citation line",
+    "quote_is_reference": "its quote is a line of references",
+    "number_missing": "it has a number that its quote does not have: {number}",
+    "meaning_turned": "{how}",
+}
+"""Code of each refusal, and its wording as the end of a sentence."""
+
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*\.{3,}\s*\]|\(\s*\.{3,}\s*\)|\.{3,})\s*")
 _LABEL = re.compile(r"^[^\W\d_][^\W\d_ /&-]*(?:[ /&-][^\W\d_]+){0,3}:\s+")
 _MARKS = "\"'`"
@@ -100,17 +116,22 @@ class Checked:
     draft: DraftClaim
     support: tuple[Support, ...] = ()
     """The quotes that stood; empty when the claim is dropped."""
-    reason: str = ""
+    reasons: tuple[Statement, ...] = ()
     """Why the claim is dropped; empty when it is kept."""
     repaired: bool = False
-    refused: tuple[str, ...] = ()
-    """Why single quotes were taken away."""
+    refused: tuple[Statement, ...] = ()
+    """Why single quotes were not accepted."""
     retracted: tuple[str, ...] = ()
     """Ids of retracted items that were not accepted as support."""
 
     @property
     def kept(self) -> bool:
-        return not self.reason
+        return not self.reasons
+
+    @property
+    def reason(self) -> str:
+        """The reasons in words; empty when the claim is kept."""
+        return worded(self.reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,25 +168,25 @@ class QuoteChecker:
         refused = list(stood.refused)
         support = []
         for item in stood.support:
-            flip = turned_round(claim, normalise(item.quote))
-            if flip:
-                refused.append(flip)
+            turned = turned_round(claim, normalise(item.quote))
+            if turned:
+                refused.append(_refusal("meaning_turned", how=turned))
             else:
                 support.append(item)
-        reason = ""
+        reasons: tuple[Statement, ...] = ()
         if not claim:
-            reason = "it says nothing"
+            reasons = (_refusal("claim_empty"),)
         elif not draft.support:
-            reason = "it cites nothing"
+            reasons = (_refusal("cites_nothing"),)
         elif not support:
-            reason = _first_reasons(refused)
+            reasons = _each_once(refused)
         else:
-            reason = self._numbers_missing(claim, support)
+            reasons = self._numbers_missing(claim, support)
         return Checked(
             draft,
-            () if reason else tuple(support),
-            reason,
-            stood.repaired and not reason,
+            () if reasons else tuple(support),
+            reasons,
+            stood.repaired and not reasons,
             tuple(refused),
             stood.retracted,
         )
@@ -173,15 +194,15 @@ class QuoteChecker:
     def supports(self, supports: Iterable[Support]) -> Checked:
         """Check quotes alone, without a claim: those that stand, and why the others do not."""
         kept: dict[tuple[str, str], Support] = {}
-        refused: list[str] = []
+        refused: list[Statement] = []
         retracted: list[str] = []
         repaired = False
         for support in supports:
             document = self._documents.get(support.evidence_id)
             if document is None:
-                refused.append("it cites an item that was not found in this run")
+                refused.append(_refusal("cites_unknown_item"))
             elif document.standing == "retracted":
-                refused.append("it rests on retracted work")
+                refused.append(_refusal("rests_on_retracted"))
                 retracted.append(document.evidence_id)
             else:
                 parts, reason = self._parts(support.quote, document)
@@ -200,7 +221,7 @@ class QuoteChecker:
             retracted=tuple(retracted),
         )
 
-    def _parts(self, quote: str, document: Evidence) -> tuple[tuple[str, ...], str]:
+    def _parts(self, quote: str, document: Evidence) -> tuple[tuple[str, ...], Statement | None]:
         """The verbatim quotes in what was given as one, or the reason why there is none."""
         text = self._text(document)
         plain = normalise(quote)
@@ -213,14 +234,14 @@ class QuoteChecker:
             if parts and not _occurs(parts[0], text):
                 parts = (_LABEL.sub("", parts[0]).strip(_MARKS + " "), *parts[1:])
             if not parts or any(len(part) < MIN_QUOTE_CHARS for part in parts):
-                return (), f"its quote is shorter than {MIN_QUOTE_CHARS} characters"
+                return (), _refusal("quote_too_short")
             if not all(_occurs(part, text) for part in parts):
-                return (), "its quote is not in the text of the item it cites"
+                return (), _refusal("quote_not_in_text")
         for part in parts:
             reason = says_nothing(part, document)
             if reason:
                 return (), reason
-        return ((_tidy(quote),) if parts == (plain,) else parts), ""
+        return ((_tidy(quote),) if parts == (plain,) else parts), None
 
     def _text(self, document: Evidence) -> str:
         key = document.evidence_id
@@ -228,11 +249,11 @@ class QuoteChecker:
             self._texts[key] = normalise(document.text)
         return self._texts[key]
 
-    def _numbers_missing(self, claim: str, support: Sequence[Support]) -> str:
+    def _numbers_missing(self, claim: str, support: Sequence[Support]) -> tuple[Statement, ...]:
         cited = {item.evidence_id: self._documents[item.evidence_id] for item in support}
         years = [document.year for document in cited.values() if document.year]
         number = missing_number(claim, [normalise(item.quote) for item in support], years, len(cited))
-        return f"it has a number that its quote does not have: {number}" if number else ""
+        return (_refusal("number_missing", number=number),) if number else ()
 
 
 def check(claims: Iterable[DraftClaim], documents: Mapping[str, Evidence]) -> CheckedClaims:
@@ -241,20 +262,25 @@ def check(claims: Iterable[DraftClaim], documents: Mapping[str, Evidence]) -> Ch
     return CheckedClaims(tuple(checker.check(claim) for claim in claims))
 
 
-def says_nothing(quote: str, document: Evidence) -> str:
+def worded(reasons: Iterable[Statement]) -> str:
+    """Refusals in words, as the end of a sentence."""
+    return "; ".join(dict.fromkeys(REFUSALS[r.code].format(**r.values) for r in reasons))
+
+
+def says_nothing(quote: str, document: Evidence) -> Statement | None:
     """Why a quote that is in the text still bears nothing out: a title, a citation line, a reference."""
     title = normalise(document.title).casefold().strip(" .")
     plain = quote.casefold().strip(" .")
     beyond = len(plain) - len(title)
     if plain in title or (len(title) >= MIN_QUOTE_CHARS and title in plain and beyond < MIN_QUOTE_CHARS):
-        return "its quote is merely the title"
+        return _refusal("quote_is_title")
     if _COPYRIGHT.search(quote):
-        return "its quote is a copyright line"
+        return _refusal("quote_is_copyright")
     if _VOLUME_AND_PAGES.search(quote) or _LOCATOR.search(quote):
-        return "its quote is a citation line"
+        return _refusal("quote_is_citation")
     if _AUTHORS.search(quote) or _AUTHORS_APA.search(quote):
-        return "its quote is a line of references"
-    return ""
+        return _refusal("quote_is_reference")
+    return None
 
 
 def _tidy(quote: str) -> str:
@@ -262,5 +288,9 @@ def _tidy(quote: str) -> str:
     return " ".join(quote.split())
 
 
-def _first_reasons(reasons: Sequence[str]) -> str:
-    return "; ".join(dict.fromkeys(reasons)) or "no quote stands"
+def _refusal(code: str, **values: str) -> Statement:
+    return Statement(code=code, values=dict(values))
+
+
+def _each_once(reasons: Sequence[Statement]) -> tuple[Statement, ...]:
+    return tuple(reason for place, reason in enumerate(reasons) if reason not in reasons[:place])

@@ -152,10 +152,10 @@ async def keep(
 
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
-    from client.reports.revise import told
+    from client.reports.revise import notice_line
     from client.runs.display import plain
 
-    why = "; ".join(told(notice) for notice in change.notices)
+    why = "; ".join(notice_line(notice) for notice in change.notices)
     line = f"[{change.number}] {change.title}: {change.before} -> {change.after}"
     return plain(f"{line} ({why})" if why else line)
 

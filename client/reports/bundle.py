@@ -18,6 +18,7 @@ from pathlib import Path
 from activities.report.audit import EvidenceLine, examine
 from activities.report.formats import FORMATS, render, words
 from activities.report.formats.extras import MissingExtra
+from activities.report.formats.model import LEFT_OUT
 from activities.report.formats.text import escape_markdown
 from activities.report.schema import Report
 from activities.types import Evidence
@@ -172,7 +173,7 @@ def _methodology(run: Finished, report: Report) -> str:
         "## Plan",
         _plan(run, report),
         "## Search",
-        escape_markdown(words.flow(report)),
+        escape_markdown(words.flow_text(report)),
         _searches_told(report),
         "## Thinking",
         escape_markdown(words.spent(method)),
@@ -180,12 +181,12 @@ def _methodology(run: Finished, report: Report) -> str:
         "## Checking",
         escape_markdown(words.verified(report)) or "Nothing was claimed.",
         RULE,
-        *([words.LEFT_OUT, _list(words.left_out(report))] if report.verification.dropped else []),
+        *([LEFT_OUT, _list(words.left_out(report))] if report.verification.dropped else []),
         "## Decisions",
         _list(words.decision(made) for made in method.approvals) or "Nobody was asked.",
         *_versions(run),
         "## Limitations",
-        _list(report.limitations) or "None was noted.",
+        _list(words.limitations(report)) or "None was noted.",
         f"Made with Determinator {version('determinator')}.",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"

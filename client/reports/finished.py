@@ -16,7 +16,7 @@ from activities.types import Evidence, EvidenceRef
 from client.connect import connect
 from client.connection import Connection, NoConnection, Say
 from client.reports.load import NoReport, stored_report
-from client.reports.store import AT_ONCE, DRAFT, Archive, Version, newest, standings
+from client.reports.store import AT_ONCE, Archive, Version, newest, standings
 from client.runs.listing import NoSuchRun, SeveralRuns, describe, find_run
 from client.runs.query import NoAnswer, evidence_index, outcome, query
 from workflows.types import AgentEvent, EventsAfter, PlanView
@@ -102,7 +102,7 @@ async def _from_store(archive: Archive, name: str, error: Exception) -> Report:
     report = await archive.report(found[0]) if found else None
     if report is None:
         raise error
-    if any(said.startswith(DRAFT) for said in report.limitations):
+    if report.draft:
         raise NoReport(f"of {report.run_id} there is only a draft, and no server to ask for more") from error
     return report
 

@@ -1,27 +1,36 @@
-"""A report told again with what is known by now of the standing of its references.
+"""A new version of a report, with what is known by now of the standing of its references.
 
 The same code that checks and numbers a report when it is published does it again here, on the same claims:
-what rests on retracted work alone falls, the rest keeps its words and its claim ids.
+what rests on retracted work alone is dropped, the rest keeps its words and its claim ids.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 
-from activities.report.assemble import build_report, claim_id
-from activities.report.audit import sentences_of
+from activities.report.assemble import build_report
+from activities.report.claims import claim_id
+from activities.report.formats.citations import Citations
+from activities.report.formats.names import STANDING_SENTENCES
+from activities.report.formats.prose import paragraphs_of, section_text
+from activities.report.formats.statements import plain, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import Report, ReportSection
 from activities.retractions.lookup import StandingVerdict
 from activities.retractions.rules import worst
 from activities.steps import DraftClaim, DraftParagraph, PlannedSection, PublishInput, SectionDraft
-from activities.types import Claim, Evidence, ReportPlanSection, Standing, StandingNotice, Usage
+from activities.types import (
+    Claim,
+    Evidence,
+    ReportPlanSection,
+    Standing,
+    StandingNotice,
+    Statement,
+    Usage,
+    WorkRow,
+)
 from client.reports.store import Change
 
-_DISPUTES = "**The sources disagree:**"
-"""How `activities.report.assemble` begins the block that repeats claims."""
-_COUNTED = re.compile(r"^\d+ (?:claim|quote)s? (?:that )?did not pass the ")
-"""Sentences of `activities.report.limitations` that count what was refused: here they would count again."""
-_DROPPED = re.compile(r"^\d+ claims? did not pass the quote check and (?:is|are) ")
+_COUNTED = frozenset({"claims_refused", "quotes_refused"})
+"""Limitations that count what was refused: the new version would count only what it refuses itself."""
 
 
 def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:
@@ -49,30 +58,37 @@ def restate(
 ) -> Report:
     """The report as version `number`, made at `at` (ISO time). `documents` are the cited items by id.
 
-    What `activities.report.limitations` would say of the same claims before and after decides which
-    sentences of the limitations no longer hold and which are new.
+    The limitations of the same claims before and after decide which statements no longer hold and which are
+    new.
     """
     standing = {r.evidence_id: r.standing for r in report.references}
     before = _with_standing(documents, standing)
     after = _with_standing(documents, standing | {c.evidence_id: c.after for c in changed})
     step, old_id = _draft(report, at)
-    made, once = build_report(step, after), build_report(step, before).limitations
+    made, once = build_report(step, after), build_report(step, before)
+    citations = Citations.of(made.references)
     sections = tuple(
-        _renamed(section, old_id) if was.claims else was
+        _renamed(section, old_id) if was.claims else _without_claims(was, section, citations)
         for was, section in zip(report.sections, made.sections, strict=True)
     )
     left = {claim.id for section in sections for claim in section.claims}
     gone = [claim for claim in claims_of(report) if claim.id not in left]
-    fresh = [s for s in made.limitations if s not in once and not _COUNTED.match(s)]
-    stale = [s for s in once if s not in made.limitations]
     check, method = report.verification, report.methodology
     dropped = (*check.dropped, *made.verification.dropped)
+    statements = (
+        _opening(report, changed, gone, at, number),
+        *_limitations(report, once.statements, made.statements, len(dropped)),
+    )
     return report.model_copy(
         update={
             "executive_summary": made.executive_summary,
+            "summary_claims": tuple(old_id.get(name, name) for name in made.summary_claims),
+            "unanswered": made.unanswered,
             "sections": sections,
             "candidates": made.candidates,
             "references": made.references,
+            "works": made.works,
+            "contexts": made.contexts,
             "verification": check.model_copy(
                 update={
                     "verified": made.verification.verified,
@@ -83,15 +99,34 @@ def restate(
             "methodology": method.model_copy(
                 update={"counts": method.counts.model_copy(update={"included": len(made.references)})}
             ),
-            "limitations": (
-                _opening(report, changed, gone, at, number),
-                *fresh,
-                *(_recounted(said, len(dropped)) for said in report.limitations if said not in stale),
-            ),
+            "statements": statements,
+            "limitations": sentences(statements),
             "confidence": made.confidence,
+            "confidence_reasons": made.confidence_reasons,
             "generated_at": at,
         }
     )
+
+
+def _limitations(
+    report: Report, once: Sequence[Statement], now: Sequence[Statement], dropped: int
+) -> list[Statement]:
+    """The report's limitations without those that no longer hold, after those that are new. Limitations of a
+    report that has them as text only are compared by their wording."""
+    known = report.statements or tuple(map(plain, report.limitations))
+    counted = Statement(code="claims_refused", values={"claims": len(report.verification.dropped)})
+    stale = {sentence(s) for s in once if s not in now and s.code not in _COUNTED}
+    fresh = [s for s in now if s not in once and s.code not in _COUNTED]
+    kept = [s for s in known if sentence(s) not in stale]
+    recounted = counted.model_copy(update={"values": {"claims": dropped}})
+    return [*fresh, *(recounted if sentence(s) == sentence(counted) else s for s in kept)]
+
+
+def _without_claims(was: ReportSection, made: ReportSection, citations: Citations) -> ReportSection:
+    """A section that had no claim, with its reason as data."""
+    because = was.empty_because or made.empty_because
+    text = was.markdown if was.empty_because else section_text((), citations, because)
+    return was.model_copy(update={"empty_because": because, "markdown": text})
 
 
 def claims_of(report: Report) -> list[Claim]:
@@ -99,7 +134,7 @@ def claims_of(report: Report) -> list[Claim]:
     return [claim for section in report.sections for claim in section.claims]
 
 
-def told(notice: StandingNotice) -> str:
+def notice_line(notice: StandingNotice) -> str:
     """A notice in words: `retraction 2026-03-01, doi:10.1/x, reported by crossref`."""
     parts = [f"{notice.kind} {notice.date}" if notice.date else notice.kind]
     parts += [f"{kind}:{value}" for kind, value in (("doi", notice.doi), ("pmid", notice.pmid)) if value]
@@ -129,7 +164,7 @@ def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
     old_id = {
         claim_id(section.id, place): claim.id
         for section in report.sections
-        for place, claim in enumerate(_in_order(report, section), start=1)
+        for place, claim in enumerate(_in_order(section), start=1)
     }
     new_id = {old: new for new, old in old_id.items()}
 
@@ -155,7 +190,9 @@ def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
             "sections": [
                 PlannedSection(
                     section=ReportPlanSection(id=s.id, title=s.title, key_question=s.key_question),
-                    draft=SectionDraft(paragraphs=tuple(map(paragraph, _paragraphs(report, s)))),
+                    draft=SectionDraft(
+                        paragraphs=tuple(map(paragraph, paragraphs_of(s))), works=_works(report, s)
+                    ),
                     status=s.status,
                 )
                 for s in report.sections
@@ -166,6 +203,7 @@ def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
             "usage": Usage(),
             "models": report.methodology.models,
             "confidence": report.confidence,
+            "confidence_reasons": report.confidence_reasons,
             "stop_reason": report.stop_reason,
             "generated_at": at,
         }
@@ -173,22 +211,13 @@ def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
     return step, old_id
 
 
-def _paragraphs(report: Report, section: ReportSection) -> list[list[Claim]]:
-    """A section's claims by the paragraphs of its text; a claim that is in none is one by itself."""
-    sentences = sentences_of(report)
-    left = list(section.claims)
-    paragraphs: list[list[Claim]] = []
-    for block in section.markdown.split("\n\n"):
-        if block.startswith((_DISPUTES, "- ")):
-            continue
-        here = [claim for claim in left if sentences[claim.id] in block]
-        left = [claim for claim in left if claim not in here]
-        paragraphs += [here] if here else []
-    return [*paragraphs, *([claim] for claim in left)]
+def _works(report: Report, section: ReportSection) -> tuple[WorkRow, ...]:
+    """The rows of the table of works; they are handed in with the first section."""
+    return report.works if report.sections and section.id == report.sections[0].id else ()
 
 
-def _in_order(report: Report, section: ReportSection) -> list[Claim]:
-    return [claim for paragraph in _paragraphs(report, section) for claim in paragraph]
+def _in_order(section: ReportSection) -> list[Claim]:
+    return [claim for paragraph in paragraphs_of(section) for claim in paragraph]
 
 
 def _renamed(section: ReportSection, old_id: Mapping[str, str]) -> ReportSection:
@@ -201,40 +230,26 @@ def _renamed(section: ReportSection, old_id: Mapping[str, str]) -> ReportSection
         )
         for claim in section.claims
     )
-    return section.model_copy(update={"claims": claims})
+    paragraphs = tuple(tuple(old_id.get(name, name) for name in p) for p in section.paragraphs)
+    return section.model_copy(update={"claims": claims, "paragraphs": paragraphs})
 
 
-def _recounted(said: str, dropped: int) -> str:
-    """A limitation that counts dropped claims, with the count there is now."""
-    words = "claim did not pass the quote check and is" if dropped == 1 else ""
-    return _DROPPED.sub(f"{dropped} {words or 'claims did not pass the quote check and are'} ", said)
-
-
-def _opening(report: Report, changed: Sequence[Change], gone: Sequence[Claim], at: str, number: int) -> str:
+def _opening(
+    report: Report, changed: Sequence[Change], gone: Sequence[Claim], at: str, number: int
+) -> Statement:
     """What a reader of the new version must know first."""
-    works = "; ".join(
-        f'[{c.number}] "{clean(c.title)}" is {STANDING[c.after]}'
-        + (f" ({told(c.notices[-1])})" if c.notices and c.after not in ("none", "unknown") else "")
+    works = tuple(
+        f'[{c.number}] "{clean(c.title)}" is {STANDING_SENTENCES[c.after]}'
+        + (f" ({notice_line(c.notices[-1])})" if c.notices and c.after not in ("none", "unknown") else "")
         for c in changed
     )
-    lost = (
-        f" {len(gone)} of its claims {'rests' if len(gone) == 1 else 'rest'} on nothing else and "
-        f"{'is' if len(gone) == 1 else 'are'} left out here; the verification names "
-        f"{'it' if len(gone) == 1 else 'each'}."
-        if gone
-        else ""
+    return Statement(
+        code="new_version",
+        values={
+            "version": number,
+            "at": at,
+            "first_at": report.generated_at,
+            "changes": works,
+            "claims_lost": len(gone),
+        },
     )
-    return (
-        f"This is version {number}, of {at}, of a report of {report.generated_at}. What has become known of "
-        f"its references since, by their numbers there: {works}.{lost}"
-    )
-
-
-STANDING: Mapping[Standing, str] = {
-    "none": "looked up, and nothing is reported against it",
-    "retracted": "retracted",
-    "concern": "under an expression of concern",
-    "corrected": "corrected",
-    "unknown": "not known to anyone who was asked",
-}
-"""A standing in words."""

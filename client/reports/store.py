@@ -23,8 +23,6 @@ MAX_BLOBS = 50_000
 """Blobs read in search of cited items; beyond that a store is no longer one person's."""
 AT_ONCE = 16
 """Blobs read at the same time."""
-DRAFT = "This is a draft:"
-"""How `activities.report.limitations` begins a report that waits for approval."""
 
 
 class Change(Frozen):

@@ -20,6 +20,7 @@ TRIAL = Evidence(
     identifiers=Identifiers(pmid="1", doi="10.1016/s0140-6736(20)1234-5"),
     evidence_type="randomized_trial",
     standing="none",
+    facts={"mechanism": "AMPK | activation"},
 )
 REGISTRY = Evidence(
     evidence_id="pmid:2",

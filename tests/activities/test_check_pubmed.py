@@ -10,7 +10,7 @@ from activities.publish import PublishActivities, pubmed_check
 from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
 from activities.steps import PublishInput, PubMedCheck, PubMedSaid
-from activities.types import StandingNotice
+from activities.types import StandingNotice, Statement
 from tests.activities.cases import FULL, REGISTRY, TRIAL
 from tests.activities.retractions.test_lookup import efetch, lookup, ref, world
 from tests.activities.sources.faults import client
@@ -76,8 +76,9 @@ async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(tmp_path:
         assert server.count("/efetch.fcgi") == 0  # never from here
     assert "pmid:1" in [r.evidence_id for r in before.report.references]
     assert "pmid:1" not in [r.evidence_id for r in after.report.references]
-    assert any("left out" in text and "pmid:1" in text for text in after.report.limitations)
-    assert not any("did not answer" in text for text in after.report.limitations)
+    codes = {s.code: s.text("evidence_id") for s in after.report.statements}
+    assert codes["retracted_left_out"] == "pmid:1"
+    assert "authority_silent" not in codes
 
 
 async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(tmp_path: Path) -> None:
@@ -93,10 +94,8 @@ async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(tmp_p
     assert [(r.evidence_id, r.standing) for r in after.report.references] == [
         (r.evidence_id, r.standing) for r in before.report.references
     ]
-    lines = [text for text in after.report.limitations if text not in before.report.limitations]
-    assert lines == [
-        "For 2 of 2 cited works an authority on retractions did not answer when this report was made."
-    ]
+    fresh = [s for s in after.report.statements if s not in before.report.statements]
+    assert fresh == [Statement(code="authority_silent", values={"works": 2, "of": 2})]
 
 
 async def test_only_cited_works_with_a_pmid_are_asked_about_and_each_once(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.schema import Published, Report
 from activities.steps import DraftClaim, PublishInput, PubMedSaid
-from activities.types import EvidenceRef, Standing, StandingNotice
+from activities.types import EvidenceRef, Standing, StandingNotice, Statement
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -96,7 +96,7 @@ async def test_work_retracted_since_it_was_found_supports_nothing(store: Evidenc
     report = (await PublishActivities(store, standings).publish(await stored(store))).report
     assert [r.evidence_id for r in report.references] == ["pmid:2"]
     assert report.candidates == ()
-    assert any(TRIAL.title in text for text in report.limitations)
+    assert TRIAL.title in {s.text("title") for s in report.statements if s.code == "retracted_left_out"}
 
 
 async def test_a_reference_that_was_found_retracted_stays_so(store: EvidenceStore) -> None:
@@ -119,14 +119,14 @@ async def test_a_standing_that_cannot_be_looked_up_is_said_and_holds_nothing_up(
     standings = Standings(Unavailable("Crossref is down"))
     published = await PublishActivities(store, standings).publish(await stored(store))
     assert published.answered
-    assert any("could not be looked up" in text for text in published.report.limitations)
+    assert "standing_not_looked_up" in {s.code for s in published.report.statements}
 
 
 async def test_an_authority_that_did_not_answer_is_said(store: EvidenceStore) -> None:
     silent = Verdict("none", failures=("Crossref is down",))
     standings = Standings({"pmid:1": silent, "pmid:2": Verdict("concern")})
     report = (await PublishActivities(store, standings).publish(await stored(store))).report
-    assert any(text.startswith("For 1 of 2 cited works an authority") for text in report.limitations)
+    assert Statement(code="authority_silent", values={"works": 1, "of": 2}) in report.statements
 
 
 def test_quotes_go_only_after_what_the_blob_alone_can_tell() -> None:
@@ -135,6 +135,9 @@ def test_quotes_go_only_after_what_the_blob_alone_can_tell() -> None:
     size = len(published.model_dump_json().encode())
     shorter = slim(published, size - 1)
     assert not shorter.complete
+    assert shorter.report.contexts == ()
+    assert shorter.report.sections == report.sections
+    shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
     assert shorter.report.sections[0].markdown == ""
     assert shorter.report.sections[0].claims == report.sections[0].claims
     kept = [slim(published, limit).report.sections[0].claims for limit in range(size, 0, -20)]
@@ -156,7 +159,8 @@ async def test_an_item_that_cannot_be_read_is_tried_again_and_then_left_out(stor
     assert not raised.value.non_retryable
     published = await PublishActivities(store).publish(step, patient=False)
     assert [r.evidence_id for r in published.report.references] == ["pmid:2"]
-    assert any("stored text of pmid:1 could not be read" in text for text in published.report.limitations)
+    unread = Statement(code="item_unreadable", values={"evidence_ids": ("pmid:1",)})
+    assert unread in published.report.statements
 
 
 async def test_without_evidence_there_is_a_report_and_no_answer(store: EvidenceStore) -> None:

@@ -6,7 +6,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from activities.errors import RateLimited
-from activities.report.limitations import STOPPED
+from activities.report.formats.names import STOPPED
 from activities.steps import Decision, JudgeInput, KnowledgeGapOutput, ReflectInput, Role, SearchTask
 from activities.types import Evidence, ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request

@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.report.assemble import draft_claims
+    from activities.report.claims import draft_claims
     from activities.role_activities import ThinkActivities
     from activities.steps import Proofread, ProofreadInput, SectionDraft, WriteInput
     from activities.types import ReportPlanSection

@@ -1,20 +1,18 @@
 """The references as BibTeX, RIS and CSL-JSON, for reference managers.
 
-BibTeX is written by `bibtexparser` and RIS by `rispy`; CSL-JSON is JSON after
+BibTeX is written by `bibtexparser` and RIS by `rispy`, both of the extra `bibliography`. CSL-JSON follows
 https://docs.citationstyles.org/en/stable/specification.html#appendix-iii-types
 """
 
 import json
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
 
-import rispy  # type: ignore[import-untyped]
-from bibtexparser.entrypoint import write_string
-from bibtexparser.library import Library
-from bibtexparser.middlewares import LatexEncodingMiddleware
-from bibtexparser.model import Entry, Field
-
-from activities.report.formats.text import STANDINGS, best_url, clean
+from activities.report.formats.extras import MissingExtra
+from activities.report.formats.names import STANDINGS
+from activities.report.formats.references import best_url
+from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
 from activities.types import Evidence, EvidenceType
 
@@ -46,21 +44,39 @@ _CSL: Mapping[EvidenceType, str] = {
     "document": "document",
 }
 
+_LATIN = str.maketrans(
+    {
+        "\u00df": "ss",
+        "\u00f8": "o",
+        "\u00d8": "O",
+        "\u0142": "l",
+        "\u0141": "L",
+        "\u00e6": "ae",
+        "\u00c6": "Ae",
+        "\u0153": "oe",
+        "\u0111": "d",
+        "\u0110": "D",
+        "\u0131": "i",
+    }
+)
+"""Latin letters that Unicode does not decompose."""
 _GROUP = re.compile(
     r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the)\b", re.IGNORECASE
 )
 
 
-class _RisWriter(rispy.RisWriter):  # type: ignore[misc]
-    def set_header(self, count: int) -> str:
-        """No counter before a record: the format knows none, and not every reader skips it."""
-        return ""
-
-
 def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    """One entry a reference; special characters are encoded for LaTeX. The key names first author and year
-    and ends in the number of the reference."""
+    """One entry a reference; special characters are encoded for LaTeX. Raises MissingExtra without the
+    `bibliography` extra."""
+    try:
+        from bibtexparser.entrypoint import write_string
+        from bibtexparser.library import Library
+        from bibtexparser.middlewares import LatexEncodingMiddleware
+        from bibtexparser.model import Entry, Field
+    except ImportError as error:
+        raise MissingExtra("bibliography") from error
     library = Library()
+    names = keys(report.references)
     for reference in report.references:
         fields = {
             "title": _braceless(reference.title),
@@ -78,7 +94,7 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
         }
         entry = Entry(
             _BIBTEX.get(reference.evidence_type, "article"),
-            _key(reference),
+            names[reference.number],
             [Field(name, value) for name, value in fields.items() if value],
         )
         library.add(entry)
@@ -92,12 +108,23 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
 
 
 def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    """One record a reference."""
+    """One record a reference. Raises MissingExtra without the `bibliography` extra."""
+    try:
+        import rispy  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingExtra("bibliography") from error
+
+    class Writer(rispy.RisWriter):  # type: ignore[misc]
+        def set_header(self, count: int) -> str:
+            """No counter before a record: the format knows none, and not every reader skips it."""
+            return ""
+
+    names = keys(report.references)
     records = []
     for reference in report.references:
         record: dict[str, object] = {
             "type_of_reference": _RIS.get(reference.evidence_type, "JOUR"),
-            "id": _key(reference),
+            "id": names[reference.number],
             "title": reference.title,
             "authors": [_comma(name) for name in reference.authors],
             "year": str(reference.year or ""),
@@ -109,15 +136,16 @@ def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
             "notes": [_note(reference)],
         }
         records.append({name: value for name, value in record.items() if value})
-    return str(rispy.dumps(records, implementation=_RisWriter)).encode()
+    return str(rispy.dumps(records, implementation=Writer)).encode()
 
 
 def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     """A CSL-JSON array."""
+    names = keys(report.references)
     items = []
     for reference in report.references:
         item: dict[str, object] = {
-            "id": _key(reference),
+            "id": names[reference.number],
             "type": _CSL.get(reference.evidence_type, "article-journal"),
             "title": reference.title,
             "author": [_csl_name(name) for name in reference.authors],
@@ -134,9 +162,37 @@ def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     return (json.dumps(items, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def _key(reference: Reference) -> str:
-    first = re.sub(r"[^A-Za-z]", "", _comma(reference.authors[0]).split(",")[0]) if reference.authors else ""
-    return f"{first or 'ref'}{reference.year or ''}_{reference.number}"
+def keys(references: Sequence[Reference]) -> dict[int, str]:
+    """The citation key of each reference, by its number: `Smith2009`, and `Smith2009a`, `Smith2009b` where
+    several have the same author and year."""
+    stems = {r.number: _stem(r) for r in references}
+    together: dict[str, list[int]] = {}
+    for number, stem in stems.items():
+        together.setdefault(stem.casefold(), []).append(number)
+    return {
+        number: stems[number] + (_letters(place) if len(numbers) > 1 else "")
+        for numbers in together.values()
+        for place, number in enumerate(numbers)
+    }
+
+
+def _stem(reference: Reference) -> str:
+    """First author and year in the letters that every reference manager accepts; the first long word of the
+    title where no author is known."""
+    if reference.authors:
+        name = _comma(reference.authors[0]).split(",")[0]
+    else:
+        words = re.findall(r"[^\W\d_]{4,}", reference.title)
+        name = words[0].capitalize() if words else ""
+    plain = unicodedata.normalize("NFKD", name.translate(_LATIN))
+    name = re.sub(r"[^A-Za-z]", "", plain) or reference.source.capitalize()
+    return f"{name}{reference.year or ''}"
+
+
+def _letters(place: int) -> str:
+    """a, b, ... z, aa, ab, ..."""
+    more, letter = divmod(place, 26)
+    return (_letters(more - 1) if more else "") + chr(ord("a") + letter)
 
 
 def _comma(name: str) -> str:

@@ -1,115 +1,235 @@
-"""The report as a Word document."""
+"""The report as a Word document: headings, lists, quotes and captions in Word's own styles, links that can be
+followed, tables that fit the page, and the report's own metadata.
 
-from collections.abc import Sequence
+Word shows no SVG without a second picture beside it, so that the figures are tables here.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from activities.report.formats import words
 from activities.report.formats.extras import MissingExtra
-from activities.report.formats.text import (
-    authors_line,
-    badges,
-    best_url,
-    citation,
-    cited,
-    clean,
-    ended,
-    identifier_links,
+from activities.report.formats.model import (
+    CANDIDATE_HEAD,
+    CHECK_HEAD,
+    LEFT_OUT,
+    SEARCH_HEAD,
+    WORK_HEAD,
+    ClaimView,
+    ReferenceView,
+    SectionView,
+    View,
 )
-from activities.report.schema import Reference, Report
+from activities.report.formats.text import clean
+from activities.report.formats.view import view_of
+from activities.report.schema import Report
 
 if TYPE_CHECKING:
     from docx.document import Document
+    from docx.table import Table
+    from docx.text.paragraph import Paragraph
+
+LINK_COLOUR = "0B5F59"
+SMALL_POINTS = 8
+"""Type size of tables: ten columns have to fit a page."""
+WIDE = frozenset({"Query as sent", "Finding", "Compared", "Mechanism or effect", "Check"})
+"""Columns that hold sentences: they get three times the width of the others."""
 
 
 def docx(report: Report) -> bytes:
-    """Headings, lists, tables and quotes in Word's own styles. Raises MissingExtra without the `docx`
-    extra."""
+    """The whole report, in the order of `View`. Raises MissingExtra without the `docx` extra."""
     try:
         import docx as library
     except ImportError as error:
         raise MissingExtra("docx") from error
     document = library.Document()
-    numbers = words.numbers_by_id(report)
-    document.core_properties.title = clean(report.title)[:255]
-    document.add_heading(clean(report.title), 0)
-    for asked in words.questions(report):
-        document.add_paragraph(asked, style="Subtitle")
-
-    document.add_heading("Summary", 1)
-    points = words.points(report)
-    for claim in points:
-        text = cited(clean(claim.text), citation(claim.support, numbers))
-        document.add_paragraph(text, style="List Bullet")
-    if not points:
-        document.add_paragraph(clean(report.executive_summary))
-    for note in (words.balance(report), words.verified(report)):
-        if note:
-            document.add_paragraph(note)
-
-    claims = {c.id: c for section in report.sections for c in section.claims}
-    for section in words.told(report):
-        document.add_heading(words.heading(section), 1)
-        if words.key_question(report, section):
-            document.add_paragraph(words.key_question(report, section), style="Subtitle")
-        for claim in section.claims:
-            document.add_paragraph(cited(clean(claim.text), citation(claim.support, numbers)))
-            for other in claim.contradicts:
-                if other in claims:
-                    against = clean(claims[other].text)
-                    document.add_paragraph(f"The sources disagree; against it: {against}")
-            for support in claim.support:
-                if support.quote:
-                    number = numbers.get(support.evidence_id, 0)
-                    document.add_paragraph(f'"{clean(support.quote)}" [{number}]', style="Quote")
-    _bullets(document, words.EMPTY, words.untold(report))
-
-    if report.candidates:
+    view = view_of(report)
+    _metadata(document, report, view)
+    document.add_heading(view.title, 0)
+    if view.question:
+        document.add_paragraph(view.question, style="Subtitle")
+    if view.draft:
+        document.add_paragraph("Draft: this report waits for a reviewer's approval.", style="Intense Quote")
+    _summary(document, view)
+    for section in view.sections:
+        _section(document, section)
+    if view.candidates:
         document.add_heading("Candidates", 1)
-        rows = [[*words.candidate_row(c), citation(c.support, numbers)] for c in report.candidates]
-        _table(document, [*words.CANDIDATE_HEAD, "Sources"], rows)
-        document.add_paragraph(words.UNCHECKED)
-    _bullets(document, "Limitations", report.limitations)
-    if report.references:
+        _table(document, view.candidate_note, CANDIDATE_HEAD, [c.cells for c in view.candidates])
+    if view.contradictions:
+        document.add_heading("Contradictions", 1)
+        for one, other in view.contradictions:
+            paragraph = document.add_paragraph(style="List Bullet")
+            _claim(paragraph, one)
+            paragraph.add_run(" Against it: ").bold = True
+            _claim(paragraph, other)
+    _bullets(document, "Gaps", view.gaps)
+    _bullets(document, "Limitations", view.limitations)
+    _method(document, view)
+    if view.references:
         document.add_heading("References", 1)
-        for reference in report.references:
-            document.add_paragraph(_reference(reference))
-    document.add_heading("Method", 1)
-    method = report.methodology
-    for line in (words.flow(report), words.spent(method), *map(words.decision, method.approvals)):
-        document.add_paragraph(line)
-    document.add_paragraph(words.run_line(report))
-    if method.searches:
-        _table(document, words.SEARCH_HEAD, words.search_rows(method.searches))
-    _bullets(document, "Left out", words.left_out(report))
+        for reference in view.references:
+            _reference(document, reference)
     out = BytesIO()
     document.save(out)
     return out.getvalue()
+
+
+def _metadata(document: "Document", report: Report, view: View) -> None:
+    properties = document.core_properties
+    properties.title = view.title[:255]
+    properties.subject = clean(report.question)[:255]
+    properties.author = "Determinator"
+    properties.comments = view.run_line[:255]
+    properties.keywords = clean(report.profile)[:255]
+    properties.language = "en"
+    try:
+        made = datetime.fromisoformat(report.generated_at).replace(tzinfo=None)
+    except ValueError:
+        return
+    properties.created = properties.modified = made
+
+
+def _summary(document: "Document", view: View) -> None:
+    document.add_heading("Summary", 1)
+    for claim in view.summary:
+        _claim(document.add_paragraph(style="List Bullet"), claim)
+    for text in (*view.summary_text, view.balance):
+        if text:
+            document.add_paragraph(text)
+    if view.verified:
+        paragraph = document.add_paragraph()
+        paragraph.add_run(f"Confidence: {view.confidence}. ").bold = True
+        paragraph.add_run(" ".join((*view.confidence_reasons, view.verified)))
+
+
+def _section(document: "Document", section: SectionView) -> None:
+    document.add_heading(section.title, 1)
+    if section.question:
+        document.add_paragraph(section.question, style="Subtitle")
+    for paragraph in section.paragraphs:
+        written = document.add_paragraph()
+        for claim in paragraph:
+            if written.runs:
+                written.add_run(" ")
+            _claim(written, claim)
+        for quote in (quote for claim in paragraph for quote in claim.new_quotes):
+            document.add_paragraph(f"\u201c{quote.text}\u201d [{quote.number}]", style="Quote")
+
+
+def _claim(paragraph: "Paragraph", claim: ClaimView) -> None:
+    """A claim with its citation and what it stands on."""
+    paragraph.add_run(f"{claim.text} {claim.mark}".strip())
+    if claim.basis:
+        basis = paragraph.add_run(f" ({claim.basis})")
+        basis.italic = True
+
+
+def _method(document: "Document", view: View) -> None:
+    document.add_heading("Method", 1)
+    document.add_paragraph(view.flow_text)
+    flow = view.flow
+    rows = [
+        ("Identified", str(flow.identified)),
+        *((f"  of these kept from {bar.label}", str(bar.count)) for bar in flow.sources),
+        ("Duplicates removed", str(flow.duplicates)),
+        ("Screened", str(flow.screened)),
+        ("Not cited", str(flow.excluded)),
+        ("Included (cited)", str(flow.included)),
+        ("Studies reported", str(flow.studies)),
+    ]
+    _table(document, "Flow of records (PRISMA 2020)", ("Step", "Records"), rows)
+    if view.strengths:
+        rows = [(bar.label, str(bar.count)) for bar in view.strengths]
+        _table(document, "Claims by the strength of what they stand on", ("Strength", "Claims"), rows)
+    if view.years:
+        rows = [(bar.label, str(bar.count)) for bar in view.years if bar.count]
+        _table(document, "Cited works by year of publication", ("Year", "Works"), rows)
+    if view.works:
+        used = [place for place in range(len(WORK_HEAD)) if any(w.cells[place] for w in view.works)]
+        head = [WORK_HEAD[place] for place in used]
+        _table(document, "Works", head, [[w.cells[place] for place in used] for w in view.works])
+    document.add_paragraph(view.spent)
+    if view.searches:
+        _table(document, "Every search, as it was sent and as it ended", SEARCH_HEAD, view.searches)
+    if view.verified:
+        _table(document, view.verified, CHECK_HEAD, view.checks)
+    if view.left_out:
+        document.add_paragraph(LEFT_OUT)
+        for text in view.left_out:
+            document.add_paragraph(text, style="List Bullet")
+    for text in view.decisions:
+        document.add_paragraph(text, style="List Bullet")
+    document.add_paragraph(view.run_line)
 
 
 def _bullets(document: "Document", title: str, texts: Sequence[str]) -> None:
     if texts:
         document.add_heading(title, 1)
         for text in texts:
-            document.add_paragraph(clean(text), style="List Bullet")
+            document.add_paragraph(text, style="List Bullet")
 
 
-def _table(document: "Document", head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = document.add_table(rows=0, cols=len(head), style="Table Grid")
+def _table(document: "Document", caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table as wide as the text; its head is repeated on every page it runs over."""
+    from docx.shared import Pt
+
+    document.add_paragraph(caption, style="Caption")
+    table = document.add_table(rows=0, cols=len(head), style="Light Grid Accent 1")
     for texts in (head, *rows):
         for cell, text in zip(table.add_row().cells, texts, strict=True):
-            cell.text = text
+            paragraph = cell.paragraphs[0]
+            run = paragraph.add_run(text)
+            run.font.size = Pt(SMALL_POINTS)
+            paragraph.paragraph_format.space_after = Pt(0)
+    _fit(document, table, head)
+    document.add_paragraph()
 
 
-def _reference(reference: Reference) -> str:
-    place = ", ".join(x for x in (clean(reference.venue or ""), str(reference.year or "")) if x)
-    parts = [
-        f"[{reference.number}]",
-        ended(authors_line(reference.authors)),
-        ended(clean(reference.title)),
-        f"{place}." if place else "",
-        *(f"{label} {clean(value)}." for label, value, _ in identifier_links(reference.identifiers)),
-        best_url(reference) or "",
-        f"({'; '.join(badges(reference))})",
-    ]
-    return " ".join(part for part in parts if part)
+def _fit(document: "Document", table: "Table", head: Sequence[str]) -> None:
+    from docx.oxml import OxmlElement
+    from docx.shared import Emu
+
+    section = document.sections[0]
+    width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
+    shares = [3 if name in WIDE else 1 for name in head]
+    table.autofit = False
+    for row in table.rows:
+        for cell, share in zip(row.cells, shares, strict=True):
+            cell.width = Emu(width * share // sum(shares))
+    for column, share in zip(table.columns, shares, strict=True):
+        column.width = Emu(width * share // sum(shares))
+    properties = table.rows[0]._tr.get_or_add_trPr()  # noqa: SLF001 - python-docx cannot repeat a head row
+    properties.append(OxmlElement("w:tblHeader"))
+
+
+def _reference(document: "Document", reference: ReferenceView) -> None:
+    paragraph = document.add_paragraph()
+    paragraph.add_run(f"[{reference.number}] {reference.authors} ".replace("  ", " "))
+    _link(paragraph, reference.title, reference.url)
+    paragraph.add_run(f" {reference.place} ".replace("  ", " "))
+    for link in reference.links:
+        _link(paragraph, link.text, link.url)
+        paragraph.add_run(" ")
+    if reference.same_study:
+        paragraph.add_run(f"Same study as {', '.join(f'[{n}]' for n in reference.same_study)}. ")
+    paragraph.add_run(f"({reference.notes})").italic = True
+
+
+def _link(paragraph: "Paragraph", text: str, url: str | None) -> None:
+    """A hyperlink; python-docx reads them and writes none, so that the elements are made here."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+    from docx.shared import RGBColor
+
+    run = paragraph.add_run(text)
+    if url is None:
+        return
+    run.font.underline = True
+    run.font.color.rgb = RGBColor.from_string(LINK_COLOUR)
+    link = OxmlElement("w:hyperlink")
+    link.set(qn("r:id"), paragraph.part.relate_to(url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+    run._r.addprevious(link)  # noqa: SLF001 - as above
+    link.append(run._r)  # noqa: SLF001

@@ -8,6 +8,6 @@ class MissingExtra(DeterminatorError):
 
     def __init__(self, extra: str) -> None:
         super().__init__(
-            f"the {extra} format needs an extra: pip install 'determinator[{extra}]'; "
-            "md, html and json need nothing"
+            f"this format needs an extra: pip install 'determinator[{extra}]'; "
+            "md, html, json and csl need nothing"
         )

@@ -1,115 +1,160 @@
-"""The report as Markdown: what a researcher reads in an editor, and what `ask` saves."""
+"""The report as Markdown: what a researcher reads in an editor, and what `ask` saves. Plain: no HTML, no
+figures; the numbers of the figures stand in its text and tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from activities.report.formats import words
-from activities.report.formats.text import (
-    authors_line,
-    badges,
-    best_url,
-    citation,
-    cited,
-    clean,
-    ended,
-    escape_markdown,
-    identifier_links,
+from activities.report.formats.model import (
+    CANDIDATE_HEAD,
+    CHECK_HEAD,
+    LEFT_OUT,
+    SEARCH_HEAD,
+    WORK_HEAD,
+    ClaimView,
+    Quote,
+    ReferenceView,
+    SectionView,
+    View,
 )
-from activities.report.schema import Reference, Report, ReportSection
+from activities.report.formats.text import cited, escape_markdown
+from activities.report.formats.view import view_of
+from activities.report.schema import Report
 
 
 def markdown(report: Report) -> str:
-    """Title, question, summary, sections, candidates, limitations, references, method, quotes and what was
-    left out."""
-    numbers = words.numbers_by_id(report)
-    verified = words.verified(report)
+    """The whole report, in the order of `View`."""
+    view = view_of(report)
     blocks = [
-        f"# {escape_markdown(report.title)}",
-        *(f"**Question:** {escape_markdown(asked)}" for asked in words.questions(report)),
+        f"# {escape_markdown(view.title)}",
+        f"**Question:** {escape_markdown(view.question)}" if view.question else "",
         "## Summary",
-        report.executive_summary,
-        escape_markdown(words.balance(report)).replace(r"\[", "[").replace(r"\]", "]"),
-        f"*{escape_markdown(verified)}*" if verified else "",
+        *_summary(view, report),
     ]
-    for section in words.told(report):
-        blocks += _section(report, section, numbers)
-    if words.untold(report):
-        blocks += [f"## {words.EMPTY}", _list(words.untold(report))]
-    if report.candidates:
-        rows = [
-            [*map(escape_markdown, words.candidate_row(c)), citation(c.support, numbers)]
-            for c in report.candidates
-        ]
-        table = _table([*words.CANDIDATE_HEAD, "Sources"], rows)
-        blocks += ["## Candidates", table, f"*{words.UNCHECKED}*"]
-    if report.limitations:
-        blocks += ["## Limitations", _list(report.limitations)]
-    if report.references:
-        blocks += ["## References", "\n".join(_reference(r) for r in report.references)]
-    blocks += ["## Method", *_method(report)]
-    if report.references:
-        blocks.append("## Quotes")
-        blocks += [
-            f"[{number}]{_bearing(bearers)}:\n\n> {escape_markdown(quote)}"
-            for number, quote, bearers in words.quotes_by_number(report, numbers)
-        ]
-    if report.verification.dropped:
-        blocks += ["## Left out", words.LEFT_OUT, _list(words.left_out(report))]
+    for section in view.sections:
+        blocks += _section(section)
+    if view.candidates:
+        rows = [[*map(escape_markdown, c.cells[:-1]), c.cells[-1]] for c in view.candidates]
+        blocks += ["## Candidates", _table(CANDIDATE_HEAD, rows), f"*{view.candidate_note}*"]
+    if view.contradictions:
+        blocks += ["## Contradictions", "\n".join(map(_contradiction, view.contradictions))]
+    if view.gaps:
+        blocks += ["## Gaps", _list(view.gaps)]
+    if view.limitations:
+        blocks += ["## Limitations", _list(view.limitations)]
+    blocks += ["## Method", *_method(view)]
+    if view.references:
+        blocks += ["## References", "\n".join(map(_reference, view.references))]
+    quotes = _quotes(view)
+    if quotes:
+        blocks += ["## Quotes", "A claim that is its quote word for word is not printed here again.", *quotes]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _summary(view: View, report: Report) -> list[str]:
+    points = "\n".join(f"- {_claim(claim)}" for claim in view.summary)
+    reasons = " ".join(view.confidence_reasons)
+    sure = f"**Confidence: {view.confidence}.** {escape_markdown(reasons)}".strip() if view.verified else ""
+    return [points or report.executive_summary, _brackets(view.balance), sure, escape_markdown(view.verified)]
+
+
+def _claim(claim: ClaimView) -> str:
+    return cited(escape_markdown(claim.text), claim.mark)
+
+
+def _brackets(text: str) -> str:
+    """Escaped, with citation marks as they are; only for text that holds nobody's words but ours."""
+    return escape_markdown(text).replace(r"\[", "[").replace(r"\]", "]")
+
+
+def _section(section: SectionView) -> list[str]:
+    blocks = [f"## {escape_markdown(section.title)}"]
+    if section.question:
+        blocks.append(f"*{escape_markdown(section.question)}*")
+    return [*blocks, *(" ".join(map(_claim, paragraph)) for paragraph in section.paragraphs)]
+
+
+def _contradiction(pair: tuple[ClaimView, ClaimView]) -> str:
+    one, other = pair
+    return f"- {_claim(one)} **Against it:** {_claim(other)}"
+
+
+def _method(view: View) -> list[str]:
+    blocks = [escape_markdown(view.flow_text), escape_markdown(view.spent)]
+    if view.strengths:
+        told = ", ".join(f"{bar.count} {bar.label}" for bar in view.strengths)
+        blocks.append(f"Claims by the strength of what they stand on: {told}.")
+    if view.works:
+        rows = [
+            [f"[{w.number}] {escape_markdown(w.label, inline=True)}", *map(escape_markdown, w.cells[1:])]
+            for w in view.works
+        ]
+        blocks += ["### Works", _table(*_used(WORK_HEAD, rows))]
+    if view.searches:
+        blocks += ["### Searches", _table(SEARCH_HEAD, [[*map(escape_markdown, r)] for r in view.searches])]
+    if view.verified:
+        blocks += ["### Verification", escape_markdown(view.verified)]
+        blocks.append(_table(CHECK_HEAD, [[*map(escape_markdown, row)] for row in view.checks]))
+    if view.left_out:
+        blocks += [LEFT_OUT, _list(view.left_out)]
+    if view.decisions:
+        blocks += ["### Decisions", _list(view.decisions)]
+    return [*blocks, escape_markdown(view.run_line)]
+
+
+def _used(head: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """The table without columns that are empty in every row."""
+    used = [place for place in range(len(head)) if any(row[place] for row in rows)]
+    return [head[place] for place in used], [[row[place] for place in used] for row in rows]
+
+
+def _reference(reference: ReferenceView) -> str:
+    parts = [
+        f"{reference.number}.",
+        escape_markdown(reference.authors, inline=True),
+        _link(reference.title, reference.url),
+        escape_markdown(reference.place, inline=True),
+    ]
+    links = [_link(link.text, link.url) for link in reference.links]
+    if links:
+        parts.append(f"{', '.join(links)}.")
+    if reference.same_study:
+        parts.append(f"Same study as {', '.join(f'[{n}]' for n in reference.same_study)}.")
+    return " ".join(filter(None, [*parts, f"*{escape_markdown(reference.notes)}*"]))
+
+
+def _link(text: str, url: str | None) -> str:
+    return (
+        f"[{escape_markdown(text, linked=True, inline=True)}]({url})"
+        if url
+        else escape_markdown(text, inline=True)
+    )
+
+
+def _quotes(view: View) -> list[str]:
+    """Each quote once with the claims that put it into words of their own."""
+    bearers: dict[tuple[int, str], list[str]] = {}
+    for section in view.sections:
+        for claim in section.claims:
+            _collect(bearers, claim.new_quotes, claim.text)
+    for candidate in view.candidates:
+        _collect(bearers, candidate.quotes, candidate.cells[0])
+    return [
+        f"[{number}], for {escape_markdown('; '.join(names))}:\n\n> {escape_markdown(text)}"
+        for (number, text), names in sorted(bearers.items(), key=lambda item: item[0][0])
+    ]
+
+
+def _collect(bearers: dict[tuple[int, str], list[str]], quotes: Iterable[Quote], bearer: str) -> None:
+    for quote in quotes:
+        names = bearers.setdefault((quote.number, quote.text), [])
+        if f'"{bearer}"' not in names:
+            names.append(f'"{bearer}"')
 
 
 def _list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {escape_markdown(text)}" for text in texts)
 
 
-def _bearing(bearers: Sequence[str]) -> str:
-    said = "; ".join(f'"{bearer}"' for bearer in bearers)
-    return f", for {escape_markdown(said)}" if said else ""
-
-
-def _section(report: Report, section: ReportSection, numbers: Mapping[str, int]) -> list[str]:
-    blocks = [f"## {escape_markdown(words.heading(section))}"]
-    asked = words.key_question(report, section)
-    if asked:
-        blocks.append(f"*{escape_markdown(asked)}*")
-    text = section.markdown or " ".join(
-        cited(escape_markdown(claim.text), citation(claim.support, numbers)) for claim in section.claims
-    )
-    return [*blocks, text]
-
-
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A GitHub table; the cells are escaped already."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _reference(reference: Reference) -> str:
-    url = best_url(reference)
-    title = escape_markdown(ended(clean(reference.title)))
-    line = f"{reference.number}. "
-    authors = escape_markdown(ended(authors_line(reference.authors)))
-    if authors:
-        line += f"{authors} "
-    line += f"[{title}]({url})" if url else title
-    where = ", ".join(x for x in (escape_markdown(reference.venue or ""), str(reference.year or "")) if x)
-    if where:
-        line += f" {where}."
-    links = [
-        f"[{label} {escape_markdown(value)}]({link})" if link else f"{label} {escape_markdown(value)}"
-        for label, value, link in identifier_links(reference.identifiers)
-    ]
-    if links:
-        line += f" {', '.join(links)}."
-    notes = "; ".join(badges(reference))
-    return f"{line} *{notes}; found in {escape_markdown(reference.source)}*"
-
-
-def _method(report: Report) -> list[str]:
-    method = report.methodology
-    blocks = [escape_markdown(words.flow(report)), escape_markdown(words.spent(method))]
-    if method.searches:
-        rows = [[*map(escape_markdown, row)] for row in words.search_rows(method.searches)]
-        blocks.append(_table(words.SEARCH_HEAD, rows))
-    if method.approvals:
-        blocks.append(_list(words.decision(d) for d in method.approvals))
-    return [*blocks, escape_markdown(words.run_line(report))]

@@ -1,23 +1,25 @@
 """The report as PDF, set by Typst: Greek letters, signs and links come out right without any system font.
 
-The text goes in as data, never as Typst markup.
+The text goes in as data, never as Typst markup; the figures are those of the HTML page.
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
-from activities.report.formats import words
 from activities.report.formats.extras import MissingExtra
-from activities.report.formats.text import (
-    authors_line,
-    badges,
-    best_url,
-    clean,
-    ended,
-    identifier_links,
-    numbers_of,
+from activities.report.formats.model import (
+    CANDIDATE_HEAD,
+    CHECK_HEAD,
+    LEFT_OUT,
+    SEARCH_HEAD,
+    WORK_HEAD,
+    ClaimView,
+    View,
 )
-from activities.report.schema import Reference, Report
+from activities.report.formats.templates import FOLDER, environment
+from activities.report.formats.view import view_of
+from activities.report.schema import Report
 
 TEMPLATE = Path(__file__).with_name("report.typ")
 
@@ -28,77 +30,74 @@ def pdf(report: Report) -> bytes:
         import typst
     except ImportError as error:
         raise MissingExtra("pdf") from error
-    made = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(_data(report))})
+    made = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(_data(view_of(report)))})
     assert isinstance(made, bytes)
     return made
 
 
-def _data(report: Report) -> dict[str, object]:
-    numbers = words.numbers_by_id(report)
-    claims = {c.id: c for section in report.sections for c in section.claims}
+def _data(view: View) -> dict[str, object]:
+    used = [place for place in range(len(WORK_HEAD)) if any(w.cells[place] for w in view.works)]
     return {
-        "title": clean(report.title),
-        "question": " ".join(words.questions(report)),
-        "points": [
-            {"text": clean(c.text), "numbers": numbers_of(c.support, numbers)} for c in words.points(report)
-        ],
-        "summary": clean(report.executive_summary),
-        "notes": [note for note in (words.balance(report), words.verified(report)) if note],
+        "title": view.title,
+        "question": view.question,
+        "draft": view.draft,
+        "points": [_claim(claim) for claim in view.summary],
+        "summary": view.summary_text,
+        "balance": view.balance,
+        "confidence": view.confidence,
+        "reasons": [*view.confidence_reasons, view.verified] if view.verified else [],
+        "figures": _figures(view),
         "sections": [
             {
-                "title": words.heading(s),
-                "question": words.key_question(report, s),
-                "claims": [
-                    {
-                        "text": clean(c.text),
-                        "numbers": numbers_of(c.support, numbers),
-                        "against": " ".join(clean(claims[x].text) for x in c.contradicts if x in claims),
-                        "quotes": [
-                            {"text": clean(q.quote), "number": numbers.get(q.evidence_id, 0)}
-                            for q in c.support
-                            if q.quote
-                        ],
-                    }
-                    for c in s.claims
-                ],
+                "title": section.title,
+                "question": section.question,
+                "paragraphs": [[_claim(claim) for claim in paragraph] for paragraph in section.paragraphs],
             }
-            for s in words.told(report)
+            for section in view.sections
         ],
-        "empty_head": words.EMPTY,
-        "empty": words.untold(report),
-        "candidate_head": [*words.CANDIDATE_HEAD, "Sources"],
-        "candidates": [
-            [*words.candidate_row(c), ", ".join(map(str, numbers_of(c.support, numbers)))]
-            for c in report.candidates
-        ],
-        "unchecked": words.UNCHECKED,
-        "limitations": [clean(text) for text in report.limitations],
-        "references": [_reference(r) for r in report.references],
-        "method": [
-            words.flow(report),
-            words.spent(report.methodology),
-            *(words.decision(d) for d in report.methodology.approvals),
-            words.run_line(report),
-        ],
-        "search_head": words.SEARCH_HEAD,
-        "searches": words.search_rows(report.methodology.searches),
-        "left_out": words.LEFT_OUT,
-        "dropped": words.left_out(report),
+        "candidate_head": CANDIDATE_HEAD,
+        "candidates": [candidate.cells for candidate in view.candidates],
+        "candidate_note": view.candidate_note,
+        "contradictions": [[_claim(claim) for claim in pair] for pair in view.contradictions],
+        "gaps": view.gaps,
+        "limitations": view.limitations,
+        "flow_text": view.flow_text,
+        "spent": view.spent,
+        "work_head": [WORK_HEAD[place] for place in used],
+        "works": [[work.cells[place] for place in used] for work in view.works],
+        "search_head": SEARCH_HEAD,
+        "searches": view.searches,
+        "check_head": CHECK_HEAD,
+        "checks": view.checks if view.verified else [],
+        "verified": view.verified,
+        "left_out": LEFT_OUT,
+        "dropped": view.left_out,
+        "decisions": view.decisions,
+        "run_line": view.run_line,
+        "references": [asdict(reference) | {"notes": reference.notes} for reference in view.references],
     }
 
 
-def _reference(reference: Reference) -> dict[str, object]:
-    place = ", ".join(x for x in (clean(reference.venue or ""), str(reference.year or "")) if x)
+def _claim(claim: ClaimView) -> dict[str, object]:
     return {
-        "number": reference.number,
-        "authors": ended(authors_line(reference.authors)),
-        "title": ended(clean(reference.title)),
-        "url": best_url(reference) or "",
-        "place": f"{place}." if place else "",
-        "links": [
-            {"text": f"{label} {clean(value)}", "url": url}
-            for label, value, url in identifier_links(reference.identifiers)
-            if url
-        ],
-        "badges": "; ".join([*badges(reference), f"found in {clean(reference.source)}"]),
+        "text": claim.text,
+        "numbers": [cite.number for cite in claim.cites],
+        "pmids": [cite.pmid for cite in claim.cites if cite.pmid],
+        "basis": claim.basis,
+        "quotes": [{"text": quote.text, "number": quote.number} for quote in claim.new_quotes],
+    }
+
+
+def _figures(view: View) -> dict[str, str]:
+    """SVG by name; an empty string for a figure that has nothing to show."""
+    drawn = environment().get_template("figures.svg.jinja").module
+    style = (FOLDER / "figures.css").read_text(encoding="utf-8")
+    return {
+        "flow": str(drawn.flow(view.flow, style)),  # type: ignore[attr-defined]  # macros are made at run time
+        "years": str(drawn.years(view.years, style)) if view.years else "",  # type: ignore[attr-defined]
+        "strengths": (
+            str(drawn.strengths(view.strengths, style))  # type: ignore[attr-defined]
+            if view.strengths
+            else ""
+        ),
     }

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.report.assemble import build_report, draft_claims, plain_claim
+from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
+from activities.report.claims import draft_claims, plain_claim
 from activities.report.schema import Report
 from activities.steps import DraftParagraph, PrismaCounts, PublishInput, SectionDraft
-from activities.types import Candidate, Evidence, SearchRecord, StopReason, Support, Usage
+from activities.types import Candidate, Evidence, SearchRecord, Statement, StopReason, Support, Usage
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -29,14 +30,23 @@ def built(step: PublishInput) -> Report:
     return build_report(step, DOCUMENTS)
 
 
+def codes(report: Report) -> list[str]:
+    """The codes of the limitations."""
+    return [statement.code for statement in report.statements]
+
+
+def stated(report: Report, code: str) -> list[Statement]:
+    return [statement for statement in report.statements if statement.code == code]
+
+
 def test_a_full_report_passes_an_outsiders_check() -> None:
     report = built(FULL)
     lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
     assert verify(report, lines) == []
     assert (report.verification.claims, report.verification.verified) == (3, 2)
-    assert [(d.text, d.reason) for d in report.verification.dropped] == [
-        ("Metformin cured everyone by 99%.", "it has a number that its quote does not have: 99%")
-    ]
+    (dropped,) = report.verification.dropped
+    assert dropped.text == "Metformin cured everyone by 99%."
+    assert dropped.reasons == (Statement(code="number_missing", values={"number": "99%"}),)
 
 
 def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
@@ -72,8 +82,8 @@ def test_references_are_numbered_by_first_appearance_listed_once_and_only_when_c
     )
     assert report.methodology.counts.included == 2
     assert [(r.number, r.evidence_id) for r in report.references] == [(1, "pmid:2"), (2, "pmid:1")]
-    assert "mortality [1]." in report.sections[0].markdown
-    assert "mortality [1, 2]." in report.sections[1].markdown
+    assert report.sections[0].markdown == "A registry found increased mortality [1] [PMID: 2]."
+    assert "mortality [1, 2] [PMID: 2, 1]." in report.sections[1].markdown
     shown = report.executive_summary + "".join(s.markdown for s in report.sections)
     numbers = [int(n) for mark in re.findall(r"(?<!\\)\[([\d, ]+)\]", shown) for n in mark.split(",")]
     assert list(dict.fromkeys(numbers)) == [1, 2]
@@ -101,7 +111,7 @@ def test_a_bracketed_year_is_never_a_citation() -> None:
     )
     section = build_report(step, {"pmid:1": item}).sections[0]
     assert section.claims[0].text == "In [2023] metformin reduced mortality."
-    assert section.markdown == r"In \[2023\] metformin reduced mortality [1]."
+    assert section.markdown == r"In \[2023\] metformin reduced mortality [1] [PMID: 1]."
 
 
 @pytest.mark.parametrize(
@@ -121,9 +131,7 @@ def test_a_contradiction_keeps_both_sides_and_is_told_on_both(named: str) -> Non
     first, second = (s.claims[0] for s in report.sections)
     assert first.contradicts == (second.id,)
     assert second.contradicts == (first.id,)
-    assert all("The sources disagree" in s.markdown for s in report.sections)
-    assert first.text.rstrip(".") in report.executive_summary
-    assert second.text.rstrip(".") in report.executive_summary
+    assert set(report.summary_claims) == {first.id, second.id}
 
 
 def test_a_contradiction_to_a_claim_that_did_not_stand_is_gone() -> None:
@@ -139,7 +147,9 @@ def test_the_same_claim_in_two_sections_is_told_once() -> None:
     claim = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
     report = built(publish_input(planned("s1", claim), planned("s2", claim)))
     assert report.sections[1].claims == ()
-    assert report.verification.dropped[0].reason == "it repeats claim s1c1"
+    assert report.verification.dropped[0].reasons == (
+        Statement(code="repeats_claim", values={"claim": "s1c1"}),
+    )
 
 
 def test_sections_keep_their_ids_and_titles_whatever_failed() -> None:
@@ -155,8 +165,14 @@ def test_sections_keep_their_ids_and_titles_whatever_failed() -> None:
         ("s2", "Two", 1),
         ("s3", "Three", 0),
     ]
-    assert 'The section "One" could not be researched: its worker died.' in report.limitations
-    assert 'The section "Three" was cancelled.' in report.limitations
+    assert [
+        (s.texts("titles"), s.text("status"), s.text("note")) for s in stated(report, "section_incomplete")
+    ] == [(("One",), "failed", "its worker died"), (("Three",), "cancelled", "")]
+    assert [s.empty_because and s.empty_because.code for s in report.sections] == [
+        "section_not_researched",
+        None,
+        "section_not_researched",
+    ]
 
 
 def test_an_outage_is_never_no_results() -> None:
@@ -169,26 +185,27 @@ def test_an_outage_is_never_no_results() -> None:
             stop_reason="all_sources_failed",
         )
     )
-    said = " ".join(report.limitations)
-    assert "1 of 2 searches of pubmed failed through an outage (unavailable)" in said
-    assert "(rate_limited)" in said
-    assert "every search failed, which says nothing of whether evidence exists" in report.executive_summary
-    assert "found nothing" not in said + report.executive_summary
+    assert [s.values for s in stated(report, "searches_failed")] == [
+        {"source": "pubmed", "status": "unavailable", "failed": 1, "of": 2},
+        {"source": "pubmed", "status": "rate_limited", "failed": 1, "of": 2},
+    ]
+    assert report.unanswered == Statement(code="searches_all_failed")
 
 
 def test_an_empty_search_is_no_failure() -> None:
     report = built(publish_input(searches=(SearchRecord(source="pubmed", query="a", status="empty"),)))
-    assert "found nothing" in report.executive_summary
-    assert not any("failed" in text for text in report.limitations)
+    assert report.unanswered
+    assert report.unanswered.code == "nothing_found"
+    assert "searches_failed" not in codes(report)
 
 
 @pytest.mark.parametrize("reason", get_args(StopReason))
 def test_every_way_out_leaves_a_report_that_says_so(reason: StopReason) -> None:
     report = built(publish_input(stop_reason=reason, title=" "))
     assert report.title == "Does metformin reduce mortality?"
-    assert "not answered" in report.executive_summary
-    early = [text for text in report.limitations if text.startswith("The research stopped early")]
-    assert len(early) == (reason != "sufficient_evidence")
+    assert report.unanswered is not None
+    assert codes(report)[0] == "unanswered"
+    assert len(stated(report, "stopped_early")) == (reason != "sufficient_evidence")
 
 
 def test_retracted_work_is_left_out_and_named() -> None:
@@ -200,27 +217,24 @@ def test_retracted_work_is_left_out_and_named() -> None:
         )
     )
     assert report.references == ()
-    assert any("A work that was retracted" in text for text in report.limitations)
+    assert [s.text("evidence_id") for s in stated(report, "retracted_left_out")] == ["pmid:3"]
 
 
 def test_concern_is_shown_in_the_reference_and_named() -> None:
     report = built(publish_input(planned("s1", quoting("Mortality rose.", ("pmid:2", INCREASED)))))
     assert report.references[0].standing == "concern"
-    assert any("expression of concern about [1]" in text for text in report.limitations)
+    assert [s.number("number") for s in stated(report, "concern")] == [1]
 
 
 def test_the_extractive_back_end_is_named_plainly() -> None:
-    assert any(
-        t.startswith("No language model was used:")
-        for t in built(publish_input(models=("extractive",))).limitations
-    )
-    assert not any("No language model" in t for t in built(publish_input(models=("gpt",))).limitations)
+    assert "no_model" in codes(built(publish_input(models=("extractive",))))
+    assert "no_model" not in codes(built(publish_input(models=("gpt",))))
 
 
 def test_an_unknown_price_is_not_a_price_of_nothing() -> None:
     report = built(publish_input(usage=Usage(calls=1, input_tokens=5, cost_microusd=None)))
     assert report.methodology.cost_usd is None
-    assert any("model's price is not known" in text for text in report.limitations)
+    assert "price_unknown" in codes(report)
 
 
 def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None:
@@ -238,9 +252,7 @@ def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None
         )
     )
     assert [(c.name, c.evidence_quality) for c in report.candidates] == [("Metformin", "strong")]
-    said = " ".join(report.limitations)
-    assert "Candidate Aspirin was left out: the items it cites never name it." in said
-    assert "Candidate Ibuprofen was left out" in said
+    assert [s.text("name") for s in stated(report, "candidate_left_out")] == ["Aspirin", "Ibuprofen"]
 
 
 def test_a_candidate_under_concern_is_weak() -> None:
@@ -263,9 +275,9 @@ def test_the_summary_leads_with_what_is_strong_and_direct() -> None:
     step = publish_input(
         planned("s1", *many), planned("s2", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED)))
     )
-    summary = build_report(step, {**DOCUMENTS, "doc:w": weak}).executive_summary
-    assert "Metformin does reduce mortality" in summary
-    assert len(summary.splitlines()) <= 6
+    summary = build_report(step, {**DOCUMENTS, "doc:w": weak}).summary_claims
+    assert "s2c1" in summary
+    assert len(summary) <= 6
 
 
 @given(
@@ -306,8 +318,7 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
 def test_items_that_answer_nothing_are_not_told_as_nothing_found() -> None:
     search = SearchRecord(source="library", query="a", status="ok", hits=40, kept=10)
     report = built(publish_input(searches=(search,), counts=PrismaCounts(identified=10, screened=10)))
-    assert "none of the 10 items found answers it" in report.executive_summary
-    assert not any("found nothing" in text for text in report.limitations)
+    assert report.unanswered == Statement(code="no_item_answers", values={"items": 10})
 
 
 def test_the_summary_begins_with_the_claim_that_answers_and_not_with_what_is_missing() -> None:
@@ -324,22 +335,23 @@ def test_the_summary_begins_with_the_claim_that_answers_and_not_with_what_is_mis
         planned("s2", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))),
         planned("s3", quoting("Metformin increased mortality.", ("pmid:2", INCREASED))),
     )
-    lines = build_report(step, {**DOCUMENTS, "pmid:7": item}).executive_summary.splitlines()
-    assert lines[0] == "- Metformin does reduce mortality [1]."
+    report = build_report(step, {**DOCUMENTS, "pmid:7": item})
+    assert report.summary_claims[0] == "s2c1"
+    assert report.executive_summary.startswith("- Metformin does reduce mortality [1] [PMID: 1].")
 
 
 def test_a_drug_question_without_a_candidate_says_so() -> None:
     step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
-    assert any("No candidate drug is named" in text for text in built(step).limitations)
+    assert "no_candidate" in codes(built(step))
     other = step.model_copy(update={"profile": "biomedical"})
-    assert not any("No candidate drug" in text for text in built(other).limitations)
+    assert "no_candidate" not in codes(built(other))
 
 
 def test_a_file_that_cannot_be_read_is_counted_once_however_often_the_library_is_searched() -> None:
     search = SearchRecord(source="library", query="a", status="ok", hits=4, kept=4, set_aside=6)
     other = SearchRecord(source="pubmed", query="a", status="ok", hits=4, kept=4, set_aside=1)
     report = built(publish_input(searches=(search, search, search, other)))
-    assert any(text.startswith("7 records could not be read") for text in report.limitations)
+    assert [s.number("records") for s in stated(report, "records_unreadable")] == [7]
 
 
 def test_sections_that_ended_alike_are_one_limitation() -> None:
@@ -351,8 +363,8 @@ def test_sections_that_ended_alike_are_one_limitation() -> None:
             stop_reason="no_new_evidence",
         )
     )
-    assert 'The sections "One" and "Two" are incomplete: no new evidence.' in report.limitations
-    assert 'The section "Three" could not be researched: its worker died.' in report.limitations
+    assert [s.texts("titles") for s in stated(report, "section_incomplete")] == [("One", "Two"), ("Three",)]
+    assert any('"One" and "Two" are incomplete: no new evidence.' in text for text in report.limitations)
 
 
 @pytest.mark.parametrize("mark", ["[E3]", "[E3, 2023]", "(E12)", "[E1, E2]"])

@@ -1,7 +1,9 @@
 import io
 import json
+import re
 import sys
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pypdf
@@ -14,12 +16,26 @@ from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
 from activities.report.assemble import build_report
+from activities.report.audit import evidence_line, verify
 from activities.report.formats import FORMATS, MissingExtra, UnknownFormat, render
+from activities.report.formats.bibliography import keys
 from activities.report.formats.text import clean, escape_markdown, safe_url
-from activities.report.schema import Report
-from activities.types import Identifiers, SearchRecord
-from tests.activities.cases import DOCUMENTS, FULL, INCREASED, REDUCED, TRIAL, planned, publish_input, quoting
+from activities.report.schema import Reference, Report
+from activities.types import Identifiers, SearchRecord, WorkRow
+from tests.activities.cases import (
+    DOCUMENTS,
+    FULL,
+    INCREASED,
+    REDUCED,
+    TRIAL,
+    planned,
+    publish_input,
+    quoting,
+    ref_of,
+)
 
+STORED = Path(__file__).parent / "stored" / "report-0.1.0.json"
+"""A report as the version before coded statements stored it."""
 EVIL = (
     "<script>alert(1)</script> ![x](http://evil.example/p.png) [y](javascript:alert(1)) # Head | cell "
     "`code` *bold* www.evil.example <https://evil.example> &lt;b&gt; \u202egnp.exe $x$ {brace \\input"
@@ -87,12 +103,18 @@ def test_nothing_hostile_becomes_markup_in_markdown() -> None:
 
 def test_nothing_hostile_becomes_markup_in_html() -> None:
     page = page_of(render(hostile(), "html"))
-    assert not page.xpath("//script | //img | //b | //iframe | //link | //@onclick")
+    assert not page.xpath(
+        "//img | //iframe | //link | //object | //@onclick | //main//script | //a[not(@href)]"
+    )
+    assert len(page.xpath("//script")) == 1
+    assert "evil" not in page.xpath("string(//script)")
     assert all(
         h.startswith(("#", "https://doi.org/", "https://clinicaltrials.gov/"))
         for h in page.xpath("//a/@href")
     )
-    assert "default-src 'none'" in page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
+    policy = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
 
 
 @pytest.mark.parametrize(
@@ -121,11 +143,14 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Benefit",
         "## Harm",
         "## Candidates",
+        "## Contradictions",
         "## Limitations",
-        "## References",
         "## Method",
+        "### Works",
+        "### Searches",
+        "### Verification",
+        "## References",
         "## Quotes",
-        "## Left out",
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
@@ -134,16 +159,19 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
     assert r"AMPK \| activation" in text
 
 
-def test_html_stands_alone_and_shows_quotes_beneath_their_claims() -> None:
+def test_html_stands_alone_and_each_citation_opens_its_quote_in_context() -> None:
     page = page_of(render(REPORT, "html"))
     assert page.xpath("//html/@lang") == ["en"]
-    claim = page.get_element_by_id("s1c1")
-    assert [q.text_content() for q in claim.xpath(".//details/blockquote")] == [REDUCED]
-    assert claim.xpath(".//a/@href")[0] == "#ref-1"
+    (cite,) = page.xpath("//p[*[@id='s1c1']]//a[starts-with(@href, '#s1c1')]/@href")
+    quote = page.get_element_by_id(cite[1:])
+    assert quote.xpath("string(.//mark)") == REDUCED
+    assert "Metformin is a first-line drug" in quote.text_content()
+    assert "#ref-1" in quote.xpath(".//a/@href")
     targets = {href[1:] for href in page.xpath("//a/@href") if href.startswith("#")}
     assert targets <= set(page.xpath("//@id"))
     assert len(page.xpath("//@id")) == len(set(page.xpath("//@id")))
     assert not page.xpath("//*[@src] | //link")
+    assert "url(" not in page.xpath("string(//style)")
 
 
 def test_a_report_without_evidence_comes_out_in_every_format() -> None:
@@ -171,6 +199,33 @@ def test_bibtex_is_read_back_with_every_reference() -> None:
     assert len(library.entries) == 2
 
 
+def test_citation_keys_are_what_people_write() -> None:
+    def reference(number: int, *authors: str, year: int | None = 2009, title: str = "") -> Reference:
+        return Reference(
+            number=number, evidence_id=f"x:{number}", source="pubmed", title=title, authors=authors, year=year
+        )
+
+    references = [
+        reference(1, "Smith JA", "Roe B"),
+        reference(2, "Smith P"),
+        reference(3, "M\u00fcller K", year=2021),
+        reference(4, "\u0141ukasz S\u00f8rensen"),
+        reference(5, title="On the use of aspirin", year=None),
+        reference(6, "\u738b\u5c0f\u660e"),
+    ]
+    assert list(keys(references).values()) == [
+        "Smith2009a",
+        "Smith2009b",
+        "Muller2021",
+        "Sorensen2009",
+        "Aspirin",
+        "Pubmed2009",
+    ]
+    many = keys([reference(n, "Doe J") for n in range(30)])
+    assert len(set(many.values())) == 30
+    assert many[29] == "Doe2009ad"
+
+
 def test_hostile_bibtex_breaks_no_entry() -> None:
     library = parse_string(render(hostile(), "bibtex").decode())
     assert not library.failed_blocks
@@ -185,6 +240,37 @@ def test_ris_is_read_back_with_every_reference() -> None:
     assert "EXPRESSION OF CONCERN" in records[1]["notes"][0]
 
 
+def ris_records(text: str) -> list[dict[str, list[str]]]:
+    """RIS by its own rule: a tag of two characters, two spaces, a hyphen, a space; `TY` begins a record and
+    `ER` ends it. Written apart from the library that writes the file."""
+    records: list[dict[str, list[str]]] = []
+    current: dict[str, list[str]] | None = None
+    for line in filter(None, text.splitlines()):
+        assert re.match(r"[A-Z][A-Z0-9]  - ?", line), line
+        tag, value = line[:2], line[6:]
+        if tag == "TY":
+            assert current is None
+            current = {}
+        assert current is not None
+        current.setdefault(tag, []).append(value)
+        if tag == "ER":
+            records.append(current)
+            current = None
+    assert current is None
+    return records
+
+
+def test_an_independent_reader_reads_the_ris_file() -> None:
+    first, second = ris_records(render(REPORT, "ris", DOCUMENTS).decode())
+    assert first["TY"] == ["JOUR"]
+    assert first["AU"] == ["Doe, J. A.", "Roe, B."]
+    assert first["DO"] == ["10.1016/s0140-6736(20)1234-5"]
+    assert first["PY"] == ["2020"]
+    assert first["ID"] == ["Doe2020"]
+    assert second["AU"] == ["M\u00fcller, K."]
+    assert len(ris_records(render(hostile(), "ris").decode())) == 1
+
+
 def test_csl_has_what_a_citation_processor_needs() -> None:
     first = json.loads(render(REPORT, "csl"))[0]
     assert first["author"] == [{"family": "Doe", "given": "J. A."}, {"family": "Roe", "given": "B."}]
@@ -196,7 +282,7 @@ def test_a_word_document_has_the_claims_and_their_quotes() -> None:
     with zipfile.ZipFile(io.BytesIO(render(REPORT, "docx"))) as archive:
         text = archive.read("word/document.xml").decode()
     assert REDUCED in text
-    assert "Metformin reduced mortality by 30% [1]." in text
+    assert "Metformin reduced mortality by 30%. [1] [PMID: 1]" in text
 
 
 def test_a_pdf_has_the_claims_and_greek_letters() -> None:
@@ -208,10 +294,20 @@ def test_a_pdf_has_the_claims_and_greek_letters() -> None:
     assert "Metformin and mortality" in text
 
 
-@pytest.mark.parametrize(("fmt", "module"), [("docx", "docx"), ("pdf", "typst")])
-def test_a_missing_extra_is_one_clear_line(fmt: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("fmt", "module", "extra"),
+    [
+        ("docx", "docx", "docx"),
+        ("pdf", "typst", "pdf"),
+        ("ris", "rispy", "bibliography"),
+        ("bibtex", "bibtexparser.entrypoint", "bibliography"),
+    ],
+)
+def test_a_missing_extra_is_one_clear_line(
+    fmt: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=rf"pip install 'determinator\[{fmt}\]'"):
+    with pytest.raises(MissingExtra, match=rf"pip install 'determinator\[{extra}\]'"):
         render(REPORT, fmt)
 
 
@@ -222,7 +318,7 @@ def test_an_unknown_format_names_those_there_are() -> None:
 
 def test_a_quote_of_the_other_side_stands_by_its_own_claim() -> None:
     page = page_of(render(REPORT, "html"))
-    assert INCREASED in page.get_element_by_id("s2c1").text_content()
+    assert page.xpath("string(//*[@id='s2c1-q1']//mark)") == INCREASED
 
 
 EVERY_FORMAT = ("md", "html", "docx", "pdf")
@@ -248,26 +344,30 @@ def docx_text(data: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_every_format_says_which_way_the_works_point(name: str) -> None:
-    text = words_of(REPORT, name)
-    assert "Which way it points" in text
-    assert "affirmed by [1], [2]" in text
-    assert "contradict one another" in text
-    open_question = REPORT.model_copy(update={"question": "What is known about metformin?"})
-    assert "Which way it points" not in words_of(open_question, name)
-
-
-def test_a_work_that_denies_is_told_from_one_that_affirms() -> None:
-    item = TRIAL.model_copy(update={"evidence_id": "pmid:9", "text": "Metformin did not reduce mortality."})
-    step = publish_input(
-        planned(
-            "s1",
-            quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)),
-            quoting("Metformin did not reduce mortality.", ("pmid:9", "Metformin did not reduce mortality")),
-        )
+def test_which_way_the_works_point_is_printed_only_where_it_is_certain(name: str) -> None:
+    rows = (
+        WorkRow(evidence_id="pmid:1", direction="affirms", finding=REDUCED),
+        WorkRow(evidence_id="pmid:2", direction="denies", finding=INCREASED),
     )
-    text = render(build_report(step, {**DOCUMENTS, "pmid:9": item}), "md").decode()
-    assert "is affirmed by [1]; denied by [2]." in text
+    first, *others = FULL.sections
+    draft = first.draft.model_copy(update={"works": rows})
+    report = build_report(
+        FULL.model_copy(update={"sections": (first.model_copy(update={"draft": draft}), *others)}), DOCUMENTS
+    )
+    assert "affirmed by [1]; denied by [2]" in words_of(report, name)
+    assert "affirmed by" not in words_of(REPORT, name)
+
+
+def test_a_direction_falls_with_the_finding_that_its_work_does_not_say() -> None:
+    row = WorkRow(
+        evidence_id="pmid:1", direction="affirms", finding="Metformin cured everyone of everything."
+    )
+    section = FULL.sections[0]
+    draft = section.draft.model_copy(update={"works": (row,)})
+    step = publish_input(section.model_copy(update={"draft": draft}))
+    (work,) = build_report(step, DOCUMENTS).works
+    assert (work.finding, work.direction) == ("", None)
+    assert (work.design, work.year, work.n) == ("randomized trial", 2020, 1204)
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
@@ -278,8 +378,8 @@ def test_sections_without_a_claim_are_told_together_and_never_as_chapters(name: 
         planned("s3", title="Safety", status="failed", note="its worker died"),
     )
     text = words_of(build_report(step, DOCUMENTS), name)
-    assert "Without findings" in text
-    assert "Mechanism: No claim is made here: nothing that was found bears on it." in text
+    assert "Gaps" in text
+    assert "Mechanism: No claim is made here: nothing that was found answers it." in text
     assert "Safety (failed): No claim is made here: its worker died." in text
     assert "What of s2?" not in text
 
@@ -308,7 +408,7 @@ def test_a_search_that_several_sections_made_is_one_row() -> None:
     ]
 
 
-def test_a_quote_is_told_with_the_claim_only_where_the_claim_is_in_other_words() -> None:
+def test_a_claim_that_is_its_quote_is_printed_once() -> None:
     step = publish_input(
         planned(
             "s1",
@@ -317,5 +417,30 @@ def test_a_quote_is_told_with_the_claim_only_where_the_claim_is_in_other_words()
         )
     )
     text = render(build_report(step, DOCUMENTS), "md").decode()
-    assert f"[1]:\n\n> {REDUCED}" in text
-    assert f'[2], for "A registry saw more deaths under the drug.":\n\n> {INCREASED}' in text
+    body = text[text.index("## Section s1") :]
+    assert body.count(REDUCED) == 1
+    assert f'[2], for "A registry saw more deaths under the drug.":\n\n> {INCREASED}' in body
+
+
+def test_a_report_stored_by_an_earlier_version_loads_and_renders() -> None:
+    stored = Report.model_validate_json(STORED.read_bytes())
+    assert not stored.structured
+    assert stored.statements == ()
+    for name in EVERY_FORMAT:
+        text = words_of(stored, name)
+        assert "Metformin reduced mortality by 30%" in text
+        assert "The reviewer was in a hurry." in text
+    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
+    assert verify(stored, lines) == []
+    tampered = stored.model_copy(update={"executive_summary": f"Take it daily. {stored.executive_summary}"})
+    assert len(verify(tampered, lines)) == 1
+
+
+def test_addresses_and_years_carry_no_escapes_in_markdown() -> None:
+    item = TRIAL.model_copy(
+        update={"title": "www.example.org on metformin", "venue": None, "url": "https://www.example.org/a_b"}
+    )
+    step = publish_input(planned("s1", quoting(f"{REDUCED}.", ("pmid:1", REDUCED))))
+    text = render(build_report(step, {"pmid:1": item}), "md").decode()
+    references = text[text.index("## References") :]
+    assert "[www.example.org on metformin.](https://www.example.org/a_b) 2020." in references

@@ -1,33 +1,48 @@
-"""What a reader must be told is told once."""
+"""What a report must state is stated once."""
 
+from activities.report.formats.statements import WORDING, sentence
 from activities.report.limitations import folded
 from activities.roles.prompt import Shown, left_out
+from activities.types import Statement
 from tests.activities.cases import FULL, REGISTRY, RETRACTED, TRIAL
 from tests.activities.report.test_assemble import built
 
 
-def unshown(role: str, missing: int, of: int) -> str:
-    """The note of a step, in the words of the step."""
+def unshown(step: str, missing: int, of: int) -> Statement:
+    """The note of a step, as the step gives it."""
     items = (TRIAL, REGISTRY, RETRACTED) * of
     (note,) = left_out(Shown(items=items[: of - missing]), items[:of])
-    return f"{role}: {note}"
+    return note.model_copy(update={"values": {**note.values, "step": step}})
 
 
-def test_steps_that_had_no_room_for_every_item_are_one_sentence() -> None:
+def test_steps_that_could_not_hold_every_item_are_one_statement() -> None:
     notes = (
-        "First.",
+        Statement(code="candidates_rejected"),
         unshown("judge", 3, 20),
         unshown("knowledge gap", 12, 40),
-        "Last.",
+        Statement(code="report_rejected"),
         unshown("writer", 1, 9),
     )
     report = built(FULL.model_copy(update={"limitations": notes}))
-    (about,) = [text for text in report.limitations if "shown" in text]
-    assert about.endswith("at most 12 of 40 items were left out of a step.")
-    assert folded(notes) == ["First.", about, "Last."]
+    (about,) = [s for s in report.statements if s.code == "items_not_shown"]
+    assert (about.number("missing"), about.number("of")) == (12, 40)
+    assert [s.code for s in folded(notes)] == ["candidates_rejected", "items_not_shown", "report_rejected"]
+    assert sentence(about) in report.limitations
 
 
 def test_one_such_step_keeps_its_own_words() -> None:
-    notes = ["First.", unshown("judge", 3, 20)]
+    notes = [Statement(code="candidates_rejected"), unshown("judge", 3, 20)]
     assert folded(notes) == notes
+    assert "judge" in sentence(notes[1])
     assert folded([]) == []
+
+
+def test_a_statement_that_this_version_does_not_know_is_printed_with_its_values() -> None:
+    said = sentence(Statement(code="moon_in_the_way", values={"moon": "Io", "works": 3}))
+    assert "Io" in said
+    assert "3" in said
+
+
+def test_every_wording_survives_a_statement_without_values() -> None:
+    for code in WORDING:
+        assert sentence(Statement(code=code)) or code == "text", code

@@ -13,7 +13,7 @@ from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
 from activities.roles.role import prompt_file
 from activities.steps import Role
-from activities.types import Evidence
+from activities.types import Evidence, Statement
 from tests.activities.roles.conftest import DOCUMENTS, PLANTED, QUESTION, Case
 from tests.fake_openai import evidence_of, role_of, says, sensible
 
@@ -90,7 +90,9 @@ async def test_what_is_left_out_is_said(case: Case, role: Role) -> None:
     charged = await case.thinker.think(role, case.step(role, refs))
     shown = len(evidence_of(case.server.asked[0]))
     assert 0 < shown < 60
-    assert any(f"{60 - shown} of 60 items" in note for note in charged.notes)
+    (note,) = (n for n in charged.notes if isinstance(n, Statement) and n.code == "items_not_shown")
+    assert (note.number("missing"), note.number("of")) == (60 - shown, 60)
+    assert note.text("step")
     body = case.server.bodies[0]
     sent = estimate(*(m["content"] for m in body["messages"]))
     assert sent <= ALLOWANCES[role].input_tokens

@@ -119,7 +119,7 @@ def test_one_bad_quote_does_not_void_the_good_one_beside_it() -> None:
     )
     kept = check([claim], DOCUMENTS).claims[0]
     assert [s.evidence_id for s in kept.support] == ["pmid:1"]
-    assert kept.refused == ("its quote is not in the text of the item it cites",)
+    assert [refusal.code for refusal in kept.refused] == ["quote_not_in_text"]
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def edited(report: dict[str, object], edit: str) -> dict[str, object]:
     [
         ('"evidence_id": "pmid:2", "quote" => "evidence_id": "pmid:1", "quote"', "(it is in pmid:2)"),
         ('"number": 2 => "number": 3', "not numbered from 1 without gaps"),
-        ("30% [1]. => 30% [2].", "section s1 does not say claim s1c1 with its references"),
+        ("30% [1] [ => 30% [2] [", "section s1 does not say claim s1c1 with its references"),
         ('"executive_summary": " => "executive_summary": "Take it daily. ', "the summary says what no claim"),
         ("A registry found increased mortality => A registry found lower mortality and cures", "holds s2c1"),
         ('"standing": "none" => "standing": "retracted"', "rests on pmid:1, which is retracted"),

@@ -1,0 +1,46 @@
+"""Each quote with the text around it, so that a reader can judge it without leaving the report."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from activities.report.formats.text import clean
+from activities.report.schema import QuoteContext
+from activities.types import Candidate, Claim, Evidence
+from activities.verification.quote_check import normalise
+
+AROUND = 240
+"""Characters shown on each side of a quote at most."""
+_EDGE = re.compile(r"\S*\s")
+
+
+def contexts(
+    bearers: Iterable[Claim | Candidate], documents: Mapping[str, Evidence]
+) -> tuple[QuoteContext, ...]:
+    """The surroundings of every quote, each once, in order of appearance. A quote that cannot be located has
+    none."""
+    texts = {name: normalise(item.text) for name, item in documents.items()}
+    found: dict[tuple[str, str], QuoteContext] = {}
+    for support in (support for bearer in bearers for support in bearer.support):
+        key = (support.evidence_id, support.quote)
+        text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
+        start = text.find(quote) if quote else -1
+        if key in found or start < 0:
+            continue
+        end = start + len(quote)
+        found[key] = QuoteContext(
+            evidence_id=support.evidence_id,
+            quote=support.quote,
+            before=clean(_before(text[:start])),
+            after=clean(_after(text[end:])),
+        )
+    return tuple(found.values())
+
+
+def _before(text: str) -> str:
+    if len(text) <= AROUND:
+        return text
+    return "\u2026 " + _EDGE.sub("", text[-AROUND:], count=1)
+
+
+def _after(text: str) -> str:
+    return text if len(text) <= AROUND else text[:AROUND].rsplit(" ", 1)[0] + " \u2026"

@@ -1,0 +1,237 @@
+"""What every format shows, in the order of the page, as plain text.
+
+`activities.report.formats.view` fills it from a report; a format escapes it and lays it out, and decides
+nothing.
+"""
+
+from dataclasses import dataclass
+
+from activities.types import Grade
+
+SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
+CANDIDATE_HEAD = (
+    *("Candidate", "Mechanism or effect", "Indications now", "Approval", "Trials", "Evidence", "Sources"),
+)
+WORK_HEAD = (
+    "Work",
+    "Design",
+    "Year",
+    "n",
+    "Compared",
+    "Finding",
+    "Numbers",
+    "Direction",
+    "Strength",
+    "Standing",
+)
+CHECK_HEAD = ("Check", "Claims refused")
+CANDIDATE_NOTE = (
+    "Names, sources and the grade of the evidence are checked by code. A field stands only where a cited "
+    "item says it; otherwise it is not found."
+)
+OLD_CANDIDATE_NOTE = (
+    "Names, sources and the grade of the evidence are checked by code; mechanism, indications and status are "
+    "as the writer put them: read the quotes."
+)
+LEFT_OUT = "Claims that did not pass the checks:"
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """One citation of a claim."""
+
+    number: int
+    pmid: str
+    anchor: str
+    """Of the quote that stands behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote in its context."""
+
+    anchor: str
+    number: int
+    title: str
+    text: str
+    before: str
+    after: str
+    same: bool
+    """The claim says the quote word for word, so that a format without pop-ups need not print it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimView:
+    """A claim as a reader meets it."""
+
+    anchor: str
+    text: str
+    mark: str
+    """`[1, 3] [PMID: 1]`."""
+    cites: tuple[Cite, ...]
+    quotes: tuple[Quote, ...]
+    strength: Grade | None
+    studies: int
+    disputed: bool
+
+    @property
+    def basis(self) -> str:
+        """What it stands on: `strong evidence, 2 independent studies`; empty in reports without grades."""
+        if self.strength is None:
+            return ""
+        count = self.studies
+        return f"{self.strength} evidence, {count} independent {'study' if count == 1 else 'studies'}"
+
+    @property
+    def new_quotes(self) -> tuple[Quote, ...]:
+        """The quotes whose words differ from the claim's."""
+        return tuple(quote for quote in self.quotes if not quote.same)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    anchor: str
+    title: str
+    question: str
+    """Empty where the report's or the section's title says it."""
+    paragraphs: tuple[tuple[ClaimView, ...], ...]
+
+    @property
+    def claims(self) -> tuple[ClaimView, ...]:
+        return tuple(claim for paragraph in self.paragraphs for claim in paragraph)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateView:
+    anchor: str
+    cells: tuple[str, ...]
+    """Under `CANDIDATE_HEAD`, the sources last."""
+    cites: tuple[Cite, ...]
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkView:
+    """A row of the table of works."""
+
+    number: int
+    label: str
+    """`Doe 2020`."""
+    design: str
+    year: int | None
+    n: int | None
+    compared: str
+    finding: str
+    """Empty where a claim prints the same sentence."""
+    numbers: str
+    direction: str
+    strength: Grade
+    standing: str
+    study: int
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Under `WORK_HEAD`."""
+        return (
+            f"[{self.number}] {self.label}",
+            self.design,
+            str(self.year or ""),
+            f"{self.n:,}" if self.n else "",
+            self.compared,
+            self.finding,
+            self.numbers,
+            self.direction,
+            self.strength,
+            self.standing,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    text: str
+    url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    text: str
+    alarming: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceView:
+    number: int
+    anchor: str
+    authors: str
+    title: str
+    url: str | None
+    place: str
+    links: tuple[Link, ...]
+    badges: tuple[Badge, ...]
+    same_study: tuple[int, ...]
+    """Other references that report the same study."""
+
+    @property
+    def notes(self) -> str:
+        """The badges in one line."""
+        return "; ".join(badge.text for badge in self.badges)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a figure."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The boxes of a PRISMA 2020 flow diagram, as far as they apply to an automatic search."""
+
+    identified: int
+    sources: tuple[Bar, ...]
+    """Records kept, by source."""
+    duplicates: int
+    screened: int
+    excluded: int
+    included: int
+    """Works cited."""
+    studies: int
+    failed: int
+    """Searches without an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The whole report, in the order of the page."""
+
+    title: str
+    question: str
+    """Empty where the title says it."""
+    draft: bool
+    summary: tuple[ClaimView, ...]
+    summary_text: tuple[str, ...]
+    """Paragraphs in place of the points: why there is no answer, or the text of an older report."""
+    balance: str
+    confidence: str
+    confidence_reasons: tuple[str, ...]
+    verified: str
+    sections: tuple[SectionView, ...]
+    candidates: tuple[CandidateView, ...]
+    candidate_note: str
+    contradictions: tuple[tuple[ClaimView, ClaimView], ...]
+    gaps: tuple[str, ...]
+    limitations: tuple[str, ...]
+    flow: Flow
+    flow_text: str
+    years: tuple[Bar, ...]
+    strengths: tuple[Bar, ...]
+    works: tuple[WorkView, ...]
+    checks: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
+    spent: str
+    searches: tuple[tuple[str, ...], ...]
+    decisions: tuple[str, ...]
+    run_line: str
+    references: tuple[ReferenceView, ...]

@@ -1,0 +1,23 @@
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  heads.forEach((head, place) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    head.setAttribute("aria-sort", "none");
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const value = (row) => row.cells[place].dataset.value ?? row.cells[place].textContent.trim();
+      const order = (one, other) => {
+        const a = value(one), b = value(other);
+        if (!a !== !b) return a ? -1 : 1;
+        const by = a - b;
+        return (Number.isNaN(by) ? a.localeCompare(b) : by) * (down ? -1 : 1);
+      };
+      body.append(...[...body.rows].sort(order));
+    });
+  });
+}

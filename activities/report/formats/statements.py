@@ -1,0 +1,295 @@
+"""The wording of statements: every limitation, reason and note of a report, by its code.
+
+Code decides and compares statements by code and values; only the formats read the sentences. A template is
+filled with the statement's values; where number or lists change the sentence, a function words it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import get_args
+
+from activities.report.formats.names import STOPPED
+from activities.report.formats.text import clean
+from activities.types import Statement, StopReason
+from activities.verification.quote_check import REFUSALS
+
+TEXT = "text"
+"""A sentence that came as text, from a model or from a run recorded before statements existed."""
+
+_FAILED: Mapping[str, str] = {
+    "rate_limited": "the source's rate limit",
+    "unavailable": "an outage",
+    "malformed": "an answer that could not be read",
+    "refused": "a refusal",
+}
+_SECTION: Mapping[str, tuple[str, str]] = {
+    "partial": ("is incomplete", "are incomplete"),
+    "failed": ("could not be researched", "could not be researched"),
+    "cancelled": ("was cancelled", "were cancelled"),
+}
+
+
+def plain(text: str) -> Statement:
+    """A sentence that no code has to understand."""
+    return Statement(code=TEXT, values={"text": text})
+
+
+def as_statement(said: Statement | str) -> Statement:
+    """A statement, whichever way it was given."""
+    return said if isinstance(said, Statement) else plain(said)
+
+
+def sentence(statement: Statement) -> str:
+    """The statement in words, as plain text on one line. Never raises: a statement with a code or values that
+    this version does not know is printed with its values."""
+    wording = WORDING.get(statement.code)
+    if wording is None:
+        return _unknown(statement)
+    try:
+        return clean(wording(statement) if callable(wording) else wording.format(**_filled(statement)))
+    except (KeyError, IndexError, ValueError):
+        return _unknown(statement)
+
+
+def sentences(statements: Iterable[Statement]) -> tuple[str, ...]:
+    """The statements in words, each sentence once."""
+    once: dict[str, str] = {}
+    for text in filter(None, map(sentence, statements)):
+        once.setdefault(text.casefold().rstrip(" ."), text)
+    return tuple(once.values())
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = tuple(names) or ("",)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _filled(statement: Statement) -> dict[str, str]:
+    return {name: clean(statement.text(name)) for name in statement.values}
+
+
+def _unknown(statement: Statement) -> str:
+    values = ", ".join(f"{name}: {value}" for name, value in _filled(statement).items())
+    return clean(f"{statement.code.replace('_', ' ').capitalize()}{f' ({values})' if values else ''}.")
+
+
+def _because(statement: Statement) -> str:
+    """How a run ended, or what was used up."""
+    reason = statement.text("because") or statement.text("stop_reason")
+    return STOPPED[reason] if reason in get_args(StopReason) else reason.replace("_", " ")  # type: ignore[index]
+
+
+def _searches_failed(s: Statement) -> str:
+    failed = s.number("failed")
+    status = s.text("status")
+    return (
+        f"{failed} of {counted(s.number('of'), 'search', 'searches')} of {s.text('source')} failed through "
+        f"{_FAILED.get(status, status)} ({status}): what {'it' if failed == 1 else 'they'} would have found "
+        "is not known."
+    )
+
+
+def _section_incomplete(s: Statement) -> str:
+    titles = [f'"{title}"' for title in s.texts("titles")]
+    one, many = _SECTION.get(s.text("status"), ("is incomplete", "are incomplete"))
+    note = f": {s.text('note').rstrip('. ')}" if s.text("note").strip() else ""
+    if len(titles) == 1:
+        return f"The section {titles[0]} {one}{note}."
+    return f"The sections {listed(titles)} {many}{note}."
+
+
+def _claims_refused(s: Statement) -> str:
+    count = s.number("claims")
+    return (
+        f"{counted(count, 'claim')} did not pass the quote check and {'is' if count == 1 else 'are'} left "
+        "out; the verification names each with its reason."
+    )
+
+
+def _nothing_found(s: Statement) -> str:
+    failed = s.number("failed")
+    rest = f"; {failed} of {s.number('searches')} searches failed" if failed else ""
+    return f"the searches that were answered found nothing{rest}"
+
+
+def _items_not_shown(s: Statement) -> str:
+    missing, of = s.number("missing"), s.number("of")
+    if not s.text("step"):
+        return (
+            "The model was not shown every item in every step, so that its prompts would fit: at most "
+            f"{missing} of {of} items were left out of a step."
+        )
+    return (
+        f"{s.text('step')}: {missing} of {of} items were not shown to the model, so that the prompt would "
+        "fit."
+    )
+
+
+def _abstract_only(s: Statement) -> str:
+    items, of = s.number("items"), s.number("of")
+    share = "" if items == of else f"{items} of "
+    return f"Only the abstract or a summary was read of {share}{counted(of, 'cited item')}."
+
+
+def _preprints(s: Statement) -> str:
+    count = s.number("items")
+    return f"{counted(count, 'cited item')} {'is' if count == 1 else 'are'} not peer reviewed."
+
+
+def _standing_unknown(s: Statement) -> str:
+    count = s.number("items")
+    return (
+        f"Whether {counted(count, 'cited item')} of {s.number('of')} {'has' if count == 1 else 'have'} been "
+        "retracted or corrected is not known."
+    )
+
+
+def _records_unreadable(s: Statement) -> str:
+    count = s.number("records")
+    return f"{counted(count, 'record')} could not be read and {'was' if count == 1 else 'were'} set aside."
+
+
+def _quotes_refused(s: Statement) -> str:
+    return f"{counted(s.number('quotes'), 'quote')} that did not pass the check stood beside others that did."
+
+
+def _new_version(s: Statement) -> str:
+    lost = s.number("claims_lost")
+    tail = (
+        f" {lost} of its claims {'rests' if lost == 1 else 'rest'} on nothing else and "
+        f"{'is' if lost == 1 else 'are'} left out here; the verification names "
+        f"{'it' if lost == 1 else 'each'}."
+        if lost
+        else ""
+    )
+    return (
+        f"This is version {s.text('version')}, of {s.text('at')}, of a report of {s.text('first_at')}. What "
+        f"has become known of its references since, by their numbers there: {'; '.join(s.texts('changes'))}."
+        f"{tail}"
+    )
+
+
+def _unanswered(s: Statement) -> str:
+    why = sentence(Statement(code=s.text("because"), values=s.values))
+    return f"The question is not answered: {why.rstrip('.')}."
+
+
+def _share(s: Statement) -> str:
+    claims, of = s.number("claims"), s.number("of")
+    if of == 1:
+        return "the only claim rests"
+    return (
+        f"all {of} claims rest"
+        if claims == of
+        else f"{claims} of {of} claims rest{'s' if claims == 1 else ''}"
+    )
+
+
+def _items_kept(s: Statement) -> str:
+    return f"Only the {s.text('kept')} most promising items were kept for judging."
+
+
+Wording = str | Callable[[Statement], str]
+WORDING: Mapping[str, Wording] = {
+    TEXT: lambda s: s.text("text"),
+    # the run as a whole
+    "draft": "This is a draft: it waits for a reviewer's approval.",
+    "unanswered": _unanswered,
+    "stopped_early": lambda s: f"The research stopped early: {_because(s)}.",
+    "section_incomplete": _section_incomplete,
+    "section_without_claims": "No claim is made here: nothing that was found answers it.",
+    "section_claims_refused": "No claim written for this section passed the checks.",
+    "section_not_researched": lambda s: (
+        f"No claim is made here{f': {note}' if (note := s.text('note').rstrip('. ')) else ''}."
+    ),
+    "new_version": _new_version,
+    # why there is no answer: ends of a sentence
+    "claims_all_refused": lambda s: (
+        f"none of the {counted(s.number('claims'), 'claim')} written passed the quote check"
+    ),
+    "searches_all_failed": "every search failed, which says nothing of whether evidence exists",
+    "nothing_searched": lambda s: f"nothing was searched ({_because(s)})",
+    "nothing_found": _nothing_found,
+    "no_item_answers": lambda s: (
+        f"none of the {counted(s.number('items'), 'item')} found answers it"
+        if s.number("items")
+        else "nothing found answers it"
+    ),
+    # searching
+    "searches_failed": _searches_failed,
+    "records_unreadable": _records_unreadable,
+    "source_not_searched": "{source} was not searched: {reason}",
+    "source_not_searchable": "{source} was asked for but cannot be searched: {reason}",
+    "source_unknown": "{source} was asked for, but there is no such source.",
+    "source_not_available": "{source} was asked for but is not available: {reason}",
+    "search_rows_missing": "The list of searches is not complete: it was too long to be kept whole.",
+    "items_kept": _items_kept,
+    # thinking
+    "no_model": (
+        "No language model was used: sentences were ranked and quoted, not weighed or put together; planning "
+        "and judging were done by the same ranking."
+    ),
+    "steps_without_model": "Some steps were done without a language model, by ranking and quoting sentences.",
+    "items_not_shown": _items_not_shown,
+    "written_without_model": lambda s: (
+        f"The {s.text('used_up') or 'budget'} was used up: parts of the report were written without a "
+        "language model."
+    ),
+    "read_without_model": lambda s: f"The question was read without a language model ({_because(s)}).",
+    "planned_without_model": (
+        "The {used_up} was used up while planning: the plan was made without a language model."
+    ),
+    "model_did_not_answer": "The language model did not answer as {step} ({reason}).",
+    "model_fell_back": "{step}: {model} answered for a model that is down.",
+    "model_call_cancelled": ("A model call was cancelled: what it had used until then is not counted."),
+    "step_failed": "A step failed and is missing: {step} ({reason}).",
+    "price_unknown": "What the run cost in money is not known: a model's price is not known.",
+    # people
+    "candidates_rejected": "The reviewer rejected the candidates.",
+    "report_rejected": "The reviewer did not approve this report.",
+    "gate_not_asked": "The {gate} was not put to the reviewer, who had asked to finish.",
+    # evidence
+    "retracted_left_out": (
+        'Retracted work is not used as support and was left out: "{title}" ({evidence_id}).'
+    ),
+    "item_unreadable": "The stored text of {evidence_ids} could not be read; nothing rests on it.",
+    "standing_not_looked_up": (
+        "Whether cited work has been retracted since it was found could not be looked up when this report "
+        "was made."
+    ),
+    "authority_silent": (
+        "For {works} of {of} cited works an authority on retractions did not answer when this report "
+        "was made."
+    ),
+    "standing_unknown": _standing_unknown,
+    "concern": 'There is an expression of concern about [{number}] "{title}".',
+    "abstract_only": _abstract_only,
+    "preprints": _preprints,
+    # claims and candidates
+    "claims_refused": _claims_refused,
+    "quotes_refused": _quotes_refused,
+    "no_candidate": "No candidate drug is named: no quote that was found speaks for one.",
+    "candidate_left_out": "Candidate {name} was left out: {reason}.",
+    "candidate_fields_unchecked": (
+        "Of candidate {name} these fields have no quote that says so and are left out: {fields}."
+    ),
+    "report_cut": (
+        "The report was too long to be published whole: the ends of its longest sections are missing."
+    ),
+    # why a claim or a quote was refused: ends of a sentence
+    **REFUSALS,
+    "repeats_claim": "it repeats claim {claim}",
+    "never_named": "the items it cites never name it",
+    # what confidence was computed from
+    "confidence_strength": lambda s: f"The strongest evidence is {s.text('strength')}: {_share(s)} on it.",
+    "confidence_one_study": lambda s: f"{_share(s).capitalize()} on a single independent study.",
+    "confidence_few_claims_stand": "Only {verified} of {claims} claims passed the checks.",
+    "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",
+    "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
+    "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",
+}

@@ -1,0 +1,281 @@
+"""From a report to what every format shows (`activities.report.formats.model`).
+
+Reports of before summary and limitations were data are shown by their text.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from activities.report.formats import references as refs
+from activities.report.formats import words
+from activities.report.formats.citations import Citations
+from activities.report.formats.model import (
+    CANDIDATE_NOTE,
+    OLD_CANDIDATE_NOTE,
+    Badge,
+    Bar,
+    CandidateView,
+    Cite,
+    ClaimView,
+    Flow,
+    Link,
+    Quote,
+    ReferenceView,
+    SectionView,
+    View,
+    WorkView,
+)
+from activities.report.formats.names import STANDINGS
+from activities.report.formats.prose import paragraphs_of, summary_of
+from activities.report.formats.statements import sentences
+from activities.report.formats.text import authors_line, clean, ended, identifier_links
+from activities.report.schema import Reference, Report, ReportSection
+from activities.report.strength import grade_of
+from activities.types import ANSWERED, Candidate, Claim, Grade, Support, WorkRow
+
+_BARS = 12
+"""Bars of a figure over years at most: more cannot be told apart on a telephone."""
+_SPANS = (1, 2, 5, 10, 20, 50, 100)
+
+
+def view_of(report: Report) -> View:
+    """Everything a format shows."""
+    shown = _Claims(report)
+    sections = tuple(_section(report, section, shown) for section in report.sections if section.claims)
+    summary = tuple(shown.view(claim) for claim in summary_of(report))
+    works = tuple(_works(report))
+    reasons = sentences(report.confidence_reasons)
+    return View(
+        title=clean(report.title),
+        question=_question(report),
+        draft=report.draft,
+        summary=summary,
+        summary_text=() if summary else _summary_text(report),
+        balance=words.balance(report),
+        confidence=f"{report.confidence:.0%}",
+        confidence_reasons=reasons,
+        verified=words.verified(report),
+        sections=sections,
+        candidates=tuple(_candidate(c, shown) for c in report.candidates),
+        candidate_note=CANDIDATE_NOTE if report.structured else OLD_CANDIDATE_NOTE,
+        contradictions=tuple(_contradictions(report, shown)),
+        gaps=words.gaps(report),
+        limitations=words.limitations(report),
+        flow=_flow(report),
+        flow_text=words.flow_text(report),
+        years=_years(report.references),
+        strengths=_strengths(report),
+        works=works,
+        checks=words.checks(report.verification.dropped),
+        left_out=words.left_out(report),
+        spent=words.spent(report.methodology),
+        searches=words.search_rows(report.methodology.searches),
+        decisions=tuple(words.decision(made) for made in report.methodology.approvals),
+        run_line=words.run_line(report),
+        references=tuple(_references(report)),
+    )
+
+
+class _Claims:
+    """Views of claims and quotes. A claim in the summary and in its section shares one view."""
+
+    def __init__(self, report: Report) -> None:
+        self._citations = Citations.of(report.references)
+        self._titles = {r.evidence_id: clean(r.title) for r in report.references}
+        self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
+        self._views: dict[str, ClaimView] = {}
+
+    def view(self, claim: Claim) -> ClaimView:
+        if claim.id not in self._views:
+            quotes = self.quotes(anchor_of(claim.id), claim.text, claim.support)
+            self._views[claim.id] = ClaimView(
+                anchor=anchor_of(claim.id),
+                text=ended(clean(claim.text)),
+                mark=self._citations.mark(claim.support),
+                cites=self.cites(claim.support, quotes),
+                quotes=quotes,
+                strength=claim.strength,
+                studies=claim.independent_works,
+                disputed=bool(claim.contradicts),
+            )
+        return self._views[claim.id]
+
+    def quotes(self, owner: str, said: str, supports: Iterable[Support]) -> tuple[Quote, ...]:
+        made = []
+        for place, support in enumerate((s for s in supports if s.quote), start=1):
+            context = self._contexts.get((support.evidence_id, support.quote))
+            made.append(
+                Quote(
+                    anchor=f"{owner}-q{place}",
+                    number=self._citations.numbers.get(support.evidence_id, 0),
+                    title=self._titles.get(support.evidence_id, ""),
+                    text=clean(support.quote),
+                    before=context.before if context else "",
+                    after=context.after if context else "",
+                    same=words.same_words(said, support.quote),
+                )
+            )
+        return tuple(made)
+
+    def cites(self, supports: Iterable[Support], quotes: Sequence[Quote]) -> tuple[Cite, ...]:
+        first = {quote.number: quote.anchor for quote in reversed(quotes)}
+        return tuple(
+            Cite(number, pmid if pmid.isdigit() else "", first.get(number, f"ref-{number}"))
+            for number, pmid in self._citations.cited(supports)
+        )
+
+    def mark(self, supports: Iterable[Support]) -> str:
+        return self._citations.mark(supports)
+
+
+def anchor_of(name: str) -> str:
+    """A name as an HTML id."""
+    return re.sub(r"[^\w-]+", "-", clean(name)).strip("-") or "x"
+
+
+def _section(report: Report, section: ReportSection, shown: _Claims) -> SectionView:
+    asked = clean(section.key_question)
+    known = {clean(text).casefold() for text in (report.question, report.title, section.title)}
+    return SectionView(
+        anchor=f"section-{anchor_of(section.id)}",
+        title=words.heading(section),
+        question="" if asked.casefold() in known else asked,
+        paragraphs=tuple(tuple(map(shown.view, paragraph)) for paragraph in paragraphs_of(section)),
+    )
+
+
+def _question(report: Report) -> str:
+    asked = clean(report.question)
+    return "" if asked.casefold() == clean(report.title).casefold() else asked
+
+
+def _summary_text(report: Report) -> tuple[str, ...]:
+    """Why there is no answer; of a report without summary claims, its text without Markdown's escapes."""
+    lines = [re.sub(r"\\([^\w\s])", r"\1", line) for line in report.executive_summary.splitlines()]
+    return tuple(filter(None, (clean(line.removeprefix("- ")) for line in lines)))
+
+
+def _candidate(candidate: Candidate, shown: _Claims) -> CandidateView:
+    generic = clean(candidate.generic_name)
+    other = generic and generic.casefold() != clean(candidate.name).casefold()
+    fields = (
+        candidate.proposed_mechanism or candidate.mechanism,
+        "; ".join(candidate.current_indications),
+        candidate.regulatory_status,
+        candidate.trial_status,
+    )
+    anchor = f"candidate-{anchor_of(candidate.name)}"
+    quotes = shown.quotes(anchor, "", candidate.support)
+    return CandidateView(
+        anchor=anchor,
+        cells=(
+            f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name),
+            *(clean(text) or "not found" for text in fields),
+            candidate.evidence_quality,
+            shown.mark(candidate.support),
+        ),
+        cites=shown.cites(candidate.support, quotes),
+        quotes=quotes,
+    )
+
+
+def _contradictions(report: Report, shown: _Claims) -> Iterable[tuple[ClaimView, ClaimView]]:
+    """Each pair of claims that contradict each other, once."""
+    claims = {claim.id: claim for section in report.sections for claim in section.claims}
+    done: set[frozenset[str]] = set()
+    for claim in claims.values():
+        for other in claim.contradicts:
+            pair = frozenset({claim.id, other})
+            if other in claims and pair not in done:
+                done.add(pair)
+                yield shown.view(claim), shown.view(claims[other])
+
+
+def _works(report: Report) -> Iterable[WorkView]:
+    """A row for each reference; in a report without rows, from the references alone."""
+    rows = {row.evidence_id: row for row in report.works}
+    said = [claim.text for section in report.sections for claim in section.claims]
+    for reference in report.references:
+        row = rows.get(reference.evidence_id) or WorkRow(evidence_id=reference.evidence_id)
+        printed = any(words.same_words(claim, row.finding) for claim in said) if row.finding else True
+        yield WorkView(
+            number=reference.number,
+            label=words.label_of(reference),
+            design=clean(row.design) or refs.badges(reference)[0],
+            year=row.year or reference.year,
+            n=row.n,
+            compared=clean("; ".join(filter(None, (row.population, row.comparison)))),
+            finding="" if printed else clean(row.finding),
+            numbers=clean("; ".join(row.numbers)),
+            direction=words.DIRECTIONS[row.direction] if row.direction else "",
+            strength="weak" if reference.standing in refs.ALARMING else grade_of(reference.evidence_type),
+            standing=STANDINGS[reference.standing],
+            study=reference.study,
+        )
+
+
+def _references(report: Report) -> Iterable[ReferenceView]:
+    for reference in report.references:
+        twins = tuple(
+            other.number
+            for other in report.references
+            if reference.study and other.study == reference.study and other.number != reference.number
+        )
+        badges = [Badge(text, text.isupper()) for text in refs.badges(reference)]
+        yield ReferenceView(
+            number=reference.number,
+            anchor=f"ref-{reference.number}",
+            authors=ended(authors_line(reference.authors)),
+            title=ended(clean(reference.title)),
+            url=refs.best_url(reference),
+            place=place if (place := refs.place(reference)) == "" else f"{place}.",
+            links=tuple(
+                Link(f"{label} {clean(value)}", url)
+                for label, value, url in identifier_links(reference.identifiers)
+            ),
+            badges=(*badges, Badge(f"found in {clean(reference.source)}", alarming=False)),
+            same_study=twins,
+        )
+
+
+def _flow(report: Report) -> Flow:
+    counts = report.methodology.counts
+    kept: dict[str, int] = {}
+    for record in report.methodology.searches:
+        kept[clean(record.source)] = kept.get(clean(record.source), 0) + record.kept
+    known = {r.study for r in report.references if r.study}
+    unknown = sum(not r.study for r in report.references)
+    return Flow(
+        identified=counts.identified,
+        sources=tuple(Bar(name, count) for name, count in kept.items()),
+        duplicates=counts.duplicates,
+        screened=counts.screened,
+        excluded=max(counts.screened - counts.included, 0),
+        included=counts.included,
+        studies=len(known) + unknown,
+        failed=sum(s.status not in ANSWERED for s in report.methodology.searches),
+    )
+
+
+def _years(references: Sequence[Reference]) -> tuple[Bar, ...]:
+    """Cited works by year of publication, in at most `_BARS` spans of equal length."""
+    years = sorted(r.year for r in references if r.year)
+    if not years:
+        return ()
+    first, last = years[0], years[-1]
+    span = next((n for n in _SPANS if (last // n - first // n) < _BARS), _SPANS[-1])
+    starts = range(first // span * span, last + 1, span)
+    return tuple(
+        Bar(
+            str(start) if span == 1 else f"{start}\u2013{start + span - 1}",
+            sum(start <= year < start + span for year in years),
+        )
+        for start in starts
+    )
+
+
+def _strengths(report: Report) -> tuple[Bar, ...]:
+    """Claims by the strength of what they stand on; empty in reports without grades."""
+    grades = [claim.strength for section in report.sections for claim in section.claims if claim.strength]
+    order: tuple[Grade, ...] = ("strong", "moderate", "weak")
+    return tuple(Bar(grade, grades.count(grade)) for grade in order) if grades else ()
