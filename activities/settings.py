@@ -116,6 +116,8 @@ class Settings(BaseSettings):
     profile: str = "auto"
     default_sources: list[str] = Field(default_factory=list)
     """Sources that are searched when a question names none."""
+    also_web: bool = False
+    """Whether other sources are searched beside a library of one's own when a question names none."""
     max_iterations: int | None = Field(default=None, ge=1, le=50)
     max_tokens: int | None = Field(default=None, ge=0)
     max_tokens_per_section: int | None = Field(default=None, ge=0)

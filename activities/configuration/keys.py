@@ -77,6 +77,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "mode": Key("mode"),
         "profile": Key("profile"),
         "sources": Key("default_sources"),
+        "also_web": Key("also_web"),
         "max_iterations": Key("max_iterations"),
         "judge_threshold": Key("judge_threshold"),
         "parallel_sections": Key("parallel_sections"),

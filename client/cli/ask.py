@@ -18,24 +18,52 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.request import AskOptions, build_request, check_enabled, check_model
+from client.cli.failures import BadInput
+from client.cli.grouped import GroupedCommand
+from client.cli.request import AskOptions, build_request, check_model, with_enabled_sources
 from client.cli.watch import follow_run, show_detached, show_started
 
 GATES = ("plan", "candidates", "report")
+GROUPS = {
+    "What to search": ("sources", "library", "also_web", "offline"),
+    "How to answer": ("mode", "profile", "model", "fallbacks", "wait_for_model", "writer"),
+    "Limits": ("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections"),
+    "People": ("approve", "approval_timeout", "approval_default"),
+    "Output": ("output", "detach", "as_json"),
+}
 
 
-@click.command(short_help="Ask a question and follow the research to its report.")
+@click.command(
+    cls=GroupedCommand, groups=GROUPS, short_help="Ask a question and follow the research to its report."
+)
 @click.argument("question", nargs=-1, metavar="QUESTION")
-@click.option("--mode", type=Name(["auto", "iterative", "deep"]), default="auto", show_default=True)
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="Search only this source, and the library if one is given; repeatable.",
+)
+@click.option(
+    "--library",
+    type=Filled(),
+    metavar="DIR",
+    help="Search your own documents in this folder, and nothing else unless you name it.",
+)
+@click.option("--also-web", is_flag=True, help="With a library: search the other enabled sources too.")
+@click.option(
+    "--offline", is_flag=True, help="Use no network: neither sources nor a model beyond this machine."
+)
+@click.option(
+    "--mode",
+    type=Name(["auto", "iterative", "deep"]),
+    help="iterative: one loop of searches; deep: a plan with sections; auto (default): what fits.",
+)
 @click.option(
     "--profile",
-    default="auto",
-    show_default=True,
     metavar="NAME|FILE",
-    help="auto, drug_repurposing, biomedical, general, a profile of your own, or its TOML file.",
+    help="auto (default), drug_repurposing, biomedical, general, one of your own, or its TOML file.",
 )
-@click.option("--source", "sources", multiple=True, metavar="NAME", help="Search only this one; repeatable.")
-@click.option("--library", type=Filled(), metavar="DIR", help="Folder with documents of your own.")
 @click.option("--model", type=Filled(), metavar="NAME", help="Model for every role; `extractive` for none.")
 @click.option(
     "--fallback",
@@ -43,23 +71,43 @@ GATES = ("plan", "candidates", "report")
     type=Filled(),
     multiple=True,
     metavar="NAME",
-    help="Model to try when one is down.",
+    help="Model to use while one is down; repeatable, in this order.",
 )
 @click.option("--wait-for-model", is_flag=True, help="Wait for a model that is down, without a limit.")
-@click.option("--writer", type=Name(["long_writer", "proofreader"]), help="How a deep report is written.")
-@click.option("--max-iterations", type=click.IntRange(1, 50))
-@click.option("--max-tokens", type=click.IntRange(0))
-@click.option("--max-cost", type=Amount(0), metavar="USD", help="US dollars.")
-@click.option("--max-time", type=Duration(), metavar="TIME", help="As in 90s, 30m or 2h.")
-@click.option("--max-sections", type=click.IntRange(1, 20))
 @click.option(
-    "--approve", type=Names(GATES), metavar="GATES", help="Wait for a person at: plan,candidates,report."
+    "--writer",
+    type=Name(["long_writer", "proofreader"]),
+    help="Deep reports: written section by section (default), or drafted by the sections and edited.",
 )
-@click.option("--approval-timeout", type=Duration(), metavar="TIME", help="How long a gate waits at most.")
 @click.option(
-    "--approval-default", type=Name(["approve", "reject"]), default="approve", help="What its end means."
+    "--max-iterations", type=click.IntRange(1, 50), help="Rounds of searching and judging; default: 5."
 )
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
+@click.option("--max-tokens", type=click.IntRange(0), help="Tokens of all model calls; default: 250,000.")
+@click.option(
+    "--max-cost", type=Amount(0), metavar="USD", help="US dollars of all model calls; default: none."
+)
+@click.option("--max-time", type=Duration(), metavar="TIME", help="Working time: 90s, 30m, 2h; default: 1h.")
+@click.option("--max-sections", type=click.IntRange(1, 20), help="Sections of a deep report; default: 5.")
+@click.option(
+    "--approve",
+    type=Names(GATES),
+    metavar="GATES",
+    help="Wait for your approval at these gates: plan,candidates,report.",
+)
+@click.option(
+    "--approval-timeout", type=Duration(), metavar="TIME", help="How long a gate waits; default: for ever."
+)
+@click.option(
+    "--approval-default",
+    type=Name(["approve", "reject"]),
+    help="What the end of that time means; default: approve.",
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Save the report here, in the format of the ending (.md .html .json .docx .pdf ...).",
+)
 @click.option("--detach", is_flag=True, help="Start the run and return.")
 @json_option
 @address_option
@@ -67,30 +115,40 @@ def ask(
     question: tuple[str, ...],
     output: Path | None,
     detach: bool,
+    offline: bool,
     as_json: bool,
     address: str | None,
     **flags: Any,  # noqa: ANN401 - click hands them over untyped; `AskOptions` names them
 ) -> int:
     """Ask a question and follow the research to its report.
 
-    Asking the same question with the same settings again attaches to the run while it is running, and
-    starts it again once it has ended. Ctrl-C detaches; the run continues.
+    Asking the same question with the same settings again joins the run while it is running, and starts it
+    again once it has ended. Ctrl-C detaches; the run continues.
     """
-    settings = load_settings()
-    request = build_request(settings, " ".join(question).strip(), AskOptions(**flags))
+    settings = load_settings(offline=offline or None)
+    options = AskOptions(**flags)
+    request = build_request(settings, " ".join(question).strip(), options)
     if output is not None:
         check_output(output)
 
     async def body() -> int:
         from client.connect import connect
         from client.connection import configured
+        from client.runs.destinations import destinations
         from client.runs.start import start
 
+        wanted = request
         if address is None and configured() is None:
-            check_model(settings, request)
-            await check_enabled(settings, request)
+            check_model(settings, wanted)
+            wanted = await with_enabled_sources(settings, wanted, named=bool(options.sources))
+            say(await destinations(settings, wanted))
+        elif offline:
+            raise BadInput(
+                "--offline holds for the embedded worker only; set DETERMINATOR_OFFLINE where the workers of "
+                "the configured server run"
+            )
         connection = await connect(settings, address, renew=True, say=say)
-        started = await start(connection.client, request, settings.task_queue)
+        started = await start(connection.client, wanted, settings.task_queue)
         show_started(connection, started, as_json=as_json, detach=detach)
         if detach:
             show_detached(started.run_id, as_json=as_json)

@@ -1,10 +1,10 @@
 """The flags of `ask`, and the request they make."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from client.cli.checks import check_library, check_profile, check_question, check_sources
-from client.cli.common import unknown
+from client.cli.common import say, unknown
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 class AskOptions:
     """What `ask` was given. A plain dataclass, so that `--help` imports no model library."""
 
-    mode: Literal["auto", "iterative", "deep"] = "auto"
-    profile: str = "auto"
+    mode: Literal["auto", "iterative", "deep"] | None = None
+    profile: str | None = None
     sources: tuple[str, ...] = ()
     library: str | None = None
+    also_web: bool = False
+    """Search other sources beside a library of one's own."""
     model: str | None = None
     fallbacks: tuple[str, ...] = ()
     wait_for_model: bool = False
@@ -34,18 +36,47 @@ class AskOptions:
     approve: tuple[str, ...] | None = None
     approval_timeout: float | None = None
     """Seconds."""
-    approval_default: Literal["approve", "reject"] = "approve"
+    approval_default: Literal["approve", "reject"] | None = None
 
-    def limits(self) -> dict[str, float]:
-        """The limits that were given, by their names in `workflows.types.Limits`."""
-        given = {
-            "max_iterations": self.max_iterations,
-            "max_tokens": self.max_tokens,
-            "max_cost_microusd": None if self.max_cost is None else round(self.max_cost * 1e6),
-            "max_seconds": self.max_time,
-            "max_sections": self.max_sections,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+
+T = TypeVar("T")
+
+
+def first_given(*values: T | None) -> T | None:
+    """The first value that is not None: a flag goes over a setting."""
+    return next((value for value in values if value is not None), None)
+
+
+def limits(settings: "Settings", options: AskOptions) -> dict[str, float]:
+    """The limits that were given, by their names in `workflows.types.Limits`."""
+    cost = first_given(options.max_cost, settings.max_cost)
+    given: dict[str, float | None] = {
+        "max_iterations": first_given(options.max_iterations, settings.max_iterations),
+        "max_tokens": first_given(options.max_tokens, settings.max_tokens),
+        "max_cost_microusd": None if cost is None else round(cost * 1e6),
+        "max_seconds": first_given(options.max_time, settings.max_time),
+        "max_sections": first_given(options.max_sections, settings.max_sections),
+        "max_parallel_sections": settings.parallel_sections,
+        "max_gaps": settings.max_gaps,
+        "searches_per_gap": settings.searches_per_gap,
+        "results_per_search": settings.results_per_search,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def sources_to_search(settings: "Settings", options: AskOptions) -> tuple[str, ...]:
+    """The sources a run is limited to; empty when the run chooses among those that are enabled.
+
+    Documents of one's own are private: with a library and no other source named, by flag or in the
+    configuration, only the library is searched. Raises BadInput for a name that does not exist.
+    """
+    named = check_sources(options.sources or tuple(settings.default_sources))
+    if options.library is not None and named:
+        return ("library", *(name for name in named if name != "library"))
+    private = options.library is not None or settings.library is not None
+    if private and not named and not (options.also_web or settings.also_web):
+        return ("library",)
+    return named
 
 
 def build_request(settings: "Settings", question: str, options: AskOptions) -> "ResearchRequest":
@@ -56,24 +87,26 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
     from workflows.types import Limits, ResearchRequest
 
     check_question(question)
-    name, path = check_profile(settings, options.profile)
+    name, path = check_profile(settings, options.profile or settings.profile)
     given: dict[str, Any] = {
         "question": question,
-        "mode": options.mode,
+        "mode": options.mode or settings.mode,
         "profile": name,
         "profile_path": path,
-        "sources": check_sources(options.sources),
+        "sources": sources_to_search(settings, options),
         "library": check_library(options.library),
         "models": {"default": choice(options.model)} if options.model else {},
         "fallbacks": tuple(choice(model) for model in options.fallbacks),
-        "approve": options.approve or (),
-        "approval_timeout_seconds": options.approval_timeout,
-        "approval_default": options.approval_default,
+        "approve": options.approve or tuple(settings.approve),
+        "approval_timeout_seconds": first_given(options.approval_timeout, settings.approval_timeout),
+        "approval_default": options.approval_default or settings.approval_default,
         "writer": options.writer or settings.writer,
         "wait_for_model": options.wait_for_model or settings.wait_for_model,
     }
     try:
-        return ResearchRequest.model_validate({**given, "limits": Limits.model_validate(options.limits())})
+        return ResearchRequest.model_validate(
+            {**given, "limits": Limits.model_validate(limits(settings, options))}
+        )
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -81,25 +114,45 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
 
 
 def check_model(settings: "Settings", request: "ResearchRequest") -> None:
-    """Raises BadInput when the embedded worker has no access to the model that is asked for."""
-    chosen = [*request.models.values(), *request.fallbacks]
-    wanted = next((one.model for one in chosen if one.backend == "openai"), None)
-    if wanted and settings.openai_api_key is None and settings.openai_base_url is None:
+    """Raises BadInput when the embedded worker has no access to a model of the run, or may not use it."""
+    from client.runs.destinations import is_loopback, models_of
+
+    wanted = models_of(settings, request)
+    if not wanted:
+        return
+    if settings.openai_api_key is None and settings.openai_base_url is None:
         raise BadInput(
-            f"the model {wanted} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
-            "without a model, leave --model out"
+            f"the model {wanted[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
+            "use --model extractive to do without a model"
+        )
+    if settings.offline and not is_loopback(settings.openai_base_url):
+        raise BadInput(
+            f"offline mode is on and the model {wanted[0]} is not on this machine; use --model extractive, "
+            "or set OPENAI_BASE_URL to a server on this machine"
         )
 
 
-async def check_enabled(settings: "Settings", request: "ResearchRequest") -> None:
-    """Raises BadInput, with how to enable it, for a source that the embedded worker cannot use."""
-    if not request.sources:
-        return
+async def with_enabled_sources(
+    settings: "Settings", request: "ResearchRequest", *, named: bool
+) -> "ResearchRequest":
+    """The request with the sources that the embedded worker can use.
+
+    A source `named` by a flag must be enabled: raises BadInput with how to enable it. One that the
+    configuration lists may be left out as long as another is enabled.
+    """
+    if not request.sources or (request.sources == ("library",) and not settings.disabled_sources):
+        return request
     from client.cli.sources import available
 
     offered = {option.info.name: option for option in await available(settings)}
+    closed = {}
     for name in request.sources:
         if name not in offered:
             raise BadInput(f"source {unknown(name, list(offered))}")
         if not offered[name].enabled:
-            raise BadInput(f"the source {name} is not enabled: {offered[name].reason}")
+            closed[name] = f"the source {name} is not enabled: {offered[name].reason}"
+    if closed and (named or len(closed) == len(request.sources)):
+        raise BadInput(next(iter(closed.values())))
+    for reason in closed.values():
+        say(f"{reason}; continuing without it")
+    return request.model_copy(update={"sources": tuple(n for n in request.sources if n not in closed)})

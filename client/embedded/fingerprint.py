@@ -34,6 +34,8 @@ def worker_environment(settings: Settings) -> dict[str, str]:
         value = getattr(settings, name)
         if value is not None:
             environment[f"DETERMINATOR_{name.upper()}"] = str(Path(value).expanduser().absolute())
+    if settings.offline:
+        environment["DETERMINATOR_OFFLINE"] = "true"  # set by a flag, perhaps
     if settings.store_url and "://" not in settings.store_url:
         environment["DETERMINATOR_STORE_URL"] = str(Path(settings.store_url).expanduser().absolute())
     return environment

@@ -1,0 +1,87 @@
+"""What a run sends where, said before it starts.
+
+The sources that are enabled follow from the settings, but finding them means loading every source. The answer
+is kept in home under the fingerprint of the settings.
+"""
+
+import json
+from collections.abc import Sequence
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from activities.settings import Settings
+from client.embedded.fingerprint import fingerprint
+from client.embedded.home import Places, write_whole
+from workflows.types import ResearchRequest
+
+OPENAI = "https://api.openai.com/v1"
+"""The address that the OpenAI client uses when none is set."""
+
+
+def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
+    """The language models a run may call, in the order of trying; empty when there is none."""
+    chosen = (*(request.models or settings.model_choices()).values(),)
+    fallbacks = request.fallbacks or settings.fallback_choices()
+    return list(dict.fromkeys(one.model for one in (*chosen, *fallbacks) if one.backend == "openai"))
+
+
+def is_loopback(url: str | None) -> bool:
+    """Whether an address is on this machine; None stands for OpenAI's."""
+    host = urlsplit(url or OPENAI).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+async def network_sources(settings: Settings) -> tuple[str, ...]:
+    """The enabled sources that need the network, with those that need none left out.
+
+    From the file in home when the settings are those it was made with.
+    """
+    places = Places(settings.home)
+    path = places.start_lock.with_name("sources.json")
+    key = fingerprint(settings, places)
+    try:
+        kept = json.loads(path.read_bytes())
+        if kept["fingerprint"] == key:
+            return tuple(str(name) for name in kept["names"])
+    except (OSError, ValueError, LookupError, TypeError):
+        pass
+    from activities.sources.http.client import open_http
+    from activities.sources.registry import build_sources, options
+
+    async with open_http(settings) as http:
+        offered = options(settings, build_sources(settings, http))
+    names = [o.info.name for o in offered if o.enabled and is_searched_online(o.info.domains, o.info.role)]
+    write_whole(path, json.dumps({"fingerprint": key, "names": names}).encode())
+    return tuple(names)
+
+
+def is_searched_online(domains: Sequence[str], role: str) -> bool:
+    """Whether a source receives the queries of a run over the network."""
+    return role == "search" and "local" not in domains
+
+
+async def destinations(settings: Settings, request: ResearchRequest) -> str:
+    """One line: what a run on the embedded worker sends where."""
+    online = () if settings.offline else await _online(settings, request)
+    models = models_of(settings, request)
+    address = settings.openai_base_url or OPENAI
+    sent = []
+    if online:
+        sent.append(f"search queries to {', '.join(online)}")
+    if models and not is_loopback(settings.openai_base_url):
+        sent.append(
+            f"the question and found text to {', '.join(models)} at {urlsplit(address).hostname or address}"
+        )
+    if not sent:
+        return "Nothing leaves this machine."
+    return f"Leaves this machine: {'; '.join(sent)}."
+
+
+async def _online(settings: Settings, request: ResearchRequest) -> tuple[str, ...]:
+    if request.sources == ("library",):
+        return ()
+    enabled = await network_sources(settings)
+    return tuple(name for name in enabled if not request.sources or name in request.sources)

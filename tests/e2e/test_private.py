@@ -1,0 +1,144 @@
+"""Private means private: which sockets a run opens, watched in every process of it.
+
+`sitecustomize` puts an audit hook into each Python process (command and worker alike) that records every
+connection and every look-up of a name, as the interpreter itself reports them.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.client.harness import Ran, determinator, processes_of
+
+pytestmark = pytest.mark.xdist_group("e2e-private")
+
+QUESTION = "Does metformin lower the risk of colorectal cancer?"
+TEXT = (
+    "Metformin use and colorectal cancer risk in a cohort\n\n"
+    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
+    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes."
+)
+WATCHER = """
+import os, sys
+
+def record(event, arguments):
+    if event == "socket.connect":
+        address = arguments[1]
+    elif event == "socket.getaddrinfo":
+        address = arguments[:2]
+    else:
+        return
+    if isinstance(address, tuple):
+        with open(os.environ["WATCHED_SOCKETS"], "a") as file:
+            host = address[0]
+            file.write((host.decode() if isinstance(host, bytes) else str(host)) + "\\n")
+
+sys.addaudithook(record)
+"""
+HERE = {"127.0.0.1", "::1", "localhost"}
+
+
+@pytest.fixture
+def hosts(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], set[str]]:
+    """The hosts beyond this machine that any process has contacted or looked up so far."""
+    watched = tmp_path / "sockets.txt"
+    (tmp_path / "watcher").mkdir()
+    (tmp_path / "watcher" / "sitecustomize.py").write_text(WATCHER)
+    inherited = os.environ.get("PYTHONPATH")
+    path = [str(tmp_path / "watcher"), *([inherited] if inherited else [])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path))
+    monkeypatch.setenv("WATCHED_SOCKETS", str(watched))
+
+    def read() -> set[str]:
+        seen = set(watched.read_text().split()) if watched.exists() else set()
+        return seen - HERE
+
+    return read
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "cohort.txt").write_text(TEXT)
+    return folder
+
+
+def sources_of(run: Ran) -> set[str]:
+    """The sources a run searched."""
+    report = determinator("report", run.run_id, "--format", "json").json()
+    return {search["source"] for search in report["methodology"]["searches"]}
+
+
+def test_a_library_alone_is_searched_and_nothing_else(library: Path, hosts: Callable[[], set[str]]) -> None:
+    ran = determinator("ask", QUESTION, "--library", str(library))
+    assert ran.code == 0, ran
+    assert "Nothing leaves this machine." in ran.err.splitlines()
+    assert sources_of(ran) == {"library"}
+    assert hosts() == set()
+
+
+def test_a_library_of_the_configuration_is_as_private_as_that_of_a_flag(
+    library: Path, hosts: Callable[[], set[str]]
+) -> None:
+    ran = determinator("ask", QUESTION, env={"DETERMINATOR_LIBRARY": str(library)})
+    assert ran.code == 0, ran
+    assert sources_of(ran) == {"library"}
+    assert hosts() == set()
+
+
+def test_offline_contacts_nobody_though_nothing_else_is_said(hosts: Callable[[], set[str]]) -> None:
+    ran = determinator("ask", "Is laparoscopic surgery as safe as open surgery?", "--offline")
+    assert ran.code == 0, ran
+    assert sources_of(ran) == {"library"}
+    assert hosts() == set()
+
+
+def test_other_sources_join_when_named_and_what_they_get_is_said_first(
+    library: Path, hosts: Callable[[], set[str]]
+) -> None:
+    """The control: the watcher sees a source that is asked."""
+    named = determinator(
+        *("ask", QUESTION, "--library", str(library), "--source", "crossref", "--max-time", "40s"),
+        env={"DETERMINATOR_CROSSREF_URL": "http://crossref.invalid"},
+    )
+    assert "Leaves this machine: search queries to crossref." in named.err.splitlines()
+    assert named.err.index("Leaves this machine") < named.err.index("search ")
+    assert sources_of(named) == {"library", "crossref"}
+    assert hosts() == {"crossref.invalid"}
+
+
+def test_what_goes_to_a_model_is_said_with_its_address(home: Path, library: Path) -> None:
+    env = {"OPENAI_API_KEY": "hush-hush", "OPENAI_BASE_URL": "https://models.example/v1"}
+    ran = determinator("ask", QUESTION, "--library", str(library), "--model", "m1", "--detach", env=env)
+    assert "question and found text to m1 at models.example" in ran.err
+    assert "hush-hush" not in ran.err + ran.out
+
+
+def test_the_sources_that_also_join_are_listed(home: Path, library: Path) -> None:
+    ran = determinator("ask", QUESTION, "--library", str(library), "--also-web", "--detach", "--json")
+    line = next(line for line in ran.err.splitlines() if line.startswith("Leaves this machine: "))
+    enabled = {row["info"]["name"] for row in determinator("sources", "--json").json() if row["enabled"]}
+    named = set(line.removeprefix("Leaves this machine: search queries to ").rstrip(".").split(", "))
+    assert named <= enabled
+    assert {"pubmed", "europepmc"} <= named
+    assert "library" not in named
+    assert json.loads(ran.out)["run_id"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--source", "pubmed"], "offline mode is on"),
+        (["--model", "m1"], "the model m1 is not on this machine"),
+        (["--address", "127.0.0.1:1"], "--offline holds for the embedded worker only"),
+    ],
+)
+def test_offline_refuses_what_needs_the_network(home: Path, flags: list[str], message: str) -> None:
+    ran = determinator("ask", QUESTION, "--offline", *flags, env={"OPENAI_API_KEY": "hush-hush"})
+    assert ran.code == 2
+    assert message in ran.err
+    assert processes_of(home) == {"server": [], "worker": []}
