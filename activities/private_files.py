@@ -7,6 +7,7 @@ mean little, a profile folder is private by its access list.
 
 import contextlib
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -51,6 +52,15 @@ def _close(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         if not path.is_symlink():
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~OPEN_TO_OTHERS)
+
+
+FILE_NAME_CHARS = 150
+"""Of a run's name in the name of a file: file systems allow 255 bytes, endings included."""
+
+
+def file_name(run_id: str) -> str:
+    """A run's name as the name of one file: an id may be any text that somebody gave the server."""
+    return re.sub(r"[^\w.-]", "-", run_id.replace("/", "--")).lstrip(".")[:FILE_NAME_CHARS] or "run"
 
 
 def write_whole(path: Path, data: bytes) -> None:

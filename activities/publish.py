@@ -12,6 +12,7 @@ Invariants:
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import structlog
@@ -20,10 +21,11 @@ from temporalio import activity
 from activities.errors import DeterminatorError, StoreError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
+from activities.private_files import file_name, write_whole
 from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.formats import render
-from activities.report.schema import Published
+from activities.report.schema import Published, Report
 from activities.retractions.rules import worst
 from activities.steps import PublishInput, PubMedCheck, PubMedSaid
 from activities.types import Evidence, EvidenceRef, Standing, StandingNotice, Statement
@@ -65,9 +67,19 @@ class StandingChecker(Protocol):
 class PublishActivities:
     """Registered once a worker, with the store and the standing checker injected."""
 
-    def __init__(self, store: EvidenceStore, standing: StandingChecker | None = None) -> None:
+    def __init__(
+        self,
+        store: EvidenceStore,
+        standing: StandingChecker | None = None,
+        *,
+        copies: Path | None = None,
+        form: str = "md",
+    ) -> None:
+        """`copies` is a folder in which each final report is left as a file too, in the format `form`."""
         self._store = store
         self._standing = standing
+        self._copies = copies
+        self._form = form
 
     @activity.defn
     async def publish_report(self, step: PublishInput) -> Published:
@@ -93,6 +105,8 @@ class PublishActivities:
         )
         await self._store.put_named(report_name(step.run_id, "json"), whole)
         await self._store.put_named(report_name(step.run_id, "md"), text)
+        if self._copies is not None and not step.draft:
+            await asyncio.to_thread(leave_copy, self._copies, report, self._form)
         log.info(
             "report_published",
             run_id=step.run_id,
@@ -164,6 +178,17 @@ class PublishActivities:
                 standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
             current[ref.evidence_id] = item.model_copy(update={"standing": standing, "notices": notices})
         return current, notes
+
+
+def leave_copy(folder: Path, report: Report, form: str) -> None:
+    """Leave a report in a folder as a file; one that is there stays as it is. A failure is logged: the report
+    itself is in the store."""
+    path = folder / f"{file_name(report.run_id)}.{form}"
+    try:
+        if not path.exists():
+            write_whole(path, render(report, form))
+    except (OSError, DeterminatorError) as error:
+        log.warning("report_file_not_written", path=str(path), error=str(error))
 
 
 def cited_refs(step: PublishInput) -> list[EvidenceRef]:

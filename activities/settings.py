@@ -136,6 +136,8 @@ class Settings(BaseSettings):
     approval_default: Literal["approve", "reject"] = "approve"
     output_format: Literal["md", "html", "json", "docx", "pdf"] = "md"
     """Format of the report file that `ask` saves when `--output` names none."""
+    reports_dir: Path | None = None
+    """Folder in which a worker leaves each report as a file; the embedded worker's is `reports/` in home."""
 
     temporal_address: str | None = None
     """Temporal server; `TEMPORAL_ADDRESS` and `--address` go over it. None: the embedded server."""

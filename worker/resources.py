@@ -74,7 +74,9 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             sources=sources,
             think=ThinkActivities(RoleThinker(model, store, settings)),
             prepare=PrepareActivities(settings, sources),
-            publish=PublishActivities(store, ReleaseStanding(lookup)),
+            publish=PublishActivities(
+                store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
+            ),
             pubmed=PubMedStanding(lookup),
             search=SearchActivities(sources, store, settings.sources),
         )

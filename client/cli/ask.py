@@ -1,5 +1,6 @@
 """`determinator ask`: a question in, a report out."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,8 @@ def ask(
 ) -> int:
     """Ask a question and follow the research to its report.
 
-    Asking the same question with the same settings again joins the run while it is running, and starts it
-    again once it has ended. Ctrl-C detaches; the run continues.
+    Asking the same question with the same settings again joins the run while it is running; once it has
+    ended, a new run with an id of its own starts. Ctrl-C detaches; the run continues.
     """
     settings = load_settings(offline=offline or None)
     options = AskOptions(**flags)
@@ -134,6 +135,7 @@ def ask(
     async def body() -> int:
         from client.connect import connect
         from client.connection import configured
+        from client.reports.load import is_kept
         from client.runs.destinations import destinations
         from client.runs.start import start
 
@@ -148,7 +150,13 @@ def ask(
                 "the configured server run"
             )
         connection = await connect(settings, address, renew=True, say=say)
-        started = await start(connection.client, wanted, settings.task_queue)
+        started = await start(
+            connection.client,
+            wanted,
+            settings.task_queue,
+            kept=partial(is_kept, settings),
+            indexed=connection.embedded,
+        )
         show_started(connection, started, as_json=as_json, detach=detach)
         if detach:
             show_detached(started.run_id, as_json=as_json)

@@ -39,7 +39,7 @@ def export(run: str, output: Path | None, force: bool, as_json: bool, address: s
     async def body() -> Path:
         import os
 
-        from client.embedded.home import file_name
+        from activities.private_files import file_name
         from client.reports.bundle import make_bundle, write_folder, write_zip
         from client.reports.finished import find_finished
         from client.secrets import known_secrets

@@ -128,8 +128,7 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
         return
     from temporalio.client import WorkflowUpdateFailedError
 
-    from activities.private_files import write_whole
-    from client.embedded.home import file_name
+    from activities.private_files import file_name, write_whole
 
     kept = load_settings().home / "edits" / f"{file_name(run_id)}.toml"
     write_whole(kept, text.encode())

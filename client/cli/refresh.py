@@ -126,8 +126,8 @@ async def keep(
 
     Raises Failure when the stored texts that it is made from are not here.
     """
-    from activities.private_files import write_whole
-    from client.embedded.home import Places, file_name
+    from activities.private_files import file_name, write_whole
+    from client.embedded.home import Places
     from client.reports.load import as_bytes
     from client.reports.revise import claims_of, restate
     from client.reports.store import Archive

@@ -51,9 +51,9 @@ def show_started(connection: "Connection", started: "Started", *, as_json: bool,
     """Name the run and its page in the Web UI."""
     link = connection.link(started.run_id)
     if started.attached:
-        say("the same question is being researched already; attached to that run")
+        say(f"the same question is being researched already; joining the run {started.run_id}")
     elif started.earlier:
-        say(f"an earlier run of this question and settings has ended ({started.earlier}); starting it again")
+        say(f"the same question was researched before ({started.earlier}); this run has an id of its own")
     if as_json:
         if detach:
             print_json(
@@ -61,6 +61,7 @@ def show_started(connection: "Connection", started: "Started", *, as_json: bool,
                     "run_id": started.run_id,
                     "status": "running",
                     "attached": started.attached,
+                    "earlier": started.earlier or None,
                     "ui": link,
                     "address": connection.address,
                 }

@@ -30,6 +30,7 @@ def worker_environment(settings: Settings) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
     environment["DETERMINATOR_CONFIG"] = str(config_path().absolute())
+    environment["DETERMINATOR_REPORTS_DIR"] = str(Places(settings.home).reports)
     for name in ("library", "profiles_dir"):
         value = getattr(settings, name)
         if value is not None:

@@ -1,6 +1,5 @@
 """What stands under the home folder, and the notes that say which processes serve it."""
 
-import re
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,15 +44,6 @@ class WorkerNote(Note):
     fingerprint: str
     """Keyed digest of the configuration it runs with; never a setting itself."""
     started_at: str
-
-
-FILE_NAME_CHARS = 150
-"""Of a run's name in the name of a file: file systems allow 255 bytes, endings included."""
-
-
-def file_name(run_id: str) -> str:
-    """A run's name as the name of one file: an id may be any text that somebody gave the server."""
-    return re.sub(r"[^\w.-]", "-", run_id.replace("/", "--")).lstrip(".")[:FILE_NAME_CHARS] or "run"
 
 
 class Places:

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from activities.private_files import write_whole
 from activities.settings import Settings
 from client.embedded.fingerprint import fingerprint
-from client.embedded.home import Places, write_whole
+from client.embedded.home import Places
 from workflows.types import ResearchRequest
 
 OPENAI = "https://api.openai.com/v1"

@@ -14,6 +14,10 @@ RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_M
 """Visibility query for research runs."""
 
 
+MAX_IDS = 20_000
+"""Executions that are read in search of a part of an id."""
+
+
 class NoSuchRun(Exception):
     """No run, or more than one, has that name; the message says which."""
 
@@ -47,7 +51,8 @@ def no_such_run(name: str) -> NoSuchRun:
 
 
 async def find_run(client: Client, name: str) -> str:
-    """The id for a full id, an unambiguous beginning of one, or `last`. Raises NoSuchRun."""
+    """The id for a full id, any unambiguous part of one, or `last`. A part at the beginning goes over one
+    elsewhere. Raises NoSuchRun."""
     if name == "last":
         rows = await list_runs(client, limit=50)
         if not rows:
@@ -57,7 +62,9 @@ async def find_run(client: Client, name: str) -> str:
         return name
     if not re.fullmatch(r"[\w./:-]+", name):
         raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run; `determinator list` shows the runs")
-    found = sorted({row.run_id for row in await list_runs(client, limit=20, beginning=name)})
+    found = await run_ids(client, beginning=name)
+    if not found:
+        found = [run_id for run_id in await run_ids(client) if name in run_id]
     if not found:
         raise no_such_run(name)
     if len(found) > 1:
@@ -65,11 +72,21 @@ async def find_run(client: Client, name: str) -> str:
     return found[0]
 
 
-async def list_runs(client: Client, limit: int = 20, beginning: str = "") -> list[Row]:
-    """Research runs without their sections, the newest first."""
+async def run_ids(client: Client, beginning: str = "") -> list[str]:
+    """The ids of research runs without their sections, sorted; `MAX_IDS` executions are read at most."""
     query = f"{RESEARCH} AND ExecutionStatus != 'ContinuedAsNew'"
     if beginning:
         query += f" AND WorkflowId STARTS_WITH '{beginning}'"
+    found: set[str] = set()
+    async for execution in client.list_workflows(query, page_size=1000, limit=MAX_IDS):
+        if "/" not in execution.id:
+            found.add(execution.id)
+    return sorted(found)
+
+
+async def list_runs(client: Client, limit: int = 20) -> list[Row]:
+    """Research runs without their sections, the newest first."""
+    query = f"{RESEARCH} AND ExecutionStatus != 'ContinuedAsNew'"
     rows: list[Row] = []
     async for execution in client.list_workflows(query, page_size=200):
         if "/" not in execution.id:

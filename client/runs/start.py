@@ -1,14 +1,20 @@
-"""Starting a run."""
+"""Starting a run.
+
+Invariant: no run gets the id of another, so nothing that a run left (its report, versions, evidence) is ever
+overwritten. Ids of the same question and settings form a chain; a new run takes the first free one.
+"""
 
 import hashlib
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from client.embedded.namespace import register_attributes, run_attributes
-from client.runs.listing import description, status_of
+from client.runs.listing import description
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.types import ResearchRequest
 
@@ -24,11 +30,14 @@ class Started:
     attached: bool
     """The same question with the same settings was already being researched."""
     earlier: str = ""
-    """Status of an earlier run of the same id that had ended."""
+    """Id of the latest earlier run of the same question and settings."""
 
 
-def run_id_of(request: ResearchRequest) -> str:
-    """`ask-<slug>-<hash>`: readable, and the same for the same question and settings."""
+def run_id_of(request: ResearchRequest, number: int = 1) -> str:
+    """`ask-<slug>-<hash>`: readable, and the same for the same question, settings and number.
+
+    `number` counts the runs of the same question and settings, from 1.
+    """
     words = re.findall(r"[a-z0-9]+", request.question.lower())
     slug = ""
     for word in words:
@@ -36,31 +45,61 @@ def run_id_of(request: ResearchRequest) -> str:
             break
         slug = f"{slug}-{word}" if slug else word
     settings = request.model_dump_json(exclude={"indexed", "history_events"})
+    if number > 1:
+        settings += f"#{number}"
     return f"ask-{slug or 'question'}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
 
 
-async def start(client: Client, request: ResearchRequest, task_queue: str) -> Started:
-    """Start the run, or attach to it while it is running; one that has ended starts again.
+async def never_kept(_: str) -> bool:
+    """No run has left a report."""
+    return False
 
-    Raises RPCError.
+
+async def start(
+    client: Client,
+    request: ResearchRequest,
+    task_queue: str,
+    *,
+    kept: Callable[[str], Awaitable[bool]] = never_kept,
+    indexed: bool = False,
+) -> Started:
+    """Join a running run of the same request on this queue, else start one with an id of its own.
+
+    `kept` says whether a run that the server no longer knows has left a report under an id; `indexed`, that
+    the search attributes are known to be registered. Raises RPCError.
     """
-    run_id = run_id_of(request)
-    before = await description(client, run_id)
-    if before is not None and before.status == WorkflowExecutionStatus.RUNNING:
-        return Started(run_id, attached=True)
-    indexed = await register_attributes(client)
-    request = request.model_copy(update={"indexed": indexed})
+    number, earlier = 1, ""
+    while True:
+        run_id = run_id_of(request, number)
+        before = await description(client, run_id)
+        if before is None and not await kept(run_id):
+            request = request.model_copy(
+                update={"indexed": indexed or request.indexed or await register_attributes(client)}
+            )
+            try:
+                await _start(client, request, run_id, task_queue)
+            except WorkflowAlreadyStartedError:  # by another command, a moment ago
+                continue
+            return Started(run_id, attached=False, earlier=earlier)
+        if before is not None and (
+            before.status == WorkflowExecutionStatus.RUNNING and before.task_queue == task_queue
+        ):
+            return Started(run_id, attached=True)
+        number, earlier = number + 1, run_id
+
+
+async def _start(client: Client, request: ResearchRequest, run_id: str, task_queue: str) -> None:
+    """Raises WorkflowAlreadyStartedError when the id was used meanwhile."""
     await client.start_workflow(
         WORKFLOW_OF_MODE[request.mode],
         request,
         id=run_id,
         task_queue=task_queue,
-        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+        id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
         memo={"question": request.question[:1000], "mode": request.mode},
         search_attributes=run_attributes(request.question, request.mode, request.profile)
-        if indexed
+        if request.indexed
         else None,
         static_summary=request.question[:SUMMARY_CHARS],
     )
-    return Started(run_id, attached=False, earlier=status_of(before) if before else "")

@@ -9,11 +9,12 @@ from typing import cast
 import httpx
 import pytest
 
+from activities.private_files import file_name
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection
 from client.embedded.fingerprint import worker_environment
-from client.embedded.home import Places, file_name
+from client.embedded.home import Places
 from client.embedded.server import bring_up, look
 from client.reports import load
 from tests.client.harness import processes_of

@@ -104,7 +104,7 @@ def test_a_question_nobody_wrote_about_ends_with_exit_code_4_and_a_report(house:
     assert "Limitations" in saved.read_text()
 
 
-def test_the_same_question_attaches_while_it_runs_and_starts_anew_afterwards(
+def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_id(
     house: Path, library: Path
 ) -> None:
     first = ask(library, "--approve", "report", "--detach")
@@ -113,7 +113,7 @@ def test_the_same_question_attaches_while_it_runs_and_starts_anew_afterwards(
     second = ask(library, "--approve", "report", "--detach", "--json")
     assert second.json()["attached"]
     assert second.json()["run_id"] == first.run_id
-    assert "attached to that run" in second.err
+    assert f"joining the run {first.run_id}" in second.err
 
     wait_until(lambda: waits_at(first.run_id, "report"))
     assert determinator("approve", first.run_id, "--by", "Ada", "--note", "good").code == 0
@@ -123,11 +123,33 @@ def test_the_same_question_attaches_while_it_runs_and_starts_anew_afterwards(
         ("report", "approved", "Ada", "good")
     ]
 
-    third = ask(library, "--approve", "report", "--detach")
-    assert third.run_id == first.run_id
-    assert "has ended (completed); starting it again" in third.err
+    saved = house / "reports" / f"{first.run_id}.md"
+    before = saved.read_bytes()
+    third = ask(library, "--approve", "report", "--json", "--detach")
+    assert third.json()["run_id"] != first.run_id
+    assert (third.json()["attached"], third.json()["earlier"]) == (False, first.run_id)
+    assert saved.read_bytes() == before
+    fourth = ask(library, "--approve", "report", "--detach")
+    assert fourth.run_id == third.json()["run_id"]
     other = ask(library, "--approve", "report", "--max-iterations", "2", "--detach")
     assert other.run_id != first.run_id
+
+
+def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(home: Path, library: Path) -> None:
+    first = ask(library, "--detach")
+    saved = home / "reports" / f"{first.run_id}.md"
+    wait_until(saved.exists, what="the report of the detached run")
+    assert saved.read_text() == determinator("report", first.run_id).out
+    saved.write_text("with a remark of my own")
+    assert determinator("watch", first.run_id).code == 0
+    assert determinator("down").code == 0
+    for database in home.glob("temporal-*"):
+        database.unlink()  # a server that no longer knows the run
+    again = ask(library)
+    assert again.code == 0, again
+    assert again.run_id != first.run_id
+    assert saved.read_text() == "with a remark of my own"
+    assert {path.name for path in saved.parent.iterdir()} == {f"{first.run_id}.md", f"{again.run_id}.md"}
 
 
 def stock(binary: Path, address: str, *arguments: str) -> str:
@@ -212,19 +234,25 @@ def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, l
     assert {row["status"] for row in listed} == {"completed"}
 
 
-def test_a_run_is_found_by_the_beginning_of_its_name(home: Path, library: Path) -> None:
+def test_a_run_is_found_by_any_unambiguous_part_of_its_id(home: Path, library: Path) -> None:
     one = ask(library, "--approve", "report", "--detach")
     two = ask(library, "--approve", "report", "--max-iterations", "3", "--detach")
     unique = determinator("status", one.run_id[:-2], "--json")
     assert unique.json()["run_id"] == one.run_id
+    digest = one.run_id.rpartition("-")[2]
+    assert determinator("status", digest, "--json").json()["run_id"] == one.run_id
+    assert determinator("status", digest[1:6], "--json").json()["run_id"] == one.run_id
     both = determinator("status", "ask-does-metformin")
     assert both.code == 2
-    assert "several runs" in both.err
+    assert "matches several runs" in both.err
     assert one.run_id in both.err
     assert determinator("status", "last", "--json").json()["run_id"] == two.run_id
     nobody = determinator("status", "ask-nothing")
     assert nobody.code == 2
     assert "no run is called ask-nothing" in nobody.err
+    middle = determinator("status", "metformin")
+    assert middle.code == 2
+    assert two.run_id in middle.err
 
 
 def test_an_answer_to_a_gate_that_does_not_wait_is_refused(house: Path, library: Path) -> None:
