@@ -21,6 +21,7 @@ from datetime import timedelta
 
 from temporalio.exceptions import ApplicationError
 
+from activities.credentials import redacted
 from activities.types import SearchStatus, Usage
 
 RETRY_AFTER_CAP = timedelta(minutes=5)
@@ -33,7 +34,7 @@ class DeterminatorError(Exception):
     retryable = False
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        super().__init__(message)
+        super().__init__(redacted(message))
         self.retry_after = retry_after
         """Seconds the other side asked us to wait."""
 
@@ -115,7 +116,7 @@ def next_delay(error: DeterminatorError) -> timedelta | None:
     """The delay the other side asked for, capped; None leaves it to the retry policy."""
     if error.retry_after is None:
         return None
-    return min(timedelta(seconds=max(error.retry_after, 0.0)), RETRY_AFTER_CAP)
+    return timedelta(seconds=min(max(error.retry_after, 0.0), RETRY_AFTER_CAP.total_seconds()))
 
 
 def to_application_error(error: DeterminatorError) -> ApplicationError:

@@ -15,6 +15,7 @@ from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.settings import SourceSettings
 from activities.sources.base import Source
+from activities.sources.http.client import forgotten_when_malformed
 from activities.steps import Hits, SearchTask
 from activities.types import Evidence, Filters, Query
 
@@ -72,7 +73,8 @@ class SearchActivities:
                 update={"filters": query.filters.model_copy(update={"options": options})}
             )
         started = time.monotonic()
-        answer = await source.exchange(query, task.cursor)
+        async with forgotten_when_malformed():
+            answer = await source.exchange(query, task.cursor)
         fitting = [record for record in answer.records if in_years(record, query.filters)]
         kept = [await self._store.put(record) for record in fitting[: query.limit]]
         return Hits(

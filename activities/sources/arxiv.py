@@ -101,7 +101,7 @@ def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:
     if response.status_code != 200:
         raise Refused(f"{TITLE} answered {response.status_code} without saying why")
     total = feed.findtext("opensearch:totalResults", "", SPACES).strip()
-    if not total.isdigit():
+    if not re.fullmatch(r"[0-9]{1,12}", total):
         raise Malformed(f"{TITLE} sent a feed that does not say how many match")
     if int(total) and not entries:
         raise Malformed(f"{TITLE} counted {total} matches and sent none of them")

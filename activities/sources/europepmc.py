@@ -3,6 +3,7 @@
 REST search, core results: https://europepmc.org/RestfulWebService. One exchange a search.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,6 +103,8 @@ def read_results(said: Mapping[str, Any], query: str, sent: str) -> Exchange:
             records.append(record)
         else:
             without_text += 1
+    if unreadable and not records and not without_text:
+        raise Malformed(f"europepmc sent {unreadable} records, none of which can be read")
     notes = [
         f"{count} {what}"
         for count, what in ((without_text, "without an abstract"), (unreadable, "could not be read"))
@@ -179,6 +182,8 @@ def _read(response: httpx.Response) -> dict[str, Any]:
     results = said.get("resultList") if isinstance(said, dict) else None
     if not isinstance(results, dict) or not isinstance(results.get("result"), list):
         raise Malformed("europepmc sent JSON without a list of results")
+    if not re.fullmatch(r"[0-9]{1,12}", str(said.get("hitCount") or 0)):
+        raise Malformed(f"europepmc gave no number of hits: {str(said['hitCount'])[:40]!r}")
     return dict(said)
 
 

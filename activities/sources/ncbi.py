@@ -5,6 +5,7 @@ requests a second without a key and 10 with one, `tool` and `email` on every req
 ids. NCBI answers 200 to much that went wrong: every answer is read before it counts as one.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,12 +75,7 @@ class Eutils:
         }
         response = await self._ask("esearch.fcgi", params, self._read_search)
         said = self._read_search(response)
-        ids = tuple(str(found) for found in said.get("idlist") or ())
-        try:
-            count = int(said.get("count", len(ids)))
-        except ValueError as error:
-            raise Malformed(f"{self.source} gave no number of hits: {said.get('count')!r}") from error
-        return Found(ids, count, params["term"], _notes(said))
+        return Found(_ids(said), _count(said), params["term"], _notes(said))
 
     async def fetch(
         self, ids: Sequence[str], root: str, rettype: str, max_age: float | None = None
@@ -138,6 +134,10 @@ class Eutils:
             raise Malformed(f"{self.source} sent JSON without a search result")
         if problem := result.get("ERROR"):
             raise self._error(str(problem))
+        try:
+            _ids(result), _count(result), _notes(result)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise Malformed(f"{self.source} sent a search result of another shape: {error}") from error
         return result
 
     def _read_tree(self, response: httpx.Response, root: str) -> etree._Element:
@@ -175,6 +175,22 @@ def with_types(query: Query) -> str:
     if query.filters.free_full_text:
         term = f"({term}) AND free full text[sb]"
     return term
+
+
+def _ids(said: Mapping[str, Any]) -> tuple[str, ...]:
+    """Raises ValueError for anything but a list of numbers."""
+    found = said.get("idlist")
+    if not isinstance(found, list) or not all(re.fullmatch(r"[0-9]{1,12}", str(item)) for item in found):
+        raise ValueError("no list of ids")
+    return tuple(str(item) for item in found)
+
+
+def _count(said: Mapping[str, Any]) -> int:
+    """Raises ValueError when there is no number of hits."""
+    count = str(said.get("count", len(said["idlist"])))
+    if not re.fullmatch(r"[0-9]{1,12}", count):
+        raise ValueError(f"no number of hits: {count[:40]!r}")
+    return int(count)
 
 
 def _dates(query: Query) -> dict[str, str]:

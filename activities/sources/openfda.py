@@ -200,16 +200,19 @@ def answer(response: httpx.Response) -> Page:
 
     Raises SourceError; no match is an empty page.
     """
-    if response.status_code != 200 and not response.text.lstrip().startswith("{"):
-        raise failure(response, TITLE)
-    page = read_page(Page, response, TITLE)
+    try:
+        page = read_page(Page, response, TITLE)
+    except Malformed:
+        if response.status_code != 200:
+            raise failure(response, TITLE) from None
+        raise
     if page.error is None:
         if response.status_code != 200:
             raise failure(response, TITLE)
         if "results" not in page.model_fields_set:
             raise Malformed(f"{TITLE} sent JSON without results")
         return page
-    if page.error.code == "NOT_FOUND":
+    if page.error.code == "NOT_FOUND" and response.status_code < 500:
         return Page()
     raise fault(page.error, response)
 
@@ -226,7 +229,7 @@ def fault(error: Fault, response: httpx.Response) -> SourceError:
         return RateLimited(text, retry_after=retry_after(response.headers))
     if re.search(r"token_mgr_error|parse_exception|lexical error", error.details, re.IGNORECASE):
         return Refused(f"{text} (the query cannot be parsed; quote its special characters)")
-    if error.code == "SERVER_ERROR":
+    if error.code == "SERVER_ERROR" or response.status_code >= 500:
         return Unavailable(text, retry_after=retry_after(response.headers))
     return Refused(text)
 

@@ -6,6 +6,7 @@ import structlog
 from lxml import etree
 
 from activities.documents.jats import read_article
+from activities.documents.readers import readers
 from activities.errors import Malformed
 from activities.settings import Settings
 from activities.sources import publication
@@ -63,7 +64,7 @@ class Pmc:
         if not ids:
             return Exchange()
         tree = await self._eutils.fetch(ids, "pmc-articleset", "xml")
-        return read_articles(tree, len(ids), query)
+        return await readers().in_thread(lambda _: read_articles(tree, len(ids), query))
 
 
 def build(settings: Settings, http: Http) -> Pmc:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import structlog
 from lxml import etree
 
+from activities.documents.readers import readers
 from activities.documents.xml_text import text_of
 from activities.errors import Malformed
 from activities.settings import Settings
@@ -77,7 +78,7 @@ class PubMed:
         if not pmids:
             return Exchange()
         tree = await self._eutils.fetch(pmids[:MAX_IDS], "PubmedArticleSet", "abstract", max_age)
-        return read_records(tree, pmids, query)
+        return await readers().in_thread(lambda _: read_records(tree, pmids, query))
 
     async def related(self, pmid: str) -> tuple[str, ...]:
         """PMIDs of similar articles, the most similar first. Raises SourceError."""
@@ -110,6 +111,8 @@ def read_records(tree: etree._Element, pmids: Sequence[str], query: str) -> Exch
             without_text += 1
             continue
         records[record.identifiers.pmid or record.evidence_id] = record
+    if unreadable and not records and not without_text:
+        raise Malformed(f"pubmed sent {unreadable} records, none of which can be read")
     absent = max(len(set(pmids)) - len(records) - unreadable - without_text, 0)
     order = {pmid: place for place, pmid in enumerate(pmids)}
     ordered = sorted(records.items(), key=lambda item: order.get(item[0], len(order)))

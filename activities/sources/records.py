@@ -71,7 +71,8 @@ def sound_page(page: type[Wire], source: str) -> Check:
 def read_records(source: str, query: Query, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Batch:
     """Read records one by one with `read`, which raises ValueError or one of its kind for a bad one.
 
-    A record whose text is empty is set aside as well. Provenance is added here.
+    A record whose text is empty is set aside as well. Provenance is added here. Raises Malformed
+    when none of them can be read.
     """
     kept: list[Evidence] = []
     reasons: Counter[str] = Counter()
@@ -89,6 +90,8 @@ def read_records(source: str, query: Query, items: Iterable[Item], read: Callabl
             log.warning("record_unreadable", source=source, error=f"{type(error).__name__}: {error}"[:300])
         else:
             kept.append(record.model_copy(update={"provenance": (found,)}))
+    if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not kept:
+        raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
     return Batch(tuple(kept), reasons.total(), f"set aside: {why}" if why else "")
 

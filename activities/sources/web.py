@@ -112,9 +112,11 @@ class WebSource(ABC):
             url=identifiers.normal_url(page.url),
         )
         date = said.get("date") or candidate.date
+        longer = len(page.text.text) > TEXT_CHARS
         facts = {
             "read": "page",
             "date": date,
+            "cut": page.text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if longer else ""),
             "asked_for": candidate.url if candidate.url != page.url else "",
         }
         return Evidence(
@@ -154,9 +156,8 @@ def candidate(url: object, title: object, snippet: object, date: object = "") ->
     """One result as an engine gave it; None without an http(s) address."""
     if not isinstance(url, str) or identifiers.normal_url(url) is None:
         return None
-    return Candidate(
-        url.strip(), plain(title)[:300], plain(snippet)[:SNIPPET_CHARS], date if isinstance(date, str) else ""
-    )
+    url = url.encode("utf-8", errors="replace").decode()  # JSON may hold lone surrogates, texts may not
+    return Candidate(url.strip(), plain(title)[:300], plain(snippet)[:SNIPPET_CHARS], plain(date))
 
 
 def results(found: Sequence[Candidate | None], detail: str = "") -> Results:
@@ -183,7 +184,7 @@ def plain(value: object) -> str:
             value = str(html.fragment_fromstring(value, create_parent="div").xpath("string()"))
         except etree.ParserError:
             return ""
-    return " ".join(value.split())
+    return " ".join(value.encode("utf-8", errors="replace").decode().split())
 
 
 def _cursor(waiting: Sequence[Candidate], hits: int, unread: int = 0) -> dict[str, str] | None:

@@ -20,6 +20,8 @@ _NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1:
 """IPv4 inside IPv6 by translation (RFC 6052, RFC 8215)."""
 _DENIED: tuple[Network, ...] = (
     ipaddress.ip_network("168.63.129.16/32"),  # Azure's platform address: public in form only
+    ipaddress.ip_network("192.0.0.0/24"),  # IETF protocol assignments (RFC 6890), its exceptions included
+    ipaddress.ip_network("fec0::/10"),  # site-local IPv6 (RFC 3879, deprecated)
     ipaddress.ip_network("192.88.99.0/24"),  # 6to4 relays (RFC 7526)
     ipaddress.ip_network("::/96"),  # IPv4-compatible IPv6 (RFC 4291, deprecated)
 )

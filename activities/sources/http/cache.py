@@ -90,6 +90,17 @@ class HttpCache:
         except (RuntimeError, OSError, sqlite3.Error) as error:
             self._give_up(error)
 
+    async def forget(self, request: httpx.Request) -> None:
+        """Remove what is stored for a request."""
+        storage = self._open()
+        if storage is None:
+            return
+        try:
+            for old in await storage.get_entries(_key(request)):
+                await storage.remove_entry(old.id)
+        except (RuntimeError, OSError, sqlite3.Error) as error:
+            self._give_up(error)
+
     async def aclose(self) -> None:
         storage, self._storage, self._broken = self._storage, None, True
         if storage is not None:

@@ -11,18 +11,20 @@ import json
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
-from defusedxml import ElementTree
-from defusedxml.common import DefusedXmlException
 from lxml import etree
 
+from activities.credentials import without_credentials
+from activities.documents.readers import readers
 from activities.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.settings import Settings
+from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache
 from activities.sources.http.rate_limiter import Gate
 
@@ -34,6 +36,7 @@ HOLD_SECONDS = 60.0
 """The longest a gate is kept shut because an API said it was too much."""
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
 
+T = TypeVar("T")
 Check = Callable[[httpx.Response], None]
 """Looks at a successful answer and raises a SourceError when it means failure all the same."""
 
@@ -51,7 +54,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(seconds, 0.0) if math.isfinite(seconds) else None
     try:
         return max(email.utils.parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
@@ -166,10 +169,13 @@ class Http:
                 data=dict(form) if form else None,
             )
         except httpx.InvalidURL as error:
-            raise Refused(f"{source} has an unusable address {url}: {error}") from error
+            raise Refused(f"{source} has an unusable address {without_credentials(url)}: {error}") from error
         cache = self.cache if method == "GET" else None
-        if cache is not None and (stored := await cache.get(request, max_age)) is not None:
-            return stored
+        if cache is not None:
+            if (served := _SERVED.get()) is not None:
+                served.append((cache, request))
+            if (stored := await cache.get(request, max_age)) is not None:
+                return stored
         gate = self.gate(source)
         try:
             async with AsyncExitStack() as stack:
@@ -182,9 +188,7 @@ class Http:
                 if response.status_code in accept:
                     return response
                 raise failure(response, source)
-            sound(response, source)
-            if check is not None:
-                check(response)
+            await aside(len(response.content), _examine, response, source, check)
         except TimeoutError as error:
             raise TooSlow(f"{source} did not answer within {self._seconds:g} s") from error
         except RateLimited as error:
@@ -204,13 +208,12 @@ class Http:
         try:
             response = await self.client.send(request, stream=True)
             try:
-                body = bytearray()
-                async for chunk in response.aiter_bytes():
-                    body += chunk
-                    if len(body) > MAX_BYTES:
-                        raise Malformed(f"{source} sent more than {MAX_BYTES >> 20} MiB")
+                codings = response.headers.get("content-encoding", "")
+                body = await read_body(response.aiter_raw(), codings, MAX_BYTES)
             finally:
                 await response.aclose()
+        except TooLarge as error:
+            raise Malformed(f"{source} sent more than {MAX_BYTES >> 20} MiB") from error
         except httpx.TimeoutException as error:
             raise Unavailable(f"{source} did not answer in time ({type(error).__name__})") from error
         except httpx.UnsupportedProtocol as error:
@@ -218,14 +221,49 @@ class Http:
         except httpx.HTTPError as error:
             raise Unavailable(f"{source} cannot be reached: {error or type(error).__name__}") from error
         # The body is decoded and complete: what described its encoding on the wire no longer holds.
+        # Raw, since a header need not be ASCII.
         kept = [
             (name, value)
-            for name, value in response.headers.multi_items()
-            if name not in ("content-encoding", "content-length", "transfer-encoding")
+            for name, value in response.headers.raw
+            if name.lower() not in (b"content-encoding", b"content-length", b"transfer-encoding")
         ]
-        return httpx.Response(
-            response.status_code, headers=kept, content=bytes(body), request=response.request
-        )
+        return httpx.Response(response.status_code, headers=kept, content=body, request=response.request)
+
+
+_SERVED: ContextVar[list[tuple[HttpCache, httpx.Request]] | None] = ContextVar("served", default=None)
+
+
+@asynccontextmanager
+async def forgotten_when_malformed() -> AsyncIterator[None]:
+    """When the body ends in Malformed, the cache forgets what was asked meanwhile: the next attempt asks the
+    API again in place of reading the same answer for hours."""
+    served: list[tuple[HttpCache, httpx.Request]] = []
+    token = _SERVED.set(served)
+    try:
+        yield
+    except Malformed:
+        for cache, request in served:
+            await cache.forget(request)
+        raise
+    finally:
+        _SERVED.reset(token)
+
+
+LARGE_BYTES = 256 * 1024
+"""From this size on, an answer is read in a thread: the event loop goes on with heartbeats meanwhile."""
+
+
+async def aside(size: int, function: Callable[..., T], *args: object) -> T:
+    """Call a function that reads `size` bytes, in a thread of the readers when they are many."""
+    if size < LARGE_BYTES:
+        return function(*args)
+    return await readers().in_thread(lambda _: function(*args))
+
+
+def _examine(response: httpx.Response, source: str, check: Check | None) -> None:
+    sound(response, source)
+    if check is not None:
+        check(response)
 
 
 def _lease_check(source: str, gate: Gate) -> Callable[[str, object], Awaitable[None]]:
@@ -246,7 +284,9 @@ def open_http(settings: Settings) -> Http:
     """
     # httpx logs whole addresses at INFO, and some APIs take their key as a parameter.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    client = httpx.AsyncClient(headers={"user-agent": USER_AGENT}, timeout=TIMEOUT)
+    client = httpx.AsyncClient(
+        headers={"user-agent": USER_AGENT, "accept-encoding": CODINGS}, timeout=TIMEOUT
+    )
     rates = {name: chosen.rate for name, chosen in settings.sources.items() if chosen.rate is not None}
     return Http(client, HttpCache(settings.home / "cache"), rates=rates, seconds=settings.search_timeout)
 
@@ -286,21 +326,32 @@ def read_json(response: httpx.Response, source: str) -> Any:  # noqa: ANN401 - J
     """The body as JSON. Raises Malformed when it is something else (an HTML page, a cut body)."""
     try:
         return json.loads(response.content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Malformed(f"{source} sent something that is not JSON: {summary(response)}") from error
 
 
 def read_xml(response: httpx.Response, source: str) -> etree._Element:
-    """The body as an XML tree, parsed without entities, DTDs or network.
+    """The body as an XML tree, parsed once, without entities, DTDs or network.
 
     Raises Malformed for HTML in place of XML, cut XML, and for entity declarations.
     """
+    known = response.extensions.get(_TREE)
+    if isinstance(known, etree._Element):  # noqa: SLF001 - the only name lxml has for it
+        return known
     content = response.content
     if content.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         raise Malformed(f"{source} sent an HTML page in place of XML: {summary(response)}")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
-        ElementTree.fromstring(content, forbid_dtd=False, forbid_entities=True, forbid_external=True)
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-        return etree.fromstring(content, parser)
-    except (etree.XMLSyntaxError, ElementTree.ParseError, DefusedXmlException, ValueError) as error:
+        tree = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
         raise Malformed(f"{source} sent XML that cannot be read: {error}") from error
+    declared: Any = tree.getroottree().docinfo.internalDTD
+    if declared is not None and next(declared.iterentities(), None) is not None:
+        raise Malformed(f"{source} sent XML that cannot be read: it declares entities")
+    response.extensions = {**response.extensions, _TREE: tree}
+    return tree
+
+
+_TREE = "determinator_xml"
+"""Where a response keeps its tree, so that it is parsed once however many look at it."""

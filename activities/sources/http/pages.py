@@ -7,7 +7,7 @@ and PDF. No cookies, no credentials, no proxy: a proxy would resolve the name ou
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -21,6 +21,7 @@ from activities.documents.readers import readers
 from activities.errors import Malformed, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.http.addresses import Network, check_url, networks, resolve
+from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.client import USER_AGENT, failure
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -30,14 +31,12 @@ MAX_SECONDS = 20.0
 PARSE_SECONDS = 20.0
 """For reading the text of a page, in a process that is killed then."""
 MAX_REDIRECTS = 5
-_PIECE = 4096
-"""Compressed bytes that are unfolded at once: deflate unfolds to at most 1032 times, so to 4 MiB."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HTML = ("text/html", "application/xhtml+xml")
 _HEADERS = {
     "user-agent": USER_AGENT,
     "accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8",
-    "accept-encoding": "gzip, deflate",
+    "accept-encoding": CODINGS,
 }
 
 
@@ -141,47 +140,17 @@ class SafePages:
         return kind
 
     async def _body(self, answer: httpcore.Response, head: httpx.Response, url: str) -> bytes:
-        """The body, decompressed piece by piece so that a bomb is noticed while it unfolds."""
-        whole = httpx.Response(
-            answer.status, headers=head.headers, request=head.request, stream=_Stream(answer, self._max_bytes)
-        )
-        parts: list[bytes] = []
-        size = 0
+        """The body, decompressed step by step so that a bomb is noticed while it unpacks."""
+        codings = head.headers.get("content-encoding", "")
         try:
-            async for part in whole.aiter_bytes(65_536):
-                size += len(part)
-                if size > self._max_bytes:
-                    raise Refused(self._too_large(url))
-                parts.append(part)
-        except httpx.DecodingError as error:
-            raise Malformed(f"{url[:200]} sent a body that cannot be decompressed") from error
-        except _TooMuch as error:
+            return await read_body(answer.aiter_stream(), codings, self._max_bytes)
+        except Malformed as error:
+            raise Malformed(f"{url[:200]}: {error}") from error
+        except TooLarge as error:
             raise Refused(self._too_large(url)) from error
-        return b"".join(parts)
 
     def _too_large(self, url: str) -> str:
         return f"{url[:200]} is larger than {self._max_bytes / 1024 / 1024:g} MiB; it is not read"
-
-
-class _TooMuch(Exception):
-    """More raw bytes than a page may have."""
-
-
-class _Stream(httpx.AsyncByteStream):
-    """The raw body of an answer in small pieces, so that no piece can unfold to more than a few megabytes."""
-
-    def __init__(self, answer: httpcore.Response, limit: int) -> None:
-        self._answer = answer
-        self._limit = limit
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for part in self._answer.aiter_stream():
-            size += len(part)
-            if size > self._limit:
-                raise _TooMuch
-            for start in range(0, len(part), _PIECE):
-                yield part[start : start + _PIECE]
 
 
 class _Checked(httpcore.AsyncNetworkBackend):

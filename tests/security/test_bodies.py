@@ -1,0 +1,233 @@
+"""What a server may send: bodies, codings and headers made to exhaust, and answers that are no answers."""
+
+import gzip
+import ipaddress
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from activities.errors import (
+    RETRY_AFTER_CAP,
+    Malformed,
+    RateLimited,
+    Refused,
+    SourceError,
+    Unavailable,
+    next_delay,
+)
+from activities.settings import Settings
+from activities.sources.arxiv import ArXiv
+from activities.sources.base import Source, search
+from activities.sources.europepmc import EuropePmc
+from activities.sources.http.addresses import is_public
+from activities.sources.http.bodies import TooLarge, read_body
+from activities.sources.http.cache import HttpCache
+from activities.sources.http.client import Http, forgotten_when_malformed, read_xml
+from activities.sources.openfda import build as build_openfda
+from activities.sources.pubmed import PubMed
+from activities.types import Query
+
+MIB = 1024 * 1024
+JSON = {"content-type": "application/json"}
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+async def chunks(data: bytes, size: int = 4096) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
+
+
+def http(handler: Handler, cache: HttpCache | None = None) -> Http:
+    def streamed(request: httpx.Request) -> httpx.Response:
+        made = handler(request)
+        if made.is_stream_consumed:
+            made = httpx.Response(made.status_code, headers=made.headers, stream=Raw(made.content))
+        return made
+
+    return Http(httpx.AsyncClient(transport=httpx.MockTransport(streamed)), cache)
+
+
+class Raw(httpx.AsyncByteStream):
+    """A body as it is on the wire."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in chunks(self._data):
+            yield chunk
+
+
+@pytest.mark.parametrize("packed", [gzip.compress(b"abc" * 9), zlib.compress(b"abc" * 9), b"abc" * 9])
+async def test_a_body_in_one_coding_is_read(packed: bytes) -> None:
+    coding = {b"\x1f": "gzip", b"x": "deflate"}.get(packed[:1], "")
+    assert await read_body(chunks(packed, 5), coding, MIB) == b"abc" * 9
+
+
+async def test_bare_deflate_is_read() -> None:
+    bare = zlib.compressobj(wbits=-15)
+    assert await read_body(chunks(bare.compress(b"abc") + bare.flush()), "deflate", MIB) == b"abc"
+
+
+@pytest.mark.parametrize("coding", ["gzip, gzip", "gzip,deflate", "br", "zstd", "deflate, identity, gzip"])
+async def test_nested_and_unknown_codings_are_refused(coding: str) -> None:
+    with pytest.raises(Malformed):
+        await read_body(chunks(gzip.compress(b"x")), coding, MIB)
+
+
+async def test_a_bomb_is_noticed_before_it_fills_the_memory() -> None:
+    bomb = gzip.compress(b"\0" * (64 * MIB))
+    tracemalloc.start()
+    with pytest.raises(TooLarge):
+        await read_body(chunks(bomb, len(bomb)), "gzip", MIB)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 8 * MIB
+
+
+async def test_an_api_that_packs_twice_is_malformed() -> None:
+    twice = gzip.compress(gzip.compress(b"{}" * 9))
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={**JSON, "content-encoding": "gzip, gzip"}, stream=Raw(twice))
+
+    async with http(answer) as client:
+        with pytest.raises(Malformed):
+            await client.get("test", "https://api.example/")
+
+
+async def test_a_header_that_is_not_ascii_fails_no_source() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raw = [(b"content-type", b"application/json"), (b"x-served-by", "Zürich".encode())]
+        return httpx.Response(200, headers=[*raw, (b"x-other", b"caf\xe9")], stream=Raw(b'{"a": 1}'))
+
+    async with http(answer) as client:
+        assert (await client.get("test", "https://api.example/")).json() == {"a": 1}
+
+
+@pytest.mark.parametrize("wait", ["1" + "0" * 20, "1e300", "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_retry_after_without_end_is_capped(wait: str) -> None:
+    async with http(lambda _: httpx.Response(429, headers={"retry-after": wait})) as client:
+        with pytest.raises(RateLimited) as caught:
+            await client.get("test", "https://api.example/")
+    assert next_delay(caught.value) == RETRY_AFTER_CAP
+
+
+async def test_deep_json_is_malformed() -> None:
+    deep = b"[" * 200_000 + b"]" * 200_000
+    async with http(lambda _: httpx.Response(200, headers=JSON, content=deep)) as client:
+        with pytest.raises(Malformed):
+            await client.get("test", "https://api.example/")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+        b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>',
+        b'<!DOCTYPE a [<!ENTITY % p SYSTEM "http://127.0.0.1/x"> %p;]><a/>',
+        b"<a>" * 100_000,
+        b"<a",
+        b"<!doctype html><html></html>",
+    ],
+)
+def test_xml_that_declares_entities_or_is_broken_is_malformed(body: bytes) -> None:
+    with pytest.raises(Malformed):
+        read_xml(httpx.Response(200, content=body), "test")
+
+
+def test_xml_is_parsed_once() -> None:
+    response = httpx.Response(200, content=b"<a><b/></a>")
+    assert read_xml(response, "test") is read_xml(response, "test")
+
+
+@pytest.mark.parametrize("address", ["192.0.0.9", "192.0.0.10", "192.0.0.170", "fec0::1", "feff::1"])
+def test_reserved_ranges_are_not_public(address: str) -> None:
+    assert not is_public(ipaddress.ip_address(address))
+
+
+# answers of another shape than an API's: neither "nothing was found", nor another kind of failure
+
+SEARCHED = '{"esearchresult": {"count": %s, "idlist": %s}}'
+EPMC = '{"hitCount": %s, "resultList": {"result": %s}}'
+
+
+def pubmed(client: Http) -> Source:
+    return PubMed(Settings(), client)
+
+
+def europepmc(client: Http) -> Source:
+    return EuropePmc(Settings(), client)
+
+
+def openfda(client: Http) -> Source:
+    return build_openfda(Settings(), client)
+
+
+def arxiv(client: Http) -> Source:
+    return ArXiv("https://arxiv.example", client)
+
+
+FEED = (
+    '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:o="http://a9.com/-/spec/opensearch/1.1/">'
+    "<o:totalResults>%s</o:totalResults></feed>"
+)
+
+
+@pytest.mark.parametrize(
+    ("build", "body"),
+    [
+        (pubmed, SEARCHED % ('"many"', "[]")),
+        (pubmed, SEARCHED % ('"0"', '"none"')),
+        (pubmed, SEARCHED % ('"0"', "null")),
+        (pubmed, SEARCHED % ('"0"', '[{"id": 1}]')),
+        (pubmed, SEARCHED % ('"²"', "[]")),
+        (europepmc, EPMC % ('"many"', "[]")),
+        (europepmc, EPMC % ("0", '{"a": 1}')),
+        (europepmc, EPMC % ("2", "[1, 2]")),
+        (arxiv, FEED % "many"),
+        (arxiv, FEED % "²"),
+    ],
+)
+async def test_wrong_types_are_malformed_and_never_no_results(
+    build: Callable[[Http], Source], body: str, tmp_path: Path
+) -> None:
+    kind = "application/atom+xml" if body.startswith("<") else "application/json"
+    asked = 0
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        return httpx.Response(200, headers={"content-type": kind}, content=body.encode())
+
+    async with http(answer, HttpCache(tmp_path)) as client:
+        source = build(client)
+        for attempt in (1, 2):
+            with pytest.raises(Malformed):
+                async with forgotten_when_malformed():
+                    await search(source, Query(text="aspirin"))
+            assert asked == attempt, "an answer that cannot be read is not served again from the cache"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (500, '{"error": {"code": "SERVER_ERROR", "message": "later"}}', Unavailable),
+        (500, '{"error": {"code": "BUSY", "message": "overloaded"}}', Unavailable),
+        (500, '{"error": "internal"}', Unavailable),
+        (500, "{", Unavailable),
+        (503, '{"error": {"code": "X", "message": "y"}}', Unavailable),
+        (500, '{"error": {"code": "S", "message": "m", "details": "parse_exception"}}', Refused),
+        (404, '{"error": {"code": "WRONG", "message": "m"}}', Refused),
+    ],
+)
+async def test_openfdas_500_is_an_outage_unless_it_names_the_query(
+    status: int, body: str, kind: type[SourceError]
+) -> None:
+    async with http(lambda _: httpx.Response(status, headers=JSON, content=body)) as client:
+        with pytest.raises(kind):
+            await search(openfda(client), Query(text="aspirin"))
