@@ -14,6 +14,7 @@ import obstore
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
+from activities.credentials import without_credentials
 from activities.errors import StoreError
 from activities.types import Evidence, EvidenceRef
 
@@ -32,7 +33,14 @@ def open_store(url: str) -> ObjectStore:
             url = folder.as_uri()
         return from_url(url)
     except (OSError, ValueError, BaseError) as error:
-        raise StoreError(f"cannot open the evidence store at {url}: {error}") from error
+        raise StoreError(
+            f"cannot open the evidence store at {without_credentials(url)}: {_first_line(error)}"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    """What went wrong, without the parsed address that obstore prints below it."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 class EvidenceStore:
@@ -45,7 +53,7 @@ class EvidenceStore:
     @classmethod
     def at(cls, url: str) -> "EvidenceStore":
         """Open a folder or an address."""
-        return cls(open_store(url), f"at {url.partition('?')[0]}")  # what follows may be a signature
+        return cls(open_store(url), f"at {without_credentials(url)}")
 
     async def put_bytes(self, data: bytes, suffix: str = "json") -> str:
         """Store bytes under their digest and return the key."""

@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 from temporalio import activity
 
+from activities.credentials import redacted
 from activities.errors import DeterminatorError, Refused, TooSlow, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
@@ -76,7 +77,7 @@ class SearchActivities:
         async with forgotten_when_malformed():
             answer = await source.exchange(query, task.cursor)
         fitting = [record for record in answer.records if in_years(record, query.filters)]
-        kept = [await self._store.put(record) for record in fitting[: query.limit]]
+        kept = [await self._store.put(_public(record)) for record in fitting[: query.limit]]
         return Hits(
             source=task.source,
             query=answer.sent or query.text,
@@ -89,6 +90,17 @@ class SearchActivities:
             seconds=round(time.monotonic() - started, 3),
             cursor=dict(answer.cursor) if answer.cursor is not None else None,
         )
+
+
+def _public(record: Evidence) -> Evidence:
+    """The record without what its address carries of a key; a source may name itself by the address it was
+    configured with."""
+    ids = record.identifiers
+    if redacted(f"{record.url} {ids.url}") == f"{record.url} {ids.url}":
+        return record
+    shown = ids.model_copy(update={"url": redacted(ids.url) if ids.url else None})
+    url = redacted(record.url) if record.url else None
+    return record.model_copy(update={"url": url, "identifiers": shown})
 
 
 def in_years(record: Evidence, filters: Filters) -> bool:

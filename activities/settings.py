@@ -18,6 +18,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from activities import credentials
 from activities.configuration.file import ConfigError, FileSettings, read_file
 from activities.configuration.values import seconds
 from activities.types import Filters, Gate, Mode, ModelChoice
@@ -149,6 +150,17 @@ class Settings(BaseSettings):
     web_ui: bool = True
     """Whether the embedded server serves Temporal's Web UI, which asks nobody who they are."""
     log_level: str = "info"
+
+    def model_post_init(self, _: object) -> None:
+        """Have no message of this process show a key or what an address carries of one."""
+        addresses = [self.store_url, self.openai_base_url, self.searxng_url]
+        addresses += [chosen.url for chosen in self.sources.values()]
+        addresses += [value for name, value in (self.model_extra or {}).items() if name.endswith("_url")]
+        addresses += [
+            value for name, value in os.environ.items() if name.upper().endswith(("_URL", "_PROXY"))
+        ]
+        keys = [value.get_secret_value() for _, value in self if isinstance(value, SecretStr)]
+        credentials.register(keys, [str(address) for address in addresses if address])
 
     @classmethod
     def settings_customise_sources(

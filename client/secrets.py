@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
+from activities.credentials import carried_by
 from activities.settings import Settings
 
 MARKS = ("key", "token", "secret", "password")
@@ -28,7 +28,7 @@ def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = (
         if is_secret(name, value):
             found.add(value.get_secret_value() if isinstance(value, SecretStr) else str(value or ""))
         elif isinstance(value, str) and "://" in value:
-            found |= _carried(value)
+            found |= carried_by(value)
     for name, text in environment:
         if name.startswith(("TEMPORAL_", "DETERMINATOR_")) and is_secret(name.lower(), text):
             found.add(text)
@@ -41,10 +41,3 @@ def without(text: str, secrets: Iterable[str]) -> str:
         for spelling in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
             text = text.replace(spelling, REMOVED)
     return text
-
-
-def _carried(address: str) -> set[str]:
-    """What of an address may be a secret: its password, and parameters named like one."""
-    parts = urlsplit(address)
-    found = {value for name, value in parse_qsl(parts.query) if any(mark in name.lower() for mark in MARKS)}
-    return found | ({parts.password} if parts.password else set())

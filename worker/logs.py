@@ -4,7 +4,6 @@ import logging
 import sys
 
 import structlog
-from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError, CancelledError
@@ -16,6 +15,7 @@ from temporalio.runtime import (
     TelemetryFilter,
 )
 
+from activities.credentials import redacted
 from activities.settings import Settings
 
 NOISY = ("httpx", "httpx2", "httpcore", "openai", "hishel", "pypdf", "trafilatura", "asyncio")
@@ -24,7 +24,6 @@ NOISY = ("httpx", "httpx2", "httpcore", "openai", "hishel", "pypdf", "trafilatur
 
 def configure_logging(settings: Settings) -> None:
     """Send structlog's and the standard library's records to stderr: JSON, or plain lines on a terminal."""
-    secrets = secrets_of(settings)
     level = logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO)
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -39,10 +38,7 @@ def configure_logging(settings: Settings) -> None:
     )
 
     def finish(logger: WrappedLogger, name: str, event: EventDict) -> str:
-        line = str(render(logger, name, event))
-        for secret in secrets:
-            line = line.replace(secret, "***")
-        return line
+        return redacted(str(render(logger, name, event)))
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -92,9 +88,3 @@ def add_run_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
         if workflow_id:
             event["run_id"] = workflow_id.partition("/")[0]
     return event
-
-
-def secrets_of(settings: Settings) -> list[str]:
-    """The values that must never be written down."""
-    values = [v.get_secret_value() for _, v in settings if isinstance(v, SecretStr)]
-    return [value for value in values if len(value) >= 6]

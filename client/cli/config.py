@@ -100,6 +100,8 @@ def visible(settings: "Settings") -> dict[str, object]:
 def _shown(value: object) -> object:
     from pydantic import BaseModel
 
+    from activities.credentials import without_credentials
+
     if isinstance(value, BaseModel):
         return _shown(value.model_dump(mode="json", exclude_defaults=True))
     if isinstance(value, dict):
@@ -109,12 +111,3 @@ def _shown(value: object) -> object:
     if isinstance(value, str) and "://" in value:
         return without_credentials(value)
     return value
-
-
-def without_credentials(url: str) -> str:
-    """An address without user, password and query, where keys are carried."""
-    from urllib.parse import urlsplit, urlunsplit
-
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "...=***" if parts.query else "", ""))

@@ -143,9 +143,9 @@ def check_worker(settings: "Settings") -> Check:
 
 async def check_store(settings: "Settings") -> Check:
     """Whether the evidence store stores a blob and returns it."""
+    from activities.credentials import without_credentials
     from activities.errors import DeterminatorError
     from activities.evidence_store import EvidenceStore
-    from client.cli.config import without_credentials
 
     where = (
         without_credentials(settings.evidence_url)
@@ -170,14 +170,17 @@ async def check_model(settings: "Settings") -> Check:
         return Check(
             "model", "ok", "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
         )
-    base = (settings.openai_base_url or "https://api.openai.com/v1").rstrip("/")
+    from activities.credentials import without_credentials
+
+    address = (settings.openai_base_url or "https://api.openai.com/v1").rstrip("/")
+    base = without_credentials(address)
     key = settings.openai_api_key
     if key is None and settings.openai_base_url is None:
         return Check("model", "fail", f"{settings.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL")
     headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     try:
         async with httpx.AsyncClient(timeout=PROBE_SECONDS) as http:
-            answer = await http.get(f"{base}/models", headers=headers)
+            answer = await http.get(f"{address}/models", headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Check("model", "fail", f"{base} does not answer ({error or type(error).__name__})")
     if answer.status_code in (401, 403):

@@ -136,6 +136,9 @@ def _is_text(word: str) -> bool:
 
 def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the code."""
+    from activities.credentials import redacted
+
+    message = redacted(message)
     click.echo(f"Error: {' '.join(message.split())}", err=True)
     return code
 

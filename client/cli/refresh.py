@@ -126,6 +126,7 @@ async def keep(
 
     Raises Failure when the stored texts that it is made from are not here.
     """
+    from activities.credentials import without_credentials
     from activities.private_files import file_name, write_whole
     from client.embedded.home import Places
     from client.reports.load import as_bytes
@@ -137,7 +138,8 @@ async def keep(
     if lost:
         raise Failure(
             f"a new version cannot be written, since the stored text of {', '.join(lost)} is not in "
-            f"{settings.evidence_url}; changed: " + "; ".join(change_line(change) for change in changed)
+            f"{without_credentials(settings.evidence_url)}; changed: "
+            + "; ".join(change_line(change) for change in changed)
         )
     at = datetime.now(UTC).isoformat(timespec="seconds")
     number = len(run.versions) + 2

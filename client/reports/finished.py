@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from temporalio.client import WorkflowFailureError
 
+from activities.credentials import without_credentials
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 from activities.report.audit import EvidenceLine, evidence_line
@@ -118,7 +119,8 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
     report = await stored_report(settings, ended.report_blob) if ended else None
     if report is None:
         raise NoReport(
-            f"the whole report of {run_id} is not in the evidence store {settings.evidence_url}; point "
+            f"the whole report of {run_id} is not in the evidence store "
+            f"{without_credentials(settings.evidence_url)}; point "
             "DETERMINATOR_STORE_URL at the store the workers use"
         )
     gaps: list[str] = []

@@ -11,10 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
-
-from activities.settings import Settings
-from worker.logs import secrets_of
 
 PATIENCE = 120
 """Seconds a process may take on a busy machine; a few are common."""
@@ -105,9 +101,3 @@ def test_no_secret_reaches_the_log(home: Path) -> None:
     records = [json.loads(line) for line in done.stderr.splitlines()]
     assert [r["event"] for r in records] == ["asked", "sent Bearer ***"]
     assert "hush" not in done.stderr
-
-
-def test_a_short_value_is_not_taken_for_a_secret() -> None:
-    assert secrets_of(Settings(ncbi_api_key=SecretStr("a"), brave_api_key=SecretStr("hush-hush"))) == [
-        "hush-hush"
-    ]

@@ -1,0 +1,118 @@
+"""Keys that addresses carry (user, password, query) are shown, logged and stored nowhere."""
+
+import json
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from activities.credentials import carried_by, redacted, without_credentials
+from activities.errors import StoreError, Unavailable, to_application_error
+from activities.evidence_store import EvidenceStore
+from activities.search import SearchActivities
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.steps import SearchTask
+from activities.types import Evidence, Identifiers, Query, SourceInfo
+from client.secrets import known_secrets
+from tests.client.harness import determinator
+
+PASSWORD = "hunter2-in-address"
+SIGNATURE = "sig%2Fnature-of-42"
+STORE = f"s3://user-of-store:{PASSWORD}@bucket/evidence?X-Signature={SIGNATURE}"
+MODEL = f"http://user-of-model:{PASSWORD}@127.0.0.1:9/v1?key={SIGNATURE}"
+SHOWN = (PASSWORD, SIGNATURE, "sig/nature-of-42", "user-of-store", "user-of-model")
+
+
+@pytest.fixture
+def configured(home: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("OPENAI_BASE_URL", MODEL)
+    monkeypatch.setenv("DETERMINATOR_STORE_URL", STORE)
+    monkeypatch.setenv("DETERMINATOR_OPENFDA_URL", MODEL)
+    monkeypatch.setenv("DETERMINATOR_MODEL", "some-model")
+    return Settings()
+
+
+def clean(text: str) -> bool:
+    return not any(secret in text for secret in SHOWN)
+
+
+def test_an_address_is_shown_without_what_it_carries() -> None:
+    for address in (STORE, MODEL, "https://a:b@[broken", f"//x:{PASSWORD}@host?{SIGNATURE}"):
+        assert clean(without_credentials(address))
+    assert without_credentials("https://host:1/v1") == "https://host:1/v1"
+    assert carried_by("https://host/v1") == set()
+
+
+def test_no_error_holds_what_an_address_carries(configured: Settings) -> None:
+    said = f"cannot reach {MODEL} nor {STORE}: bad signature {SIGNATURE}"
+    for error in (Unavailable(said), StoreError(said)):
+        assert clean(str(error))
+        assert clean(to_application_error(error).message)
+
+
+async def test_the_store_names_itself_without_credentials(configured: Settings) -> None:
+    with pytest.raises(StoreError) as caught:
+        EvidenceStore.at(f"nonsense://user-of-store:{PASSWORD}@bucket?{SIGNATURE}")
+    assert clean(str(caught.value))
+
+
+@pytest.mark.parametrize("arguments", [("doctor",), ("doctor", "--json"), ("config", "show")])
+def test_no_command_prints_them(configured: Settings, arguments: tuple[str, ...]) -> None:
+    ran = determinator(*arguments)
+    assert "127.0.0.1:9" in ran.out
+    assert clean(ran.out + ran.err)
+
+
+def test_an_export_removes_them(configured: Settings) -> None:
+    assert {PASSWORD, SIGNATURE} <= known_secrets(configured)
+
+
+class Naming:
+    """A source that names what it found by the address it was configured with."""
+
+    info = SourceInfo(name="naming", title="Naming", covers="", how_to_enable="")
+
+    async def exchange(self, query: Query, cursor: object = None) -> Exchange:
+        item = Evidence(
+            evidence_id="x",
+            source="naming",
+            title="T",
+            text="text",
+            url=MODEL,
+            identifiers=Identifiers(url=MODEL),
+        )
+        return Exchange(records=(item,), hits=1)
+
+
+async def test_no_stored_item_holds_them(configured: Settings, tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path / "store"))
+    activities = SearchActivities({"naming": Naming()}, store)
+    task = SearchTask(run_id="r", source="naming", query=Query(text="q"))
+    hits = await ActivityEnvironment().run(activities.exchange, task)
+    assert len(hits.kept) == 1
+    assert clean(hits.model_dump_json())
+    assert clean(json.dumps((await store.get_bytes(hits.kept[0].blob)).decode()))
+
+
+def test_no_log_holds_them(configured: Settings) -> None:
+    import subprocess
+
+    program = (
+        "import structlog\nfrom activities.settings import Settings\n"
+        "from worker.logs import configure_logging\n"
+        "s = Settings(); configure_logging(s)\n"
+        "structlog.get_logger().warning('asked', url=s.openai_base_url, store=s.store_url)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert "asked" in done.stderr
+    assert clean(done.stderr)
+
+
+def test_a_short_value_is_not_taken_for_a_key() -> None:
+    Settings.model_validate({"openai_base_url": "http://a:b@host/v1?x=1"})
+    assert redacted("a b 1 host") == "a b 1 host"
+    assert redacted("http://a:b@host") == "http://***@host"
+    assert httpx.URL("http://***@host").host == "host"
