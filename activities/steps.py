@@ -122,6 +122,8 @@ class ParseQueryInput(StepContext):
     """Profile name -> description, to choose from; empty when it is chosen already."""
     mode: Mode | None = None
     """The mode when it is chosen already."""
+    modes: dict[str, str] = Field(default_factory=dict)
+    """Mode -> what it is good for, to choose from; empty stands for `iterative` and `deep`."""
     sources: tuple[SourceOption, ...] = ()
 
 

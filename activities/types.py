@@ -32,7 +32,7 @@ EvidenceType = Literal[
 Standing = Literal["none", "retracted", "concern", "corrected", "unknown"]
 SearchStatus = Literal["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
 Grade = Literal["strong", "moderate", "weak"]
-Mode = Literal["iterative", "deep"]
+Mode = Literal["simple", "iterative", "deep", "graph", "team", "hierarchical"]
 Gate = Literal["plan", "candidates", "report"]
 StopReason = Literal[
     "sufficient_evidence",

@@ -25,16 +25,14 @@ from client.cli.failures import Exit
 from client.cli.main import VERBS
 from tests.registered import registered_names
 from workflows import types
-from workflows.auto import AutoResearch
-from workflows.deep import DeepResearch
-from workflows.iterative import IterativeResearch
+from workflows.modes import workflow_classes
 from workflows.state import RunState
 
 Contracts = dict[str, list[str]]
 """A kind of name -> the names, sorted."""
 
 FILE = Path(__file__).parent / "contracts.json"
-RESEARCH = (AutoResearch, IterativeResearch, DeepResearch)
+RESEARCH = workflow_classes()
 MESSAGES: Mapping[str, type[BaseModel]] = {
     "approve": types.Approval,
     "reject": types.Approval,

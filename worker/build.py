@@ -81,9 +81,7 @@ def research_worker(client: Client, resources: Resources) -> Worker:
     """The worker of the general queue. Strictly limited sources have queues of their own, which a process
     polls only while it holds their gate (`worker.rate_gate_holder`). Raises HookError."""
     from worker.rate_gate_holder import gate_activities
-    from workflows.auto import AutoResearch
-    from workflows.deep import DeepResearch
-    from workflows.iterative import IterativeResearch
+    from workflows.modes import workflow_classes
     from workflows.rate_gate import RateGate
 
     hooks = [HookInterceptor(load_hooks(resources.settings))]
@@ -98,7 +96,7 @@ def research_worker(client: Client, resources: Resources) -> Worker:
     return build_worker(
         client,
         resources.settings.task_queue,
-        workflows=[AutoResearch, IterativeResearch, DeepResearch, RateGate],
+        workflows=[*workflow_classes(), RateGate],
         activities=[*resources.activities, *gates],
         interceptors=hooks,
     )

@@ -1,7 +1,119 @@
-"""The workflow type of each mode. Imports nothing, so that a command of the client can start fast."""
+"""Every mode in one table: its workflow, what it is good for, what it needs and its defaults.
 
-WORKFLOW_OF_MODE = {
-    "auto": "AutoResearch",
-    "iterative": "IterativeResearch",
-    "deep": "DeepResearch",
+A row names its workflow class as text, which is imported when a worker registers it: a command of the client
+reads the table and imports nothing. Another mode is one row here and one name in `activities.types.Mode`.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Need = Literal["sources", "model"]
+"""What a run may need: a source that can be searched, a language model."""
+REASONS: Mapping[Need, str] = {
+    "sources": "no source that can be searched is enabled",
+    "model": "no language model is connected",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeInfo:
+    """One way of working."""
+
+    name: str
+    workflow: str
+    """The workflow type."""
+    location: str
+    """`module:Class`, and those of its child workflows after it, separated by spaces."""
+    good_for: str
+    """The questions it suits; the query parser is shown this line."""
+    aliases: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ("sources",)
+    """Without one of these it is refused."""
+    best_with: tuple[Need, ...] = ()
+    """Without one of these `auto` does not choose it."""
+    least_tokens: int = 0
+    """Token budget below which `auto` does not choose it when a language model is used."""
+    defaults: Mapping[str, int] = field(default_factory=dict)
+    """Limits that differ from those of `workflows.types.Limits`, where a person names the mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """What a run has."""
+
+    sources: bool
+    model: bool
+    tokens: int | None = None
+    """Its token limit; None without one."""
+
+    def has(self, need: Need) -> bool:
+        """Whether one need is met."""
+        return self.sources if need == "sources" else self.model
+
+
+AUTO = "auto"
+AUTO_WORKFLOW = "AutoResearch"
+AUTO_LOCATION = "workflows.auto:AutoResearch"
+TABLE = (
+    ModeInfo(
+        name="iterative",
+        workflow="IterativeResearch",
+        location="workflows.iterative:IterativeResearch",
+        good_for="a single question that needs several searches: it names what is missing and searches on",
+    ),
+    ModeInfo(
+        name="deep",
+        workflow="DeepResearch",
+        location="workflows.deep:DeepResearch",
+        good_for="an overview or a question with several parts: a plan, then a researched section for each",
+        least_tokens=100_000,
+    ),
+)
+MODES: Mapping[str, ModeInfo] = {info.name: info for info in TABLE}
+"""The modes that a run may have; `auto` chooses one of them."""
+WORKFLOW_OF_MODE: Mapping[str, str] = {
+    AUTO: AUTO_WORKFLOW,
+    **{info.name: info.workflow for info in TABLE},
+}
+CHOICES: Mapping[str, str] = {
+    AUTO: AUTO,
+    **{info.name: info.name for info in TABLE},
+    **{alias: info.name for info in TABLE for alias in info.aliases},
+}
+"""What a person may write -> the mode."""
+
+
+def refusal(mode: str, has: Available) -> str:
+    """Why a mode cannot run with what there is; empty when it can. `auto` can when any mode can."""
+    if mode == AUTO:
+        reasons = [refusal(name, has) for name in MODES]
+        return "" if "" in reasons else reasons[0]
+    if mode not in MODES:
+        return f"the mode {mode} is not part of this version; there are {', '.join(MODES)}"
+    lacking = [REASONS[need] for need in MODES[mode].needs if not has.has(need)]
+    return f"the mode {mode} cannot run: {', and '.join(lacking)}" if lacking else ""
+
+
+def offered(has: Available) -> dict[str, str]:
+    """The modes that `auto` chooses among, with what each is good for."""
+    return {info.name: info.good_for for info in TABLE if not left_out(info, has)}
+
+
+def left_out(info: ModeInfo, has: Available) -> str:
+    """Why `auto` does not choose a mode; empty when it may."""
+    lacking = [REASONS[need] for need in (*info.needs, *info.best_with) if not has.has(need)]
+    if not lacking and has.model and has.tokens is not None and has.tokens < info.least_tokens:
+        lacking = [f"it wants {info.least_tokens:,} tokens"]
+    return lacking[0] if lacking else ""
+
+
+def workflow_classes(modes: Sequence[ModeInfo] = TABLE) -> list[type]:
+    """The workflow classes of the modes and of `auto`, imported now."""
+    locations = [AUTO_LOCATION, *(place for info in modes for place in info.location.split())]
+    classes: list[type] = []
+    for location in locations:
+        module, _, name = location.partition(":")
+        classes.append(getattr(importlib.import_module(module), name))
+    return classes

@@ -46,7 +46,7 @@ class ResearchRequest(Frozen):
     """One question and how to answer it: the input of every research workflow."""
 
     question: str = Field(min_length=3, max_length=QUESTION_CHARS)
-    mode: Literal["auto", "iterative", "deep"] = "auto"
+    mode: Mode | Literal["auto"] = "auto"
     profile: str = "auto"
     """`auto`, a built-in profile, or a name of the user's own."""
     profile_path: str | None = None

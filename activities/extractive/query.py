@@ -1,6 +1,7 @@
 """Reading a question: its mode, its profile, the names in it and the questions it is made of."""
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 import nupunkt
@@ -48,6 +49,13 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 
+_FACT = re.compile(
+    r"(?:who|when|where|how (?:many|much|old|long|often|large|common)|in which year|what (?:dose|year|share)"
+    r"|what (?:is|are|was|were) the (?:\w+ )?(?:dose|prevalence|incidence|rate|frequency|half-life|name|cause"
+    r"|number|age|date))\b",
+    re.IGNORECASE,
+)
+"""Openings of questions that ask for one fact: who, when, how many."""
 _AGAINST = re.compile(r"\b(?:versus|vs|compar\w+)\b", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|that)\b", re.IGNORECASE)
 _OPEN_END = re.compile(r"\b(?:helps?|works?|matters?|differs?|changes?|suffices?)\W*$", re.IGNORECASE)
@@ -55,6 +63,11 @@ _OPEN_END = re.compile(r"\b(?:helps?|works?|matters?|differs?|changes?|suffices?
 
 SHORT_COMPARISON = 12
 """Words up to which a comparison is taken apart; a longer one has too much between its terms."""
+OFFERED_BY_DEFAULT = ("iterative", "deep")
+MANY_ALTERNATIVES = 3
+"""Things compared from which each is given to a team of its own."""
+SHORT_QUESTION = 10
+"""Words up to which a question for a fact needs one line of searches."""
 LONG_QUESTION = 28
 """Words from which a question is held to need sections of its own."""
 MOST_QUESTIONS = 6
@@ -66,7 +79,9 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
     question = _SPACE.sub(" ", step.question).strip()
     names = phrases(question)[:MOST_ENTITIES]
     clauses = split_clauses(question)
-    mode, why_mode = (step.mode, "you asked for it") if step.mode else choose_mode(question, clauses)
+    mode, why_mode = (
+        (step.mode, "you asked for it") if step.mode else choose_mode(question, clauses, tuple(step.modes))
+    )
     profile, why_profile = choose_profile(question, step.profiles, step.profile.name)
     return ParsedQuery(
         original_query=step.question,
@@ -80,17 +95,31 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
     )
 
 
-def choose_mode(question: str, clauses: tuple[str, ...]) -> tuple[Mode, str]:
-    """The mode and the reason in plain words."""
+def choose_mode(question: str, clauses: tuple[str, ...], modes: tuple[str, ...] = ()) -> tuple[Mode, str]:
+    """The mode among those that are offered (none stands for `iterative` and `deep`), and the reason."""
+    fitting = list(_fitting_modes(question, clauses))
+    allowed = modes or OFFERED_BY_DEFAULT
+    mode, reason = next((one for one in fitting if one[0] in allowed), fitting[-1])
+    if mode == fitting[0][0] or not modes:
+        return mode, reason
+    return mode, f"{reason}, and {fitting[0][0]} is not available here"
+
+
+def _fitting_modes(question: str, clauses: tuple[str, ...]) -> Iterator[tuple[Mode, str]]:
+    """The modes that fit a question, the best first, each with the reason. The last one fits any question."""
     cue = _OVERVIEW.search(question)
-    if cue:
-        return "deep", f'"{cue.group()}" asks for a broad answer'
-    if len(clauses) > 1:
-        return "deep", f"the question has {len(clauses)} parts"
     words = len(question.split())
-    if words >= LONG_QUESTION:
-        return "deep", f"the question is long ({words} words)"
-    return "iterative", "it is a single question"
+    if len(clauses) >= MANY_ALTERNATIVES and (cue or _AGAINST.search(question)):
+        yield "hierarchical", f"it compares {len(clauses)} things"
+    if cue:
+        yield "deep", f'"{cue.group()}" asks for a broad answer'
+    elif len(clauses) > 1:
+        yield "deep", f"the question has {len(clauses)} parts"
+    elif words >= LONG_QUESTION:
+        yield "deep", f"the question is long ({words} words)"
+    elif words <= SHORT_QUESTION and _FACT.match(question):
+        yield "simple", "it asks for a single fact"
+    yield "iterative", "it is a single question"
 
 
 def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple[str, str]:

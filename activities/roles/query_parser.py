@@ -1,6 +1,7 @@
 """Query parser: what kind of question is this, and of which smaller ones is it made?"""
 
 from collections.abc import Sequence
+from typing import get_args
 
 from pydantic import Field
 
@@ -10,6 +11,7 @@ from activities.roles.validation import Loose, Text, Texts, line, lines, names, 
 from activities.steps import ParsedQuery, ParseQueryInput
 from activities.types import Evidence, Mode
 
+MODES: tuple[Mode, ...] = get_args(Mode)
 MOST_ENTITIES = 8
 MOST_QUESTIONS = 5
 
@@ -28,6 +30,9 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
     given = [f"Profiles:\n{profiles}" if profiles else f"Profile, chosen already: {step.profile.name}"]
     if step.mode:
         given.append(f"Mode, chosen already: {step.mode}")
+    elif step.modes:
+        modes = "\n".join(f"- {name}: {about}" for name, about in step.modes.items())
+        given.append(f"Modes of research:\n{modes}")
     return compose(
         "query_parser", step, room=room, given=given, task="Prepare this question. Answer with JSON."
     )
@@ -43,7 +48,9 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
     if not improved or 2 * kept < len(asked):
         improved = question
         notes = ("the question is searched as it was typed",)
-    fitting: Mode = "deep" if answer.research_mode.strip().casefold() == "deep" else "iterative"
+    named = answer.research_mode.strip().casefold()
+    offered = step.modes or ("iterative", "deep")
+    fitting = next((mode for mode in MODES if mode == named and mode in offered), "iterative")
     profile = answer.profile.strip()
     parsed = ParsedQuery(
         original_query=step.question,

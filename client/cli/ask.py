@@ -21,7 +21,14 @@ from client.cli.common import (
 )
 from client.cli.failures import BadInput
 from client.cli.grouped import GroupedCommand
-from client.cli.request import AskOptions, build_request, check_model, with_enabled_sources
+from client.cli.modes import ModeName
+from client.cli.request import (
+    AskOptions,
+    build_request,
+    check_mode,
+    check_model,
+    with_enabled_sources,
+)
 from client.cli.watch import follow_run, show_detached, show_started
 
 GATES = ("plan", "candidates", "report")
@@ -57,8 +64,8 @@ GROUPS = {
 )
 @click.option(
     "--mode",
-    type=Name(["auto", "iterative", "deep"]),
-    help="iterative: one loop of searches; deep: a plan with sections; auto (default): what fits.",
+    type=ModeName(),
+    help="A way of working that `determinator modes` lists; auto (default): what fits the question.",
 )
 @click.option(
     "--profile",
@@ -141,6 +148,7 @@ def ask(
 
         wanted = request
         if address is None and configured() is None:
+            check_mode(settings, wanted)
             check_model(settings, wanted)
             wanted = await with_enabled_sources(settings, wanted, named=bool(options.sources))
             say(await destinations(settings, wanted))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class AskOptions:
     """What `ask` was given. A plain dataclass, so that `--help` imports no model library."""
 
-    mode: Literal["auto", "iterative", "deep"] | None = None
+    mode: str | None = None
     profile: str | None = None
     sources: tuple[str, ...] = ()
     library: str | None = None
@@ -111,6 +111,16 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise BadInput(f"{where}: {first['msg'].removeprefix('Value error, ')}") from error
+
+
+def check_mode(settings: "Settings", request: "ResearchRequest") -> None:
+    """Raises BadInput for a mode that the embedded worker cannot run; the run itself checks the sources."""
+    from workflows.modes import Available, refusal
+
+    chosen = request.models or settings.model_choices()
+    model = any(one.backend == "openai" for one in chosen.values())
+    if reason := refusal(request.mode, Available(sources=True, model=model)):
+        raise BadInput(reason)
 
 
 def check_model(settings: "Settings", request: "ResearchRequest") -> None:

@@ -20,10 +20,7 @@ from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from tests.workflows.fakes import Fakes, Script
 from tests.workflows.sandbox import SANDBOX
-from workflows.auto import AutoResearch
-from workflows.deep import DeepResearch
-from workflows.iterative import IterativeResearch
-from workflows.modes import WORKFLOW_OF_MODE
+from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
 from workflows.types import (
     AgentEvent,
@@ -43,7 +40,7 @@ PATIENCE = 60.0
 LOST = 8.0
 """Real seconds after which a question is asked again."""
 QUESTION = "Does metformin lower mortality in people with diabetes?"
-WORKFLOWS = [AutoResearch, IterativeResearch, DeepResearch, RateGate]
+WORKFLOWS = [*workflow_classes(), RateGate]
 
 
 def a_request(mode: str = "iterative", limits: dict[str, Any] | None = None, **more: Any) -> ResearchRequest:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.prepare import PrepareActivities
@@ -11,6 +12,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
+from workflows.modes import Available, offered, refusal
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.model import ModelSteps
@@ -31,6 +33,7 @@ class Preparation:
             self.events.set_phase("starting", "reading the question")
             state.prepared = await self.prepare("general" if request.profile == "auto" else request.profile)
             self.models.reserve_for_writing()
+            self._check_mode()
             state.parsed = await self._parse()
             if request.profile == "auto" and state.parsed.profile != self.context.profile.name:
                 state.prepared = await self.prepare(state.parsed.profile)
@@ -66,6 +69,7 @@ class Preparation:
             profile=self.context.profile,
             profiles=prepared.profiles if request.profile == "auto" else {},
             mode=None if request.mode == "auto" else request.mode,
+            modes=offered(self._available()) if request.mode == "auto" else {},
             sources=tuple(s for s in prepared.sources if s.enabled),
         )
         default = ParsedQuery(
@@ -79,6 +83,21 @@ class Preparation:
                 f"The question was read without a language model ({error.reason.replace('_', ' ')})."
             )
             return await self.models.execute("query_parser", parse, step, default, use_model=False)
+
+    def _available(self) -> Available:
+        """What this run has for a mode to work with."""
+        return Available(
+            sources=any(s.enabled and s.info.role == "search" for s in self.context.prepared.sources),
+            model=self.models.is_paid("judge"),
+            tokens=self.context.budget.limits.max_tokens,
+        )
+
+    def _check_mode(self) -> None:
+        """Refuse a mode that cannot run here; raises ApplicationError, which ends the run with the reason."""
+        reason = refusal(self.context.request.mode, self._available())
+        # Runs that began before modes were refused searched nothing and published that; they still do.
+        if reason and workflow.patched("refuse-mode"):
+            raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
 
     def _report_missing_sources(self) -> None:
         """Add a limitation for each source that the request or the profile names and that has a fault."""

@@ -43,6 +43,35 @@ def test_broad_and_many_part_questions_get_a_deep_run(question: str, mode: str) 
     assert parsed(question).research_mode == mode
 
 
+ALL_MODES = ("simple", "iterative", "deep", "team", "hierarchical")
+
+
+def fitting(question: str, *modes: str) -> ParsedQuery:
+    step = ParseQueryInput(**context(question), modes=dict.fromkeys(modes or ALL_MODES, "good for something"))
+    return extractive.parse_query(step)
+
+
+@pytest.mark.parametrize(
+    ("question", "mode"),
+    [
+        ("How many people have Parkinson's disease?", "simple"),
+        ("What is the half-life of caffeine?", "simple"),
+        ("Does metformin reduce the risk of dementia?", "iterative"),
+        ("How do antiviral drugs work, and why do they fail?", "deep"),
+        ("Compare statins, fibrates and niacin for lowering cholesterol", "hierarchical"),
+    ],
+)
+def test_the_mode_is_chosen_among_all_that_are_offered(question: str, mode: str) -> None:
+    assert fitting(question).research_mode == mode
+
+
+def test_a_mode_that_is_not_offered_is_not_chosen_and_the_reason_says_so() -> None:
+    compared = fitting("Compare statins, fibrates and niacin for lowering cholesterol", "deep", "iterative")
+    assert compared.research_mode == "deep"
+    assert "hierarchical is not available" in compared.rationale
+    assert fitting("What is the half-life of caffeine?", "iterative").research_mode == "iterative"
+
+
 @pytest.mark.parametrize(
     ("question", "profile"),
     [

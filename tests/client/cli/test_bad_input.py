@@ -23,6 +23,7 @@ BAD = [
     (["ask", "x" * 4001], "4,001 characters"),
     (["ask", "Does it work?", "--mod", "deep"], "--mode"),
     (["ask", "Does it work?", "--mode", "depe"], "did you mean deep?"),
+    (["ask", "Does it work?", "--mode", "magnetic"], "is not known"),
     (["ask", "Does it work?", "--source", "pubmde"], "did you mean pubmed?"),
     (["ask", "Does it work?", "--profile", "biomedcal"], "did you mean biomedical?"),
     (["ask", "Does it work?", "--profile", "missing.toml"], "missing.toml"),

@@ -1,0 +1,58 @@
+"""`determinator modes`: the ways of working, and the parameter type that names one."""
+
+import click
+
+from client.cli.common import json_option, print_json, unknown
+from workflows.modes import AUTO, CHOICES, TABLE, ModeInfo
+
+AUTO_LINE = "chooses the mode that fits the question and what is available, and says why"
+
+
+class ModeName(click.ParamType[str]):
+    """The name or an alias of a mode, as the name."""
+
+    name = "mode"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in CHOICES:
+            self.fail(unknown(value, list(CHOICES)), param, ctx)
+        return CHOICES[value]
+
+
+@click.command(short_help="List the ways of working and what each is good for.")
+@json_option
+def modes(as_json: bool) -> None:
+    """List the modes of `ask`: what each is good for, what it needs and its own defaults."""
+    if as_json:
+        print_json([{"name": AUTO, "good_for": AUTO_LINE}, *map(as_row, TABLE)])
+        return
+    from rich.table import Table
+
+    from client.runs.display import to_stdout
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("mode", no_wrap=True)
+    table.add_column("good for")
+    table.add_column("needs")
+    table.add_column("defaults")
+    table.add_row(AUTO, AUTO_LINE)
+    for info in TABLE:
+        best = f"; best with {', '.join(info.best_with)}" if info.best_with else ""
+        defaults = ", ".join(f"{name} {value}" for name, value in info.defaults.items())
+        names = ", ".join((info.name, *info.aliases))
+        table.add_row(names, info.good_for, ", ".join(info.needs) + best, defaults)
+    to_stdout().print(table)
+
+
+def as_row(info: ModeInfo) -> dict[str, object]:
+    """A mode as JSON."""
+    return {
+        "name": info.name,
+        "aliases": info.aliases,
+        "workflow": info.workflow,
+        "good_for": info.good_for,
+        "needs": info.needs,
+        "best_with": info.best_with,
+        "least_tokens": info.least_tokens,
+        "defaults": dict(info.defaults),
+    }

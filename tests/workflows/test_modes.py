@@ -1,0 +1,122 @@
+"""The table of modes: what may run, what `auto` may choose, and that a row costs nothing until it is used."""
+
+import subprocess
+import sys
+from typing import get_args
+
+import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from activities.steps import ParseQueryInput
+from activities.types import Mode, SourceInfo, SourceOption
+from tests.registered import workflow_name
+from tests.workflows.conftest import Stage, a_request
+from workflows.modes import (
+    AUTO,
+    CHOICES,
+    MODES,
+    TABLE,
+    Available,
+    ModeInfo,
+    left_out,
+    offered,
+    refusal,
+    workflow_classes,
+)
+from workflows.types import Limits, ResearchRequest
+
+EVERYTHING = Available(sources=True, model=True)
+NEEDS_MODEL = ModeInfo(name="x", workflow="X", location="m:X", good_for="y", needs=("sources", "model"))
+
+
+def test_every_row_names_a_mode_and_a_workflow_that_exists() -> None:
+    assert set(MODES) <= set(get_args(Mode))
+    registered = {workflow_name(cls) for cls in workflow_classes()}
+    assert {info.workflow for info in TABLE} < registered
+
+
+def test_every_name_and_alias_means_one_mode() -> None:
+    names = [name for info in TABLE for name in (info.name, *info.aliases)]
+    assert len(names) == len(set(names))
+    assert {CHOICES[name] for name in names} == set(MODES)
+    assert CHOICES[AUTO] == AUTO
+
+
+@pytest.mark.parametrize("info", TABLE, ids=lambda info: info.name)
+def test_the_defaults_of_a_mode_are_limits_that_are_allowed(info: ModeInfo) -> None:
+    limits = Limits.model_validate(dict(info.defaults))
+    assert limits.model_dump(include=set(info.defaults)) == dict(info.defaults)
+    ResearchRequest.model_validate({"question": "Does it work?", "mode": info.name, "limits": limits})
+
+
+def test_the_table_imports_no_workflow() -> None:
+    code = "import sys, workflows.modes; print(sorted(m for m in sys.modules if 'temporalio' in m))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("mode", [AUTO, *MODES])
+def test_without_a_source_no_mode_can_run(mode: str) -> None:
+    assert refusal(mode, EVERYTHING) == ""
+    assert refusal(mode, Available(sources=False, model=True))
+
+
+def test_what_a_mode_needs_and_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workflows.modes.MODES", {"x": NEEDS_MODEL})
+    assert refusal("x", Available(sources=True, model=False)).endswith("no language model is connected")
+    assert refusal("x", Available(sources=False, model=False)).count(", and ") == 1
+    assert refusal("y", EVERYTHING)
+
+
+def test_auto_is_offered_no_mode_that_lacks_what_it_works_best_with() -> None:
+    poor = offered(Available(sources=True, model=False))
+    assert set(poor) == {info.name for info in TABLE if "model" not in (*info.needs, *info.best_with)}
+    assert set(offered(EVERYTHING)) == set(MODES)
+    assert "iterative" in poor
+
+
+def test_a_small_budget_keeps_auto_from_the_modes_that_want_more() -> None:
+    small = Available(sources=True, model=True, tokens=20_000)
+    assert set(offered(small)) == {info.name for info in TABLE if info.least_tokens <= 20_000}
+    assert left_out(MODES["deep"], small)
+    # without a model nothing is paid, so the token limit does not matter
+    assert "deep" in offered(Available(sources=True, model=False, tokens=0))
+
+
+@pytest.mark.parametrize("mode", [AUTO, *MODES])
+async def test_a_mode_that_cannot_run_is_refused_with_the_reason_and_never_replaced(
+    stage: Stage, mode: str
+) -> None:
+    closed = SourceInfo(name="gamma", title="Gamma", covers="papers")
+    stage.script.sources = (SourceOption(info=closed, enabled=False, reason="set GAMMA_KEY"),)
+    run = await stage.start(a_request(mode))
+    with pytest.raises(WorkflowFailureError) as failure:
+        await run.outcome()
+    cause = failure.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert cause.type == "ModeUnavailable"
+    assert cause.message == refusal(mode, Available(sources=False, model=True))
+    assert stage.fakes.calls == []
+    assert stage.fakes.searches == []
+
+
+async def test_auto_asks_the_query_parser_to_choose_among_what_is_available(stage: Stage) -> None:
+    await stage.play(a_request(AUTO, limits={"max_tokens": 30_000}))
+    await stage.play(a_request("iterative"))
+    steps = [call.step for call in stage.fakes.of("query_parser")]
+    given = [step.modes for step in steps if isinstance(step, ParseQueryInput)]
+    assert given == [offered(Available(sources=True, model=True, tokens=30_000)), {}]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_auto_continues_as_whatever_mode_was_chosen_and_says_why(stage: Stage, mode: str) -> None:
+    stage.script.mode = mode
+    outcome, report, run = await stage.play(a_request(AUTO))
+    assert (await run.handle.describe()).workflow_type == MODES[mode].workflow
+    assert report.mode == mode
+    assert outcome.verified_claims > 0
+    progress = await run.progress()
+    assert (progress.mode, progress.chosen_because) == (mode, "because the script says so")
+    chosen = [event for event in await run.events() if event.type == "mode"]
+    assert [event.data["mode"] for event in chosen] == [mode]
