@@ -10,7 +10,7 @@ QUESTION ?= Is laparoscopic surgery as safe as open surgery?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup test lint demo test-chaos test-model bench clean
+.PHONY: setup test lint demo test-chaos test-model test-browser bench clean
 
 setup: $(STAMP)
 
@@ -27,7 +27,7 @@ lint: setup
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 test: lint
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not chaos and not model"
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not chaos and not model and not browser"
 
 demo: setup
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
@@ -38,6 +38,10 @@ demo: setup
 
 test-chaos: setup
 	$(BIN)/pytest -m chaos
+
+# the HTML report in Chromium, which must be on PATH (Debian: apt-get install chromium)
+test-browser: setup
+	$(BIN)/pytest -m browser tests/browser
 
 # compiles llama.cpp where there is no wheel for it, which takes a while
 test-model: setup

@@ -30,17 +30,23 @@ def contexts(
         found[key] = QuoteContext(
             evidence_id=support.evidence_id,
             quote=support.quote,
-            before=clean(_before(text[:start])),
-            after=clean(_after(text[end:])),
+            before=_before(text[:start]),
+            after=_after(text[end:]),
         )
     return tuple(found.values())
 
 
 def _before(text: str) -> str:
-    if len(text) <= AROUND:
-        return text
-    return "\u2026 " + _EDGE.sub("", text[-AROUND:], count=1)
+    """The end of a text, with the space before the quote where there is one."""
+    space = " " if text.endswith(" ") else ""
+    if len(text) > AROUND:
+        text = "\u2026 " + _EDGE.sub("", text[-AROUND:], count=1)
+    return clean(text) + space
 
 
 def _after(text: str) -> str:
-    return text if len(text) <= AROUND else text[:AROUND].rsplit(" ", 1)[0] + " \u2026"
+    """The beginning of a text, with the space after the quote where there is one."""
+    space = " " if text.startswith(" ") else ""
+    if len(text) > AROUND:
+        text = text[:AROUND].rsplit(" ", 1)[0] + " \u2026"
+    return space + clean(text)

@@ -48,6 +48,7 @@ class QuoteContext(Frozen):
     quote: str
     before: str = ""
     after: str = ""
+    """With the space between them and the quote, where there is one."""
 
 
 class ReportSection(Frozen):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from activities.report.formats.extras import MissingExtra
 from activities.report.formats.names import STANDINGS
-from activities.report.formats.references import best_url
+from activities.report.formats.references import best_url, family_first
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
 from activities.types import Evidence, EvidenceType
@@ -60,9 +60,6 @@ _LATIN = str.maketrans(
     }
 )
 """Latin letters that Unicode does not decompose."""
-_GROUP = re.compile(
-    r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the)\b", re.IGNORECASE
-)
 
 
 def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
@@ -80,7 +77,7 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     for reference in report.references:
         fields = {
             "title": _braceless(reference.title),
-            "author": " and ".join(_braceless(_comma(name)) for name in reference.authors),
+            "author": " and ".join(_braceless(family_first(name)) for name in reference.authors),
             "year": str(reference.year or ""),
             "journal": _braceless(reference.venue or ""),
             "note": _note(reference),
@@ -126,7 +123,7 @@ def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
             "type_of_reference": _RIS.get(reference.evidence_type, "JOUR"),
             "id": names[reference.number],
             "title": reference.title,
-            "authors": [_comma(name) for name in reference.authors],
+            "authors": [family_first(name) for name in reference.authors],
             "year": str(reference.year or ""),
             "journal_name": clean(reference.venue or ""),
             "doi": reference.identifiers.doi or "",
@@ -180,7 +177,7 @@ def _stem(reference: Reference) -> str:
     """First author and year in the letters that every reference manager accepts; the first long word of the
     title where no author is known."""
     if reference.authors:
-        name = _comma(reference.authors[0]).split(",")[0]
+        name = family_first(reference.authors[0]).split(",")[0]
     else:
         words = re.findall(r"[^\W\d_]{4,}", reference.title)
         name = words[0].capitalize() if words else ""
@@ -195,21 +192,8 @@ def _letters(place: int) -> str:
     return (_letters(more - 1) if more else "") + chr(ord("a") + letter)
 
 
-def _comma(name: str) -> str:
-    """`Doe JA` and `Jane A. Doe` as `Doe, J. A.` and `Doe, Jane A.`; groups and what has a comma stay."""
-    name = clean(name)
-    family, _, given = name.rpartition(" ")
-    if "," in name or not family:
-        return name
-    if re.fullmatch(r"[A-Z]{1,3}", given):
-        return f"{family}, {' '.join(f'{letter}.' for letter in given)}"
-    if len(name.split()) <= 4 and not _GROUP.search(name):
-        return f"{given}, {family}"
-    return name
-
-
 def _csl_name(name: str) -> dict[str, str]:
-    family, comma, given = _comma(name).partition(", ")
+    family, comma, given = family_first(name).partition(", ")
     return {"family": family, "given": given} if comma else {"literal": family}
 
 

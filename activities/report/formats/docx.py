@@ -20,6 +20,7 @@ from activities.report.formats.model import (
     ReferenceView,
     SectionView,
     View,
+    quotes_once,
 )
 from activities.report.formats.text import clean
 from activities.report.formats.view import view_of
@@ -114,7 +115,7 @@ def _section(document: "Document", section: SectionView) -> None:
             if written.runs:
                 written.add_run(" ")
             _claim(written, claim)
-        for quote in (quote for claim in paragraph for quote in claim.new_quotes):
+        for quote in quotes_once(paragraph):
             document.add_paragraph(f"\u201c{quote.text}\u201d [{quote.number}]", style="Quote")
 
 

@@ -88,6 +88,15 @@ class ClaimView:
         return tuple(quote for quote in self.quotes if not quote.same)
 
 
+def quotes_once(paragraph: tuple[ClaimView, ...]) -> list[Quote]:
+    """The quotes of a paragraph whose words differ from their claim's, each once."""
+    once: dict[tuple[int, str], Quote] = {}
+    for claim in paragraph:
+        for quote in claim.new_quotes:
+            once.setdefault((quote.number, quote.text), quote)
+    return list(once.values())
+
+
 @dataclass(frozen=True, slots=True)
 class SectionView:
     anchor: str
@@ -207,6 +216,8 @@ class View:
     """The whole report, in the order of the page."""
 
     title: str
+    kicker: str
+    """What kind of report, and of when."""
     question: str
     """Empty where the title says it."""
     draft: bool

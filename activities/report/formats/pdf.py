@@ -16,6 +16,7 @@ from activities.report.formats.model import (
     WORK_HEAD,
     ClaimView,
     View,
+    quotes_once,
 )
 from activities.report.formats.templates import FOLDER, environment
 from activities.report.formats.view import view_of
@@ -51,7 +52,13 @@ def _data(view: View) -> dict[str, object]:
             {
                 "title": section.title,
                 "question": section.question,
-                "paragraphs": [[_claim(claim) for claim in paragraph] for paragraph in section.paragraphs],
+                "paragraphs": [
+                    {
+                        "claims": [_claim(claim) for claim in paragraph],
+                        "quotes": [{"text": q.text, "number": q.number} for q in quotes_once(paragraph)],
+                    }
+                    for paragraph in section.paragraphs
+                ],
             }
             for section in view.sections
         ],
@@ -84,7 +91,6 @@ def _claim(claim: ClaimView) -> dict[str, object]:
         "numbers": [cite.number for cite in claim.cites],
         "pmids": [cite.pmid for cite in claim.cites if cite.pmid],
         "basis": claim.basis,
-        "quotes": [{"text": quote.text, "number": quote.number} for quote in claim.new_quotes],
     }
 
 

@@ -1,10 +1,16 @@
 """A reference as every format shows it: its address, where it appeared, what to know before believing it."""
 
+import re
+
 from activities.report.formats.names import STANDINGS
 from activities.report.formats.text import clean, identifier_links, safe_url
 from activities.report.schema import Reference
 from activities.text.evidence_strength import TYPE_NAMES
 
+_GROUP = re.compile(
+    r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the)\b", re.IGNORECASE
+)
+LABEL_CHARS = 40
 ALARMING = frozenset({"retracted", "concern"})
 """Standings that are shown as a warning."""
 
@@ -29,3 +35,26 @@ def badges(reference: Reference) -> list[str]:
         words.append(STANDINGS[reference.standing])
     words.append("full text read" if reference.full_text else "abstract or summary only")
     return words
+
+
+def family_first(name: str) -> str:
+    """`Doe JA` and `Jane A. Doe` as `Doe, J. A.` and `Doe, Jane A.`; groups and what has a comma stay."""
+    name = clean(name)
+    family, _, given = name.rpartition(" ")
+    if "," in name or not family:
+        return name
+    if re.fullmatch(r"[A-Z]{1,3}", given):
+        return f"{family}, {' '.join(f'{letter}.' for letter in given)}"
+    if len(name.split()) <= 4 and not _GROUP.search(name):
+        return f"{given}, {family}"
+    return name
+
+
+def label_of(reference: Reference) -> str:
+    """`Doe et al. 2020`, or the beginning of the title where no author is known."""
+    authors = [clean(name) for name in reference.authors if clean(name)]
+    if not authors:
+        title = clean(reference.title)
+        return title if len(title) <= LABEL_CHARS else title[:LABEL_CHARS].rsplit(" ", 1)[0] + " \u2026"
+    family = family_first(authors[0]).split(",")[0]
+    return f"{family}{' et al.' if len(authors) > 1 else ''} {reference.year or ''}".strip()

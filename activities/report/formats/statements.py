@@ -190,6 +190,15 @@ def _share(s: Statement) -> str:
     )
 
 
+def _one_study(s: Statement) -> str:
+    claims, of = s.number("claims"), s.number("of")
+    if of == 1:
+        return "The only claim rests on one study."
+    if claims == of:
+        return f"Each of the {of} claims rests on one study only."
+    return f"{claims} of {of} claims {'rests' if claims == 1 else 'rest each'} on one study only."
+
+
 def _items_kept(s: Statement) -> str:
     return f"Only the {s.text('kept')} most promising items were kept for judging."
 
@@ -286,8 +295,10 @@ WORDING: Mapping[str, Wording] = {
     "repeats_claim": "it repeats claim {claim}",
     "never_named": "the items it cites never name it",
     # what confidence was computed from
-    "confidence_strength": lambda s: f"The strongest evidence is {s.text('strength')}: {_share(s)} on it.",
-    "confidence_one_study": lambda s: f"{_share(s).capitalize()} on a single independent study.",
+    "confidence_strength": lambda s: (
+        f"The strongest evidence is graded {s.text('strength')}; {_share(s)} on it."
+    ),
+    "confidence_one_study": _one_study,
     "confidence_few_claims_stand": "Only {verified} of {claims} claims passed the checks.",
     "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",
     "confidence_judged": "The judge's confidence in the evidence is {percent} %.",

@@ -22,7 +22,7 @@ _RESOLVERS = {
     "pmid": ("PMID", "https://pubmed.ncbi.nlm.nih.gov/{}/"),
     "pmcid": ("PMCID", "https://pmc.ncbi.nlm.nih.gov/articles/{}/"),
     "doi": ("DOI", "https://doi.org/{}"),
-    "nct": ("NCT", "https://clinicaltrials.gov/study/{}"),
+    "nct": ("ClinicalTrials.gov", "https://clinicaltrials.gov/study/{}"),
     "arxiv": ("arXiv", "https://arxiv.org/abs/{}"),
     "openalex": ("OpenAlex", "https://openalex.org/{}"),
     "s2": ("Semantic Scholar", "https://www.semanticscholar.org/paper/{}"),

@@ -47,6 +47,7 @@ def view_of(report: Report) -> View:
     reasons = sentences(report.confidence_reasons)
     return View(
         title=clean(report.title),
+        kicker=words.kicker(report),
         question=_question(report),
         draft=report.draft,
         summary=summary,
@@ -200,7 +201,7 @@ def _works(report: Report) -> Iterable[WorkView]:
         printed = any(words.same_words(claim, row.finding) for claim in said) if row.finding else True
         yield WorkView(
             number=reference.number,
-            label=words.label_of(reference),
+            label=refs.label_of(reference),
             design=clean(row.design) or refs.badges(reference)[0],
             year=row.year or reference.year,
             n=row.n,
@@ -267,7 +268,7 @@ def _years(references: Sequence[Reference]) -> tuple[Bar, ...]:
     starts = range(first // span * span, last + 1, span)
     return tuple(
         Bar(
-            str(start) if span == 1 else f"{start}\u2013{start + span - 1}",
+            str(start) if span == 1 else f"{start}\u2013{(start + span - 1) % 100:02}",
             sum(start <= year < start + span for year in years),
         )
         for start in starts

@@ -1,12 +1,14 @@
 """The sentences and table rows that a report says of itself, as plain text."""
 
+import calendar
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
-from activities.report.schema import DroppedClaim, Methodology, Reference, Report, ReportSection
+from activities.report.schema import DroppedClaim, Methodology, Report, ReportSection
 from activities.steps import Decision
 from activities.types import SearchRecord, WorkDirection
 
@@ -113,17 +115,6 @@ def checks(dropped: Sequence[DroppedClaim]) -> tuple[tuple[str, str], ...]:
     return tuple([*rows, (_OTHER_CHECK, str(other))] if other else rows)
 
 
-def label_of(reference: Reference) -> str:
-    """`Doe 2020`, or the beginning of the title where no author is known."""
-    authors = [clean(name) for name in reference.authors if clean(name)]
-    if not authors:
-        title = clean(reference.title)
-        return title if len(title) <= 40 else title[:40].rsplit(" ", 1)[0] + " \u2026"
-    family = authors[0].split(",")[0] if "," in authors[0] else re.sub(r" [A-Z]{1,3}$", "", authors[0])
-    more = " et al." if len(authors) > 1 else ""
-    return f"{family}{more} {reference.year or ''}".strip()
-
-
 def flow_text(report: Report) -> str:
     """The PRISMA counts and why the search ended."""
     method, counts = report.methodology, report.methodology.counts
@@ -142,6 +133,15 @@ def spent(method: Methodology) -> str:
     cost = "at a cost not known" if method.cost_usd is None else f"for ${method.cost_usd:.4f}"
     models = clean(", ".join(method.models)) or "none"
     return f"Models: {models}. {method.model_calls} model calls, {method.tokens:,} tokens, {cost}."
+
+
+def kicker(report: Report) -> str:
+    """`Research report, 21 November 2026`; the time as it is where it is no ISO time."""
+    try:
+        made = datetime.fromisoformat(report.generated_at)
+    except ValueError:
+        return f"Research report, {clean(report.generated_at)}"
+    return f"Research report, {made.day} {calendar.month_name[made.month]} {made.year}"
 
 
 def run_line(report: Report) -> str:

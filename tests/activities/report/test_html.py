@@ -1,0 +1,95 @@
+"""The HTML page, by its structure alone; `tests/browser` looks at it in a browser."""
+
+import base64
+import hashlib
+import itertools
+import re
+from typing import Any
+
+import pytest
+from lxml import html as lxml_html
+
+from activities.report.formats import render
+from activities.report.schema import Report
+from tests.activities.report.test_formats import EVIL, hostile
+from tests.activities.report.wide import RICH
+
+ORDER = (
+    *("summary", "evidence", "section-s1", "section-s2", "section-s3", "candidates", "contradictions"),
+    *("gaps", "limitations", "method", "references"),
+)
+
+
+def page_of(report: Report) -> Any:
+    return lxml_html.fromstring(render(report, "html"))
+
+
+@pytest.mark.parametrize("report", [RICH, hostile()], ids=["rich", "hostile"])
+def test_every_target_of_a_link_exists_once_and_nothing_is_loaded(report: Report) -> None:
+    page = page_of(report)
+    names = page.xpath("//@id")
+    assert len(names) == len(set(names))
+    targets = {href[1:] for href in page.xpath("//a/@href") if href.startswith("#")}
+    assert targets <= set(names)
+    labels = set(page.xpath("//@aria-labelledby"))
+    assert labels <= set(names)
+    assert not page.xpath(
+        "//*[@src] | //*[@srcset] | //link | //iframe | //object | //@style | //img | //use"
+    )
+    assert not re.search(r"url\(|@import", page.xpath("string(//style)"))
+
+
+def test_the_page_has_its_parts_in_order_and_a_contents_entry_for_each() -> None:
+    page = page_of(RICH)
+    assert tuple(page.xpath("//main/section/@aria-labelledby")) == ORDER
+    assert tuple(href[1:] for href in page.xpath("//nav//a/@href")) == ORDER
+    levels = [int(name.tag[1]) for name in page.xpath("//h1 | //h2 | //h3")]
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_each_claim_is_printed_once_outside_the_summary_and_its_disputes() -> None:
+    page = page_of(RICH)
+    for name in ("s1c1", "s2c1", "s2c2", "s3c1"):
+        (claim,) = page.xpath(f"//*[@id='{name}']")
+        assert claim.text_content()
+    texts = [c.text_content() for c in page.xpath("//span[@class='claim']")]
+    assert len(texts) == len(set(texts)) == 4
+
+
+def test_each_claim_shows_the_strength_of_what_it_stands_on() -> None:
+    page = page_of(RICH)
+    grades = [page.xpath(f"string(//*[@id='{c}']/following-sibling::span[@class and @title][1]/@title)")
+              for c in ("s1c1", "s2c1", "s2c2", "s3c1")]  # fmt: skip
+    assert grades == [
+        "weak evidence, 1 independent study",
+        "strong evidence, 1 independent study",
+        "strong evidence, 2 independent studies",
+        "weak evidence, 1 independent study",
+    ]
+
+
+def test_figures_say_in_words_what_they_draw() -> None:
+    labels = page_of(RICH).xpath("//*[local-name()='svg']/@aria-label")
+    assert len(labels) == 3
+    assert "strong: 2, moderate: 0, weak: 2" in labels[0]
+    assert "2020\u201321: 2" in labels[1]
+    assert "15 identified, 3 duplicates removed, 12 screened, 8 not cited, 4 works included" in labels[2]
+
+
+def test_the_policy_allows_this_style_and_this_script_and_nothing_else() -> None:
+    data = render(RICH, "html").decode()
+    page = lxml_html.fromstring(data)
+    policy = str(page.xpath("string(//meta[@http-equiv='Content-Security-Policy']/@content)"))
+    for tag in ("style", "script"):
+        (text,) = re.findall(rf"<{tag}>(.*?)</{tag}>", data, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_hostile_text_is_shown_and_is_never_markup() -> None:
+    page = page_of(hostile())
+    assert "<script>alert(1)</script>" in page.xpath("string(//h1)")
+    assert EVIL.split(" ", 1)[0] in page.xpath("string(//section[@aria-labelledby='references'])")
+    assert len(page.xpath("//script")) == 1
+    assert not [name for name in page.xpath("//@*/..") if any(k.startswith("on") for k in name.attrib)]

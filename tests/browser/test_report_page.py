@@ -1,0 +1,119 @@
+"""The HTML report in a real browser: it fits, citations open, tables sort, dark and print work.
+
+Opt in: `make test-browser`. The structural half that needs no browser is in
+`tests/activities/report/test_html.py`.
+"""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pypdf
+import pytest
+
+from activities.report.formats import render
+from tests.activities.report.wide import RICH
+from tests.browser.chromium import Page, open_page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Page]:
+    with open_page() as page:
+        yield page
+
+
+@pytest.fixture
+def page(browser: Page, tmp_path: Path) -> Page:
+    file = tmp_path / "report.html"
+    file.write_bytes(render(RICH, "html"))
+    browser.scripts(enabled=True)
+    browser.media()
+    browser.open(file.as_uri())
+    return browser
+
+
+def visible(page: Page, name: str) -> bool:
+    return bool(page.value(f"document.getElementById('{name}').getClientRects().length > 0"))
+
+
+@pytest.mark.parametrize("width", [380, 768, 1400])
+def test_nothing_overflows(page: Page, width: int) -> None:
+    page.size(width)
+    assert page.value("document.documentElement.scrollWidth") == width
+    beyond = page.value(
+        "[...document.querySelectorAll('main *, nav *, header *')].filter(e => !e.closest('.scroll'))"
+        ".filter(e => e.getClientRects().length && e.getBoundingClientRect().right > innerWidth + 0.5)"
+        ".map(e => e.outerHTML.slice(0, 80))"
+    )
+    assert beyond == []
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_citation_opens_its_quote_with_and_without_scripts(page: Page, *, scripts: bool) -> None:
+    page.scripts(enabled=scripts)
+    assert not visible(page, "s2c1-q1")
+    page.click(".bottom a[href='#s2c1-q1']")
+    assert visible(page, "s2c1-q1")
+    assert page.value("document.querySelector('#s2c1-q1 mark').getClientRects()[0].top < innerHeight")
+    page.click("#s2c1-q1 .close a")
+    assert not visible(page, "s2c1-q1")
+
+
+def test_tables_sort_both_ways_with_empty_cells_last(page: Page) -> None:
+    heads = page.value("[...document.querySelectorAll('#works th')].map(e => e.textContent)")
+    place = heads.index("n") + 1
+    column = f"[...document.querySelectorAll('#works td:nth-child({place})')].map(e => e.textContent)"
+    button = f"#works th:nth-child({place}) button"
+    page.click(button)
+    assert page.value(column) == ["48", "912", "1,204", ""]
+    page.click(button)
+    assert page.value(column) == ["1,204", "912", "48", ""]
+    assert page.value(f"document.querySelector('{button}').parentElement.ariaSort") == "descending"
+
+
+def test_the_colours_follow_the_readers_scheme(page: Page) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.value(colour)
+    page.media("dark")
+    assert page.value(colour) != light
+
+
+def test_every_text_has_enough_contrast_in_both_schemes(page: Page) -> None:
+    """WCAG 2.2, 1.4.3: 4.5 to 1 for text of this size."""
+    for scheme in ("light", "dark"):
+        page.media(scheme)
+        poor = page.value(CONTRAST)
+        assert poor == [], scheme
+
+
+def test_print_has_every_quote_that_differs_from_its_claim_and_no_navigation(page: Page) -> None:
+    text = " ".join(p.extract_text() for p in pypdf.PdfReader(io.BytesIO(page.pdf())).pages)
+    assert "reduced all-cause mortality by 30%" in " ".join(text.split())
+    page.media(medium="print")
+    assert visible(page, "s2c1-q1")
+    assert not visible(page, "s1c1-q1")
+    assert page.value("getComputedStyle(document.querySelector('nav')).display") == "none"
+
+
+def test_nothing_is_requested_from_the_network(page: Page) -> None:
+    assert page.value("performance.getEntriesByType('resource').map(e => e.name)") == []
+
+
+CONTRAST = """(() => {
+  const parts = (c) => { const m = c.match(/[\\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m };
+  const light = ([r, g, b]) => { const [x, y, z] = [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 :
+    ((v + .055) / 1.055) ** 2.4); return .2126 * x + .7152 * y + .0722 * z };
+  const behind = (e) => { for (; e; e = e.parentElement) {
+    const c = parts(getComputedStyle(e).backgroundColor); if (c[3]) return c } return [255, 255, 255, 1] };
+  const poor = [];
+  for (const e of document.querySelectorAll("main *, nav *, header *")) {
+    if (e.closest("svg") || !e.getClientRects().length) continue;
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
+    const [a, b] = [light(parts(getComputedStyle(e).color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) poor.push(ratio.toFixed(2) + " " + e.outerHTML.slice(0, 60));
+  }
+  return poor;
+})()"""
