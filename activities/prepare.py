@@ -8,6 +8,7 @@ from temporalio import activity
 
 from activities.errors import DeterminatorError, to_application_error
 from activities.models.prices import price_of
+from activities.permits import Permits
 from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -27,12 +28,13 @@ class PrepareActivities:
     def __init__(self, settings: Settings, sources: Mapping[str, Source]) -> None:
         self._settings = settings
         self._sources = sources
+        self._permits = Permits(settings)
 
     @activity.defn
     async def prepare(self, step: PrepareInput) -> Prepared:
         """Non-retryable when a profile, source, model or library that was asked for is not there."""
         try:
-            prepared = await asyncio.to_thread(self.resolve, step)
+            prepared = await asyncio.to_thread(self.resolve, step, activity.info().workflow_id or "")
         except DeterminatorError as error:
             raise to_application_error(error) from error
         if step.sources:
@@ -53,9 +55,10 @@ class PrepareActivities:
             for option in offered
         )
 
-    def resolve(self, step: PrepareInput) -> Prepared:
-        """Resolve a request against this worker. Raises DeterminatorError."""
+    def resolve(self, step: PrepareInput, workflow_id: str) -> Prepared:
+        """Resolve a request of a run against this worker. Raises DeterminatorError."""
         settings = self._settings
+        self._check_names(step, workflow_id)
         folder = settings.profiles_dir or settings.home / "profiles"
         profile = load_profile(step.profile, path=step.profile_path, folder=folder)
         if step.library is not None:
@@ -80,6 +83,17 @@ class PrepareActivities:
                 if chosen != ModelChoice()
             },
         )
+
+    def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
+        """Raises NotPermitted before anything that the request names is opened."""
+        if step.library is not None:
+            signature = step.signatures.get("library", "")
+            self._permits.check("library", step.library, workflow_id, signature)
+        if step.profile_path is not None:
+            signature = step.signatures.get("profile_path", "")
+            self._permits.check("profile_path", step.profile_path, workflow_id, signature)
+        for chosen in (*step.models.values(), *step.fallbacks):
+            self._permits.check_address(chosen.base_url)
 
     def _pubmed_queue(self) -> str | None:
         pubmed = self._sources.get("pubmed")

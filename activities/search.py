@@ -14,6 +14,7 @@ from activities.credentials import redacted
 from activities.errors import DeterminatorError, Refused, TooSlow, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
+from activities.permits import NotPermitted, Permits
 from activities.settings import SourceSettings
 from activities.sources.base import Source
 from activities.sources.http.client import forgotten_when_malformed
@@ -34,11 +35,14 @@ class SearchActivities:
         sources: Mapping[str, Source],
         store: EvidenceStore,
         configured: Mapping[str, SourceSettings] | None = None,
+        permits: Permits | None = None,
     ) -> None:
-        """`configured`: what the configuration sets for single sources."""
+        """`configured`: what the configuration sets for single sources. `permits`: what a request may name;
+        nothing without it."""
         self._sources = sources
         self._store = store
         self._configured = configured or {}
+        self._permits = permits
 
     def definitions(self, queue: str | None = None) -> list[Callable[..., Any]]:
         """The activities of the sources on a queue (None: the general one)."""
@@ -68,11 +72,11 @@ class SearchActivities:
         if source is None:
             raise Refused(f"there is no source named {task.source}")
         query = narrowed(task.query, self._configured.get(task.source))
+        options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
-            options = {**query.filters.options, "library": task.library}
-            query = query.model_copy(
-                update={"filters": query.filters.model_copy(update={"options": options})}
-            )
+            self._permit(task)
+            options["library"] = task.library
+        query = query.model_copy(update={"filters": query.filters.model_copy(update={"options": options})})
         started = time.monotonic()
         async with forgotten_when_malformed():
             answer = await source.exchange(query, task.cursor)
@@ -90,6 +94,16 @@ class SearchActivities:
             seconds=round(time.monotonic() - started, 3),
             cursor=dict(answer.cursor) if answer.cursor is not None else None,
         )
+
+    def _permit(self, task: SearchTask) -> None:
+        """Raises Refused for a library that the run may not read."""
+        if self._permits is None:
+            raise Refused(f"the library {task.library} is not read here")
+        run_id = activity.info().workflow_id or ""
+        try:
+            self._permits.check("library", task.library or "", run_id, task.library_signature)
+        except NotPermitted as error:
+            raise Refused(str(error)) from error
 
 
 def _public(record: Evidence) -> Evidence:

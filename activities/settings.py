@@ -147,6 +147,10 @@ class Settings(BaseSettings):
     hooks: list[str] = Field(default_factory=list)
     """`package.module:attribute` of hooks to run around searches and model calls (`activities.hooks`)."""
     task_queue: str = "determinator"
+    allowed_libraries: list[Path] = Field(default_factory=list)
+    """Folders that a request may name as its library without a signature of this home."""
+    allowed_model_urls: list[str] = Field(default_factory=list)
+    """Addresses of model servers that a request may name besides `openai_base_url`."""
     web_ui: bool = True
     """Whether the embedded server serves Temporal's Web UI, which asks nobody who they are."""
     log_level: str = "info"

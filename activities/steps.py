@@ -96,6 +96,8 @@ class PrepareInput(Frozen):
     """Per role; the key `default` serves every role that is not named. Empty: the worker's setting."""
     fallbacks: tuple[ModelChoice, ...] = ()
     """Empty: the worker's setting."""
+    signatures: dict[str, str] = Field(default_factory=dict)
+    """By `library` and `profile_path`; see `activities.permits`."""
 
 
 class Prepared(Frozen):
@@ -321,6 +323,8 @@ class SearchTask(Frozen):
     query: Query
     cursor: dict[str, str] | None = None
     library: str | None = None
+    library_signature: str = ""
+    """See `activities.permits`."""
 
 
 class Hits(Frozen):

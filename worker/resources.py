@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.evidence_store import EvidenceStore
 from activities.models.base import Answer, Completion
+from activities.permits import Permits
 from activities.prepare import PrepareActivities
 from activities.private_files import private_home
 from activities.publish import PublishActivities
@@ -78,7 +79,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
             ),
             pubmed=PubMedStanding(lookup),
-            search=SearchActivities(sources, store, settings.sources),
+            search=SearchActivities(sources, store, settings.sources, Permits(settings)),
         )
 
 
@@ -89,6 +90,7 @@ class LateModel:
         self._settings = settings
         self._store = store
         self._model: OpenAIModel | None = None
+        self._permits = Permits(settings)
 
     async def ask(
         self,
@@ -100,7 +102,8 @@ class LateModel:
         allowance: Allowance,
         scope: str,
     ) -> tuple[Answer, Completion]:
-        """See `activities.models.base.LanguageModel.ask`."""
+        """See `activities.models.base.LanguageModel.ask`. Raises NotPermitted for another model server."""
+        self._permits.check_address(choice.base_url)
         if self._model is None:
             # in the event loop: a first import in a thread beside another one is not worth the risk
             from activities.models.client import OpenAIModel

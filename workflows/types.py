@@ -68,6 +68,8 @@ class ResearchRequest(Frozen):
     writer: Literal["long_writer", "proofreader"] = "long_writer"
     wait_for_model: bool = False
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
+    signatures: dict[str, str] = Field(default_factory=dict)
+    """Of `library` and `profile_path`, made with a key of the home; see `activities.permits`."""
     indexed: bool = False
     """Whether the search attributes are registered, so that the run may keep them up to date."""
     history_events: int = Field(default=8_000, ge=50)

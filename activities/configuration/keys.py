@@ -114,6 +114,10 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "web_ui": Key("web_ui"),
         "api_key": Key(refused="a key does not belong in this file; set TEMPORAL_API_KEY"),
     },
+    "worker": {
+        "libraries": Key("allowed_libraries"),
+        "model_urls": Key("allowed_model_urls"),
+    },
     "profiles": {"folder": Key("profiles_dir"), "default": Key("profile")},
 }
 """Section -> key -> what it sets. `[sources.NAME]` and `[tools.NAME]` have the keys of SOURCE_KEYS."""

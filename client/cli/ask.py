@@ -144,7 +144,7 @@ def ask(
         from client.connection import configured
         from client.reports.load import is_kept
         from client.runs.destinations import destinations
-        from client.runs.start import start
+        from client.runs.start import signing_key, start
 
         wanted = request
         if address is None and configured() is None:
@@ -164,6 +164,7 @@ def ask(
             settings.task_queue,
             kept=partial(is_kept, settings),
             indexed=connection.embedded,
+            key=signing_key(settings),
         )
         show_started(connection, started, as_json=as_json, detach=detach)
         if detach:

@@ -13,6 +13,8 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
+from activities.permits import Kind, request_key, sign
+from activities.settings import Settings
 from client.embedded.namespace import register_attributes, run_attributes
 from client.runs.listing import description
 from workflows.modes import WORKFLOW_OF_MODE
@@ -44,10 +46,26 @@ def run_id_of(request: ResearchRequest, number: int = 1) -> str:
         if len(slug) + len(word) >= SLUG_CHARS:
             break
         slug = f"{slug}-{word}" if slug else word
-    settings = request.model_dump_json(exclude={"indexed", "history_events"})
+    settings = request.model_dump_json(exclude={"indexed", "history_events", "signatures"})
     if number > 1:
         settings += f"#{number}"
     return f"ask-{slug or 'question'}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+
+
+def signing_key(settings: Settings) -> bytes:
+    """The key of this home that requests are signed with; empty when the home cannot be written, where only
+    what the workers' configuration allows can be named."""
+    try:
+        return request_key(settings.home)
+    except OSError:
+        return b""
+
+
+def signed(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest:
+    """The request with signatures of the files it names; as it is without a key."""
+    named: dict[Kind, str | None] = {"library": request.library, "profile_path": request.profile_path}
+    signatures = {kind: sign(key, run_id, kind, name) for kind, name in named.items() if key and name}
+    return request.model_copy(update={"signatures": signatures})
 
 
 async def never_kept(_: str) -> bool:
@@ -62,11 +80,13 @@ async def start(
     *,
     kept: Callable[[str], Awaitable[bool]] = never_kept,
     indexed: bool = False,
+    key: bytes = b"",
 ) -> Started:
     """Join a running run of the same request on this queue, else start one with an id of its own.
 
     `kept` says whether a run that the server no longer knows has left a report under an id; `indexed`, that
-    the search attributes are known to be registered. Raises RPCError.
+    the search attributes are known to be registered; `key` signs what the request names (see
+    `activities.permits`). Raises RPCError.
     """
     number, earlier = 1, ""
     while True:
@@ -77,7 +97,7 @@ async def start(
                 update={"indexed": indexed or request.indexed or await register_attributes(client)}
             )
             try:
-                await _start(client, request, run_id, task_queue)
+                await _start(client, signed(request, run_id, key), run_id, task_queue)
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return Started(run_id, attached=False, earlier=earlier)

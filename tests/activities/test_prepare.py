@@ -7,6 +7,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.permits import Kind, request_key, sign
 from activities.prepare import PrepareActivities
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -35,6 +36,11 @@ GPT = ModelChoice(backend="openai", model="gpt-4o-mini")
 
 async def prepare(step: PrepareInput, tmp_path: Path, **settings: object) -> Prepared:
     configured = Settings.model_validate({"home": tmp_path, **settings})
+    named: dict[Kind, str | None] = {"library": step.library, "profile_path": step.profile_path}
+    run_id = ActivityEnvironment().info.workflow_id or ""
+    key = request_key(tmp_path)
+    signatures = {kind: sign(key, run_id, kind, name) for kind, name in named.items() if name}
+    step = step.model_copy(update={"signatures": signatures})
     done: Prepared = await ActivityEnvironment().run(PrepareActivities(configured, SOURCES).prepare, step)
     return done
 

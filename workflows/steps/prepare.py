@@ -55,6 +55,7 @@ class Preparation:
                 library=request.library,
                 models=request.models,
                 fallbacks=request.fallbacks,
+                signatures=request.signatures,
             ),
             **policy.internal_step("what this worker offers"),
         )

@@ -130,6 +130,7 @@ class SearchSteps:
                 ),
                 cursor=cursor,
                 library=context.request.library if task.agent == "library" else None,
+                library_signature=context.request.signatures.get("library", ""),
             ),
             result_type=Hits,
             **policy.source_call(

@@ -4,6 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
 from activities.prepare import PrepareActivities
 from activities.settings import Settings
@@ -48,10 +49,11 @@ async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_
         monkeypatch.setenv("DETERMINATOR_PUBMED_URL", server.url)
         monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", f"http://127.0.0.1:{closed_port()}")
         settings = Settings(home=home)
+        run = ActivityEnvironment().run
         async with open_http(settings) as http:
             prepare = PrepareActivities(settings, build_sources(settings, http))
-            free = await prepare.prepare(PrepareInput(profile="biomedical"))
-            named = await prepare.prepare(PrepareInput(profile="biomedical", sources=("europepmc",)))
+            free = await run(prepare.prepare, PrepareInput(profile="biomedical"))
+            named = await run(prepare.prepare, PrepareInput(profile="biomedical", sources=("europepmc",)))
     enabled = {option.info.name: option.enabled for option in free.sources}
     assert enabled["pubmed"]
     assert enabled["library"]
@@ -61,12 +63,13 @@ async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_
 
 
 async def test_a_library_of_ones_own_is_told_from_the_sample(home: Path) -> None:
-    settings = Settings(home=home)
+    settings = Settings(home=home, allowed_libraries=[home.parent])
+    run = ActivityEnvironment().run
     async with open_http(settings) as http:
-        prepare = PrepareActivities(settings, build_sources(settings, http))
-        own = await prepare.prepare(
-            PrepareInput(profile="general", sources=("library",), library=str(home.parent))
+        prepare = PrepareActivities(settings, build_sources(settings, http)).prepare
+        own = await run(
+            prepare, PrepareInput(profile="general", sources=("library",), library=str(home.parent))
         )
-        sample = await prepare.prepare(PrepareInput(profile="general", sources=("library",)))
+        sample = await run(prepare, PrepareInput(profile="general", sources=("library",)))
     assert own.own_library
     assert not sample.own_library
