@@ -9,7 +9,6 @@ from typing import NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Role
     from activities.types import Mode, StopReason
     from workflows.types import Outcome, ResearchRequest
 
@@ -19,12 +18,7 @@ from workflows.modes import WORKFLOW_OF_MODE
 from workflows.run import Run
 from workflows.state import RunState
 
-
-def _writing_roles(_request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-    return ("writer",)
-
-
-TRAITS = ModeTraits(None, _writing_roles)
+TRAITS = ModeTraits(None)
 
 
 @workflow.defn

@@ -17,16 +17,23 @@ from workflows.rules.plan import number_sections, plan_hash
 from workflows.state import RunState
 
 
+def one_writer(_request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
+    """The report needs one call of the writer."""
+    return ("writer",)
+
+
 @dataclass(frozen=True)
 class ModeTraits:
     """How a mode differs from the others where shared parts need to know it."""
 
     mode: Mode | None
     """What the report and the progress name as the mode; None when it is still to be chosen."""
-    writing_roles: Callable[[ResearchRequest, RunState], tuple[Role, ...]]
+    writing_roles: Callable[[ResearchRequest, RunState], tuple[Role, ...]] = one_writer
     """The model calls that the report still needs; what they may cost is kept back."""
     single_section: bool = False
     """Whether the report has one section, whose key question is the question of the run."""
+    search_seconds: float | None = None
+    """Seconds that one search may take, all its pages and attempts together; None leaves it to the source."""
 
 
 class RunContext:

@@ -58,6 +58,13 @@ AUTO_WORKFLOW = "AutoResearch"
 AUTO_LOCATION = "workflows.auto:AutoResearch"
 TABLE = (
     ModeInfo(
+        name="simple",
+        workflow="SimpleResearch",
+        location="workflows.simple:SimpleResearch",
+        good_for="a question for a single fact: one line of searches and judgements, the fewest model calls",
+        defaults={"max_iterations": 10, "results_per_search": 10},
+    ),
+    ModeInfo(
         name="iterative",
         workflow="IterativeResearch",
         location="workflows.iterative:IterativeResearch",

@@ -20,6 +20,7 @@ from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.sections.child import COMPLETE, ParentLink
 from workflows.state import RunState
+from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
 from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
@@ -42,6 +43,7 @@ class Run:
         self.preparation = Preparation(self.context, self.events, self.models)
         self.searches = SearchSteps(self.context, self.events)
         self.steps = ResearchSteps(self.context, self.events, self.models, self.searches, self.preparation)
+        self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
         self.writing = WritingSteps(self.context, self.events, self.models)
         self.candidates = CandidateSteps(self.writing, self.gates)
         self.publisher = Publisher(self.context, self.events, self.gates)

@@ -319,6 +319,19 @@ async def rate_gate(stage: Stage) -> None:
     await keep("rate-gate", Run(first))
 
 
+async def simple(stage: Stage) -> None:
+    """Two iterations, the second with the general queries, and a person who pauses and steers."""
+    stage.script.sufficient_at = 2
+    stage.script.before["judge"] = lambda step: takes(30) if step.iteration == 1 else None
+    run = await stage.start(a_request("simple", approve=("report",), approval_timeout_seconds=600.0))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("pause")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.signal("resume")
+    await run.outcome()
+    await keep("simple", run)
+
+
 SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     iterative,
     steered,
@@ -340,6 +353,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     worker_lost,
     every_source,
     rate_gate,
+    simple,
 )
 
 

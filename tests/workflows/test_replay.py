@@ -62,6 +62,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-reflected": {"reflect", "activity_failed"},
     "iterative-steered": {"steer", "pause", "resume", "extend_budget"},
     "iterative-worker-lost": {"activity_timed_out"},
+    "simple": {"SimpleResearch", "judge_evidence", "select_tools", "pause", "steer"},
     "rate-gate": {"RateGate", "hold_gate", "continues_as_new"},
 }
 """Each history with what it must hold, in the words of `words_of`."""

@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
         Reflection,
         SelectInput,
     )
-    from activities.types import ANSWERED, EvidenceRef, SourceOption
+    from activities.types import ANSWERED, EvidenceRef, SearchStatus, SourceOption
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -105,12 +105,13 @@ class ResearchSteps:
         for gap in loop.gaps:
             self.events.emit_event("gap", gap)
 
-    async def select_tools(self) -> None:
-        """Choose searches that may close the gaps."""
+    async def select_tools(self, per_gap: int | None = None, *, use_model: bool = True) -> None:
+        """Choose searches that may close the gaps, at most `per_gap` for each (None: the request's limit)."""
         self.events.set_phase("selecting_tools", "choosing searches")
         await self._prepare_added_sources()
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
         limits = self.context.request.limits
+        per_gap = per_gap or limits.searches_per_gap
         step = SelectInput(
             **self.context.step_inputs(),
             iteration=loop.iteration,
@@ -119,36 +120,49 @@ class ResearchSteps:
             tried=rows(state.searches[-2 * OBSERVED_ITEMS :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.recommended),
-            per_gap=limits.searches_per_gap,
+            per_gap=per_gap,
         )
-        plan = await self.models.execute(
-            "tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan()
-        )
+        execute = self.models.execute if use_model else self.models.execute_without_evidence
+        plan = await execute("tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan())
         known = {source.info.name for source in step.sources}
         answered = {(s.source, s.asked) for s in state.searches if s.status in ANSWERED}
         tasks = [t for t in plan.tasks if t.agent in known and (t.agent, t.query) not in answered]
-        most = limits.max_gaps * limits.searches_per_gap
+        most = limits.max_gaps * per_gap
         state.tasks = list({(t.agent, t.query): t for t in tasks}.values())[:most]
         loop.tasks, loop.last = len(state.tasks), "select_tools"
 
-    async def search(self) -> None:
-        """Execute the selected searches; when they bring nothing new, reflect on why."""
+    async def search(self, at_once: int | None = None, *, reflect: bool = True) -> None:
+        """Execute the selected searches, all at the same time or `at_once` of them; when they bring nothing
+        new, reflect on why."""
         state, loop = self.context.state, self.context.state.loop
-        self.events.set_phase("searching", f"{len(state.tasks)} searches at once")
-        statuses, new = await self.searches.execute(state.tasks)
+        size = at_once or max(len(state.tasks), 1)
+        self.events.set_phase(
+            "searching", f"{len(state.tasks)} searches, {min(size, len(state.tasks))} at once"
+        )
+        statuses, new = list[SearchStatus](), 0
+        for first in range(0, len(state.tasks), size):
+            if first and self._must_end():
+                break
+            ended, found = await self.searches.execute(state.tasks[first : first + size])
+            statuses, new = statuses + ended, new + found
         loop.statuses, loop.new_evidence, loop.last = tuple(statuses), new, "search"
         loop.evidence = len(state.evidence)
         loop.unjudged += new
         loop.stalled = 0 if new else loop.stalled + 1
-        if not new and "empty" in statuses:
+        if reflect and not new and "empty" in statuses:
             await self._reflect()
 
-    async def judge(self) -> None:
-        """Judge the evidence. Another iteration usually follows the first verdict, so its observation is made
-        at the same time."""
+    def _must_end(self) -> bool:
+        """Whether a reviewer asked to finish or the time is used up."""
+        left = self.context.research_seconds()
+        return self.context.state.control.finish or (left is not None and left <= 0)
+
+    async def judge(self, *, observe_ahead: bool = True) -> None:
+        """Judge the evidence. In a mode with observations another iteration usually follows the first
+        verdict, so its observation is made at the same time."""
         self.events.set_phase("judging", f"judging {len(self.context.state.evidence)} items")
         self.context.state.loop.last = "judge"
-        if self._should_observe_ahead():
+        if observe_ahead and self._should_observe_ahead():
             await self._judge_and_observe_ahead()
         else:
             await self._judge()

@@ -86,7 +86,7 @@ class SearchSteps:
         cursor: dict[str, str] | None = None
         for _ in range(MAX_PAGES):
             try:
-                hits = await retry_on_worker_loss(partial(self._request_page, task, cursor))
+                hits = await retry_on_worker_loss(partial(self._request_page, task, cursor, started))
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
@@ -113,11 +113,24 @@ class SearchSteps:
                 }
             )
             cursor = hits.cursor
-            if cursor is None or self.context.state.control.finish:
+            if cursor is None or self.context.state.control.finish or self._took_too_long(started):
                 break
         return row, found
 
-    async def _request_page(self, task: AgentTask, cursor: dict[str, str] | None) -> Hits:
+    def _took_too_long(self, started: float) -> bool:
+        """Whether a search has used up the seconds that its mode gives it."""
+        most = self.context.traits.search_seconds
+        return most is not None and self.context.now() - started >= most
+
+    def _seconds_left(self, started: float) -> float | None:
+        """Seconds that a search may still take; None without a limit."""
+        left, most = self.context.research_seconds(), self.context.traits.search_seconds
+        if most is None:
+            return left
+        own = max(started + most - self.context.now(), 0.0)
+        return own if left is None else min(own, left)
+
+    async def _request_page(self, task: AgentTask, cursor: dict[str, str] | None, started: float) -> Hits:
         context = self.context
         option = next((s for s in context.prepared.sources if s.info.name == task.agent), None)
         hits: Hits = await workflow.execute_activity(
@@ -134,7 +147,7 @@ class SearchSteps:
             ),
             result_type=Hits,
             **policy.source_call(
-                context.research_seconds(),
+                self._seconds_left(started),
                 policy.shorten(f"{task.agent}: {task.query}"),
                 option.info.queue if option else None,
             ),

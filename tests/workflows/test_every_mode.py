@@ -1,0 +1,257 @@
+"""What every mode promises: each stop reason leaves one report that says why, people are heard, and no budget
+is exceeded. The modes with stories of their own add theirs in files of their own."""
+
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowFailureError
+
+from activities.report.limitations import STOPPED
+from activities.steps import JudgeAssessment, Role, SearchTask
+from activities.types import StopReason
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.fakes import down, outage, takes
+from workflows.types import Outcome
+
+MODES = ("simple",)
+every_mode = pytest.mark.parametrize("mode", MODES)
+ENOUGH = {"max_tokens": None}
+"""Limits under which tokens are not what ends a run."""
+
+
+async def ended(stage: Stage, mode: str, stop: StopReason, **request: Any) -> Outcome:
+    """Play a run; it must end for this reason, with one report that says so."""
+    outcome, report, run = await stage.play(a_request(mode, **request))
+    progress = await run.progress()
+    assert outcome.stop_reason == report.stop_reason == progress.stop_reason == stop
+    assert (report.mode, progress.mode, progress.phase) == (mode, mode, "done")
+    assert report.executive_summary
+    assert report.sections
+    if stop != "sufficient_evidence":
+        assert any(STOPPED[stop] in text for text in report.limitations)
+    assert [e.type for e in await run.events()].count("finished") == 1
+    assert outcome.answered == (outcome.verified_claims > 0)
+    within_limits(await run.budget())
+    return outcome
+
+
+def within_limits(budget: Any) -> None:
+    limits = budget.limits
+    assert budget.reserved_tokens == 0
+    assert limits.max_tokens is None or budget.used.tokens <= limits.max_tokens
+    if limits.max_cost_microusd is not None:
+        assert budget.used.cost_microusd <= limits.max_cost_microusd
+
+
+@every_mode
+async def test_sufficient_evidence(stage: Stage, mode: str) -> None:
+    outcome = await ended(stage, mode, "sufficient_evidence")
+    assert outcome.verified_claims > 0
+
+
+@every_mode
+async def test_max_iterations(stage: Stage, mode: str) -> None:
+    stage.script.sufficient_at = None
+    recommends_more(stage)
+    limits = {"max_iterations": 3, **ENOUGH}
+    outcome = await ended(stage, mode, "max_iterations_reached", limits=limits)
+    assert outcome.verified_claims > 0
+
+
+@every_mode
+async def test_token_budget(stage: Stage, mode: str) -> None:
+    stage.script.sufficient_at = None
+    recommends_more(stage)
+    limits = {"max_iterations": 50, "max_tokens": 45_000}
+    outcome = await ended(stage, mode, "token_budget_exceeded", limits=limits)
+    assert outcome.verified_claims > 0
+    assert any(call.paid for role in WRITERS for call in stage.fakes.of(role))
+
+
+@every_mode
+@pytest.mark.parametrize("tokens", [0, 3_000, 20_000])
+async def test_a_budget_that_is_spent_early_still_leaves_a_report(
+    stage: Stage, mode: str, tokens: int
+) -> None:
+    stage.script.sufficient_at = None
+    recommends_more(stage)
+    limits = {"max_iterations": 50, "max_tokens": tokens}
+    await ended(stage, mode, "token_budget_exceeded", limits=limits)
+
+
+@every_mode
+async def test_cost_budget(stage: Stage, mode: str) -> None:
+    stage.script.sufficient_at = None
+    recommends_more(stage)
+    limits = {"max_iterations": 50, "max_cost_microusd": 70_000, **ENOUGH}
+    await ended(stage, mode, "cost_budget_exceeded", limits=limits)
+
+
+@every_mode
+async def test_timeout(stage: Stage, mode: str) -> None:
+    stage.script.sufficient_at = None
+    recommends_more(stage)
+    stage.script.before["judge"] = lambda _: takes(100)
+    await ended(stage, mode, "timeout", limits={"max_iterations": 50, "max_seconds": 600, **ENOUGH})
+
+
+@every_mode
+async def test_no_new_evidence(stage: Stage, mode: str) -> None:
+    stage.script.sufficient_at = None
+    stage.script.search = lambda _: ()
+    outcome = await ended(stage, mode, "no_new_evidence", limits={"max_iterations": 50, **ENOUGH})
+    assert not outcome.answered
+    assert stage.fakes.of("judge") == []
+
+
+@every_mode
+async def test_judge_unavailable(stage: Stage, mode: str) -> None:
+    def fails(_: object) -> None:
+        raise down()
+
+    stage.script.before["judge"] = fails
+    outcome = await ended(stage, mode, "judge_unavailable")
+    # nothing was made up, and no model was paid to write
+    assert stage.fakes.of("judge") == []
+    assert not any(call.paid for role in WRITERS for call in stage.fakes.of(role))
+    assert outcome.answered
+
+
+@every_mode
+async def test_all_sources_failed(stage: Stage, mode: str) -> None:
+    def fails(_: SearchTask) -> tuple[()]:
+        raise outage()
+
+    stage.script.search = fails
+    await ended(stage, mode, "all_sources_failed")
+    assert {row.status for row in stage.fakes.published[-1].searches} == {"unavailable"}
+
+
+@every_mode
+async def test_finished_by_reviewer(stage: Stage, mode: str) -> None:
+    run = await at_its_first_judge(stage, mode)
+    await run.handle.signal("finish_now")
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "finished_by_reviewer"
+    assert outcome.verified_claims > 0
+    assert [e.type for e in await run.events()].count("finished") == 1
+
+
+@every_mode
+async def test_rejected_by_reviewer(stage: Stage, mode: str) -> None:
+    run = await stage.start(a_request(mode, approve=("plan",)))
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.signal("reject", {"gate": "plan", "by": "ann", "note": "not now"})
+    assert (await run.outcome()).stop_reason == "rejected_by_reviewer"
+    assert (await run.report()).methodology.approvals[0].action == "rejected"
+    assert stage.fakes.searches == []
+
+
+@every_mode
+async def test_cancelled(stage: Stage, mode: str) -> None:
+    run = await at_its_first_judge(stage, mode)
+    begun = await stage.env.get_current_time()
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    closed = (await run.handle.describe()).close_time
+    assert closed is not None
+    assert (closed - begun).total_seconds() < 60
+    report = await run.report()
+    assert report.stop_reason == "cancelled"
+    assert report.references, "what had been found is in the report"
+    assert not any(call.paid for role in WRITERS for call in stage.fakes.of(role))
+
+
+@every_mode
+async def test_the_gates_wait_for_a_person(stage: Stage, mode: str) -> None:
+    stage.script.profile = stage.script.profile.model_copy(update={"candidates": True})
+    run = await stage.start(a_request(mode, approve=("plan", "candidates", "report")))
+    await run.until(lambda p: p.waiting_for == "plan")
+    assert stage.fakes.searches == []
+    await run.handle.signal("approve", {"gate": "plan", "by": "ann"})
+    await run.until(lambda p: p.waiting_for == "candidates")
+    await run.handle.execute_update("choose_candidates", {"names": ["aspirin"], "by": "bob"})
+    await run.until(lambda p: p.waiting_for == "report")
+    await run.handle.signal("approve", {"gate": "report", "by": "cy"})
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
+    report = await run.report()
+    assert [(a.gate, a.action) for a in report.methodology.approvals] == [
+        ("plan", "approved"),
+        ("candidates", "chosen"),
+        ("report", "approved"),
+    ]
+    assert [c.name for c in report.candidates] == ["aspirin"]
+
+
+@every_mode
+async def test_a_paused_run_asks_nobody_anything_until_it_is_resumed(stage: Stage, mode: str) -> None:
+    run = await at_its_first_judge(stage, mode)
+    await run.handle.signal("pause")
+    await run.until(lambda p: p.paused)
+    await stage.env.sleep(3_600)
+    held = len(stage.fakes.paid())
+    assert (await run.progress()).paused
+    await stage.env.sleep(3_600)
+    assert len(stage.fakes.paid()) == held
+    await run.handle.signal("resume")
+    outcome = await run.outcome()
+    assert outcome.verified_claims > 0
+    assert (await run.budget()).elapsed_seconds < 3_600
+
+
+@every_mode
+async def test_what_a_reviewer_says_is_acted_on(stage: Stage, mode: str) -> None:
+    run = await at_its_first_judge(stage, mode, sufficient_at=2)
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.outcome()
+    later = [call.step for call in stage.fakes.paid() if "older people" in call.step.steering]
+    assert later
+    assert any("older people" in search.query.text for search in stage.fakes.searches) or any(
+        call.role in ("tool_selector", "manager") for call in stage.fakes.calls if call.step in later
+    )
+
+
+@every_mode
+async def test_a_long_run_continues_as_new_and_loses_nothing(stage: Stage, mode: str) -> None:
+    stage.script.sufficient_at = 5
+    recommends_more(stage)
+    outcome, report, run = await stage.play(a_request(mode, history_events=50, limits=ENOUGH))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert len(stage.fakes.of("query_parser")) == 1
+    events = await run.events()
+    assert [e.seq for e in events] == list(range(events[0].seq, events[0].seq + len(events)))
+    assert report.methodology.iterations >= 1
+    assert (await run.budget()).used.tokens == sum(call.usage.tokens for call in stage.fakes.calls)
+
+
+WRITERS: tuple[Role, ...] = ("writer", "long_writer", "proofreader")
+
+
+def recommends_more(stage: Stage) -> None:
+    """A judge whose recommendations never run out."""
+    inner = stage.fakes.script
+
+    def answer(step: Any) -> Any:
+        enough = inner.sufficient_at is not None and step.iteration >= inner.sufficient_at
+        return {
+            "scores": {c.name: 9 if enough else 3 for c in step.profile.criteria},
+            "confidence": 0.9 if enough else 0.3,
+            "gaps": () if enough else (f"gap {step.iteration}",),
+            "recommended_searches": (f"more {step.iteration} {step.question}",),
+            "relevant": tuple(ref.evidence_id for ref in step.evidence[:5]),
+            "shown": len(step.evidence),
+        }
+
+    stage.script.answers["judge"] = lambda step: JudgeAssessment.model_validate(answer(step))
+
+
+async def at_its_first_judge(stage: Stage, mode: str, sufficient_at: int | None = 1) -> Any:
+    """A run, or the first of its child workflows, that is being judged for ten minutes."""
+    stage.script.sufficient_at = sufficient_at
+    recommends_more(stage)
+    stage.script.before["judge"] = lambda step: takes(600) if step.iteration == 1 else None
+    run = await stage.start(a_request(mode))
+    judged = stage.child(run, "s1") if mode == "hierarchical" else run
+    await judged.until(lambda p: p.phase == "judging")
+    return run

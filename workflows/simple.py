@@ -1,0 +1,82 @@
+"""SimpleResearch: search, judge, synthesize, in one line and with as few model calls as a report needs.
+
+The queries are the question's own parts, then what the judge recommends, then two general ones; code words
+them for each source. At most three searches run at once, and each is given up after 30 seconds.
+"""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.types import StopReason
+    from workflows.types import Outcome, ResearchRequest
+
+from workflows.context import ModeTraits
+from workflows.handlers import ResearchHandlers
+from workflows.rules.stopping import NextStep
+from workflows.run import Run
+from workflows.state import RunState
+
+SEARCHES_AT_ONCE = 3
+QUERIES = 3
+"""Queries of one iteration at most; each goes to several sources."""
+SOURCES_PER_QUERY = 6
+SEARCH_SECONDS = 30.0
+"""Seconds after which a search is given up, all its pages and attempts together."""
+GENERAL_QUERIES = ("{question} mechanism of action", "{question} clinical evidence")
+"""What is searched for when the judge recommends nothing new."""
+TRAITS = ModeTraits("simple", single_section=True, search_seconds=SEARCH_SECONDS)
+
+
+@workflow.defn
+class SimpleResearch(ResearchHandlers):
+    """One line of search, judge and synthesis."""
+
+    @workflow.init
+    def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
+        self.research = Run(request, state, TRAITS)
+
+    @workflow.run
+    async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
+        return await self.research.run_to_completion(self._answer, self.research.conclude_single_section)
+
+    async def _answer(self) -> StopReason:
+        await self.research.preparation.initialize()
+        if not await self.research.approve_single_section_plan():
+            return "rejected_by_reviewer"
+        return await self.research.loop.run(self._execute_step)
+
+    async def _execute_step(self, step: NextStep) -> None:
+        """An iteration has two steps: the searches, chosen without a model, and the judgement."""
+        steps = self.research.steps
+        match step.step:
+            case "observe":
+                await self._choose_searches()
+            case "search":
+                await steps.search(at_once=SEARCHES_AT_ONCE, reflect=False)
+            case "judge":
+                await steps.judge(observe_ahead=False)
+            case "evaluate_gaps" | "select_tools" | "write":
+                return
+
+    async def _choose_searches(self) -> None:
+        """Choose searches from the first queries that have any left to make."""
+        state = self.research.state
+        state.steering_read = state.control.steered
+        for queries in self._queries():
+            state.loop.gaps = queries[:QUERIES]
+            await self.research.steps.select_tools(per_gap=SOURCES_PER_QUERY, use_model=False)
+            if state.tasks:
+                return
+
+    def _queries(self) -> list[tuple[str, ...]]:
+        """What to search for in this iteration, the preferred queries first."""
+        context, state = self.research.context, self.research.state
+        question, parsed = context.question, state.parsed
+        general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)
+        if state.loop.iteration == 1:
+            own = parsed.research_questions if parsed and question == context.request.question else ()
+            first = own or (question,)
+        else:
+            first = tuple(state.recommended)
+        asked_for = tuple(reversed(state.control.steering))
+        return [queries for queries in ((*asked_for, *first), first, general) if queries]

@@ -1,0 +1,73 @@
+"""The loop of search and judgement that modes share: decide, execute, until the decision is to write.
+
+Which steps an iteration has is up to the mode: it executes what was decided and records in `LoopState.last`
+what it has done, so that a mode without a step goes past it.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.types import StopReason
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.gates import Gates
+from workflows.rules.stopping import NextStep, decide_next
+from workflows.sections.child import ParentLink
+from workflows.steps.failures import OutOfBudget
+
+Execute = Callable[[NextStep], Awaitable[None]]
+"""Executes one step of an iteration; `observe` is the first."""
+
+
+class ResearchLoop:
+    """Decides what is next and begins iterations; the mode executes the steps."""
+
+    def __init__(self, context: RunContext, events: EventLog, gates: Gates, parent: ParentLink) -> None:
+        self.context = context
+        self.events = events
+        self.gates = gates
+        self.parent = parent
+
+    async def run(self, execute: Execute) -> StopReason:
+        """Decide and execute the next step, until the decision is to write. A budget that is used up is a
+        reason to stop, not an error."""
+        while True:
+            await self.gates.checkpoint()
+            step = self.decide()
+            if step.stop is not None:
+                self.events.emit_event("stopping", step.reason, stop_reason=step.stop)
+                return step.stop
+            if step.step == "observe":
+                await self.begin_iteration()
+            try:
+                await execute(step)
+            except OutOfBudget as error:
+                self.context.state.loop.refused = error.reason
+
+    def decide(self) -> NextStep:
+        """Update the loop's state and decide."""
+        self.update()
+        return decide_next(self.context.state.loop, self.context.profile)
+
+    def update(self) -> None:
+        """Bring the loop's state up to date with the run's."""
+        state, left = self.context.state, self.context.research_seconds()
+        loop, control = state.loop, state.control
+        loop.finish, loop.cancelled = control.finish, control.cancelled
+        loop.out_of_time = left is not None and left <= 0
+        loop.evidence = len(state.evidence)
+        loop.unread_steering = control.steered - state.steering_read
+
+    async def begin_iteration(self) -> None:
+        """The boundary between two iterations: continue as new here when the history has grown long."""
+        context, loop = self.context, self.context.state.loop
+        if context.history_is_long() and loop.iteration > 0:
+            await context.continue_as_new()
+        loop.last, loop.iteration = "start", loop.iteration + 1
+        loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
+        context.budget.iterations = loop.iteration
+        self.events.emit_event("iteration", f"iteration {loop.iteration} of {loop.max_iterations}")
+        self.parent.report_progress()
