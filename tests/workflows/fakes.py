@@ -5,7 +5,7 @@ in these tests has passed the real quote check.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -182,6 +182,8 @@ class Script:
     cursor: dict[str, str] | None = None
     """What every search says there is more under."""
     search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
+    slow_search: Callable[[SearchTask], Awaitable[Sequence[Evidence]]] | None = None
+    """Like `search`, for one that waits."""
     publish: Callable[[PublishInput], None] | None = None
     pubmed_queue: str | None = None
     """Where PubMed may be asked about what is cited."""
@@ -396,6 +398,8 @@ class Fakes:
             self.searches.append(task)
             began = time.monotonic()
             found = self.script.search(task) if self.script.search else None
+            if self.script.slow_search:
+                found = await self.script.slow_search(task)
             if isinstance(found, Hits):
                 return found
             documents = [document(source, task.query.text)] if found is None else list(found)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.report.limitations import STOPPED
+from activities.report.formats.names import STOPPED
 from activities.steps import JudgeAssessment, Role, SearchTask
 from activities.types import StopReason
 from tests.workflows.conftest import Stage, a_request

@@ -1,0 +1,69 @@
+"""The simple mode: few searches at once, few model calls, an end to each search."""
+
+import asyncio
+
+from activities.steps import JudgeAssessment, JudgeInput, ParsedQuery, SearchTask
+from activities.types import Evidence
+from tests.workflows.conftest import QUESTION, Stage, a_request
+from tests.workflows.fakes import document
+
+UNSURE = {"scores": {"relevance": 3}, "confidence": 0.3}
+
+
+def most_at_once(times: list[tuple[str, float, float]]) -> int:
+    return max(sum(began <= at < ended for _, began, ended in times) for _, at, _ in times)
+
+
+async def test_a_report_takes_three_model_calls(stage: Stage) -> None:
+    outcome, _, _ = await stage.play(a_request("simple"))
+    assert outcome.verified_claims > 0
+    assert [call.role for call in stage.fakes.paid()] == ["query_parser", "judge", "writer"]
+
+
+async def test_at_most_three_searches_run_at_once_and_every_source_is_asked(stage: Stage) -> None:
+    stage.script.answers["query_parser"] = lambda step: ParsedQuery(
+        improved_query=step.question,
+        profile="biomedical",
+        research_questions=("one?", "two?", "three?", "four?"),
+    )
+    stage.script.search_seconds = 0.3
+    await stage.play(a_request("simple"))
+    asked = {(s.source, s.query.text) for s in stage.fakes.searches}
+    assert {source for source, _ in asked} == {"alpha", "beta"}
+    assert len(asked) == 6
+    assert most_at_once(stage.fakes.search_times) == 3
+
+
+async def test_what_the_judge_recommends_is_searched_next_then_general_queries(stage: Stage) -> None:
+    def judged(step: JudgeInput) -> JudgeAssessment:
+        more = ("metformin in cohorts",) if step.iteration == 1 else ()
+        return JudgeAssessment.model_validate({**UNSURE, "recommended_searches": more})
+
+    stage.script.answers["judge"] = judged
+    _, report, _ = await stage.play(a_request("simple", limits={"max_iterations": 10, "max_tokens": None}))
+    assert report.stop_reason == "no_new_evidence"
+    gaps = {
+        i: {row.gap for row in stage.fakes.published[-1].searches if row.iteration == i} for i in (1, 2, 3)
+    }
+    plain = QUESTION.rstrip("?")
+    assert gaps == {
+        1: {QUESTION},
+        2: {"metformin in cohorts"},
+        3: {f"{plain} mechanism of action", f"{plain} clinical evidence"},
+    }
+
+
+async def test_a_search_that_hangs_is_given_up_and_does_not_hold_the_run(stage: Stage) -> None:
+    """In real time: the server does not skip while an activity runs."""
+
+    async def hangs(task: SearchTask) -> list[Evidence]:
+        if task.source == "beta":
+            await asyncio.sleep(3_600)
+        return [document(task.source, task.query.text)]
+
+    stage.script.slow_search = hangs
+    outcome, report, _ = await stage.play(a_request("simple", limits={"max_seconds": 600}))
+    assert outcome.verified_claims > 0
+    rows = {row.source: row for row in report.methodology.searches}
+    assert (rows["alpha"].status, rows["beta"].status) == ("ok", "unavailable")
+    assert rows["beta"].seconds <= 40
