@@ -16,7 +16,7 @@ from activities.steps import (
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.ranking import answered, rank, relevant
 from activities.text.tokens import fold
-from activities.types import Evidence
+from activities.types import ANSWERED, Evidence
 
 
 def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
@@ -55,7 +55,7 @@ def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGa
 
 def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     """Whether what the last searches brought bears on a gap they were made for."""
-    failed = [s for s in step.searches if s.status not in ("ok", "empty")]
+    failed = [s for s in step.searches if s.status not in ANSWERED]
     empty = [s for s in step.searches if s.status == "empty"]
     useful = {
         item.document.evidence_id

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
 from activities.text.tokens import fold, looks_special, phrases, terms, weak_stems
-from activities.types import SourceInfo
+from activities.types import ANSWERED, SourceInfo
 
 MORE = "More independent evidence on "
 """How a gap begins that asks for more of the same; what to search for stands after it."""
@@ -21,7 +21,6 @@ _LABELS = re.compile(
     r"|recall\w*|toxicit\w+|interaction\w*)\b",
     re.IGNORECASE,
 )
-_ANSWERED = ("ok", "empty")
 
 
 def select_tools(step: SelectInput) -> AgentSelectionPlan:
@@ -48,7 +47,7 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
 
 def _answered(step: SelectInput) -> set[tuple[str, str]]:
     """Searches that got an answer, by what was asked for: a source may send something else."""
-    return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in _ANSWERED}
+    return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
 
 
 def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> Iterator[tuple[str, str]]:
@@ -58,14 +57,14 @@ def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> It
     again = [
         (r.source, r.asked or r.query)
         for r in step.tried
-        if r.status not in _ANSWERED
+        if r.status not in ANSWERED
         and r.gap == gap
         and r.source in names
         and (r.source, fold(r.asked or r.query)) not in answered
     ]
     # Sources that stay down must not take every slot.
     yield from dict.fromkeys(again[: max(1, step.per_gap - 1)])
-    waiting = {r.source for r in step.tried if r.status not in _ANSWERED and r.gap == gap}
+    waiting = {r.source for r in step.tried if r.status not in ANSWERED and r.gap == gap}
     ordered = sorted((s for s in sources if s.name not in waiting), key=lambda s: _preference(s, gap, step))
     recommended = [q for q in step.recommended if len(step.gaps) == 1 or _shares(q, gap)]
     ladders = {s.name: list(_ladder(s, gap, step, recommended)) for s in ordered}

@@ -8,7 +8,7 @@ from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, line, lines
 from activities.steps import ReflectInput, Reflection
-from activities.types import Evidence
+from activities.types import ANSWERED, Evidence
 
 MOST_SEARCHES = 5
 NOTHING_NEW = "They brought no new item."
@@ -52,9 +52,9 @@ def accept(step: ReflectInput, prompt: Prompt, answer: ReflectionAnswer) -> Acce
 
 def by_code(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection | None:
     """Searches that all failed served nothing, and are no reason to search differently."""
-    if documents or any(s.status in ("ok", "empty") for s in step.searches):
+    if documents or any(s.status in ANSWERED for s in step.searches):
         return None
-    failed = [s.source for s in step.searches if s.status not in ("ok", "empty")]
+    failed = [s.source for s in step.searches if s.status not in ANSWERED]
     also = f" ({', '.join(dict.fromkeys(failed))} did not answer)" if failed else ""
     return Reflection(served=False, reason=f"These searches brought nothing new{also}.")
 

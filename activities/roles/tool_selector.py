@@ -6,7 +6,7 @@ from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Score, Text, line, plural
 from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
-from activities.types import Evidence, SourceOption
+from activities.types import ANSWERED, Evidence, SourceOption
 
 QUERY_CHARS = 300
 
@@ -48,7 +48,7 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
     answered. A gap the model left without a usable search gets one by code."""
     sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o)}
-    seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ("ok", "empty")}
+    seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ANSWERED}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
     unknown = 0
     for search in answer.searches:

@@ -13,12 +13,12 @@ Invariants (`workflows.rules.matching` says which records are one work):
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from activities.types import EvidenceRef, EvidenceType, Identifiers, Standing
+from activities.retractions.rules import worst
+from activities.types import EvidenceRef, EvidenceType, Identifiers
 from workflows.rules.matching import group_works, match_by_identifier, match_by_title
 
 MAX_QUERIES = 8
 
-_GRAVITY: tuple[Standing, ...] = ("unknown", "none", "corrected", "concern", "retracted")
 _VAGUE: tuple[EvidenceType, ...] = ("article", "document", "web_page")
 """Types that say nothing about the design of a study."""
 
@@ -89,7 +89,7 @@ def unite(base: EvidenceRef, others: Sequence[EvidenceRef], quoted: Collection[s
             "url": next((ref.url for ref in order if ref.url), None),
             "fingerprint": next((ref.fingerprint for ref in order if ref.fingerprint), ""),
             "evidence_type": evidence_type,
-            "standing": max((ref.standing for ref in records), key=_GRAVITY.index),
+            "standing": worst(*(ref.standing for ref in records)),
             "sections": _unique(name for ref in records for name in ref.sections),
             "queries": _unique(query for ref in records for query in ref.queries)[:MAX_QUERIES],
         }

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from activities.steps import JudgeAssessment
-from activities.types import Frozen, Profile, SearchStatus, StopReason
+from activities.types import ANSWERED, Frozen, Profile, SearchStatus, StopReason
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
 Last = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
@@ -70,7 +70,7 @@ def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
 
 def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
     """Whether searches were made and not one of them got an answer. An empty answer is an answer."""
-    return bool(statuses) and not any(status in ("ok", "empty") for status in statuses)
+    return bool(statuses) and not any(status in ANSWERED for status in statuses)
 
 
 def decide_next(state: LoopState, profile: Profile) -> NextStep:
