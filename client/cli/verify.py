@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Check every quote of a report against the stored text.")
-@click.argument("target", metavar="RUN|REPORT.json|BUNDLE", default="last")
+@click.argument("target", metavar="RUN|REPORT.json|BUNDLE|TEXT.md", default="last")
 @click.option(
     "--evidence",
     "evidence",
@@ -35,9 +35,15 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
     The report is a run's, a JSON file, or what `export` made (a folder or .zip). A file is checked against
     --evidence, else against `evidence.jsonl` beside it, else against this machine's evidence store; no server
     is needed.
-    """
-    from client.reports.parcel import is_file_name
 
+    Of a Markdown file, whoever wrote it, citations and references are checked against each other: references
+    never cited, citations without a reference, gaps in the numbering, one address under several numbers,
+    malformed identifiers.
+    """
+    from client.reports.parcel import is_file_name, is_markdown
+
+    if is_markdown(target):
+        return _verify_markdown(target, as_json=as_json)
     settings = load_settings()
     given = evidence.read_bytes() if evidence else None
 
@@ -65,6 +71,37 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
         return Exit.DONE if holds else Exit.FAILED
 
     return run_async(body)
+
+
+def _verify_markdown(target: str, *, as_json: bool) -> int:
+    """Check a text file by itself."""
+    from activities.report.formats.statements import sentence
+    from activities.report.markdown_check import check_markdown
+    from client.reports.parcel import BadParcel, read_markdown
+    from client.runs.display import plain
+
+    try:
+        found = check_markdown(read_markdown(Path(target)))
+    except BadParcel as error:
+        raise BadInput(str(error)) from error
+    if not found.references and not found.citations:
+        raise BadInput(f"{target} has neither citations nor a list of references to check")
+    if as_json:
+        print_json(
+            {
+                "file": target,
+                "holds": found.holds,
+                "references": found.references,
+                "citations": found.citations,
+                "problems": [{**p.model_dump(mode="json"), "text": sentence(p)} for p in found.problems],
+            }
+        )
+        return Exit.DONE if found.holds else Exit.FAILED
+    for problem in found.problems:
+        click.echo(f"FAILS  {plain(sentence(problem))}")
+    verdict = "everything holds" if found.holds else "NOT everything holds"
+    click.echo(f"{verdict}: {found.citations} citations, {found.references} references")
+    return Exit.DONE if found.holds else Exit.FAILED
 
 
 async def _of_run(settings: "Settings", address: str | None, name: str) -> "Parcel":

@@ -18,6 +18,9 @@ from client.reports.bundle import EVIDENCE, REPORT, SUMS
 MAX_BYTES = 512 * 1024 * 1024
 """Of one file: more is no report."""
 
+MARKDOWN = (".md", ".markdown")
+"""Endings of a report that is text, whoever wrote it."""
+
 Read = Callable[[str], bytes | None]
 """A file of a bundle by its name; None when it is not there."""
 
@@ -40,7 +43,7 @@ class Parcel:
 def is_file_name(target: str) -> bool:
     """Whether a target means a file or folder rather than a run."""
     try:
-        return target.lower().endswith((".json", ".zip")) or Path(target).exists()
+        return target.lower().endswith((".json", ".zip", *MARKDOWN)) or Path(target).exists()
     except (OSError, ValueError):  # a name no file can have
         return False
 
@@ -60,6 +63,21 @@ def open_parcel(path: Path) -> Parcel:
         return Parcel(report, read_lines(beside.read_bytes(), str(beside)) if beside.is_file() else None)
     except zipfile.BadZipFile as error:
         raise BadParcel(f"{path} is no archive that can be read: {error}") from error
+    except OSError as error:
+        raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def is_markdown(target: str) -> bool:
+    """Whether a target names a Markdown file."""
+    return target.lower().endswith(MARKDOWN) and not Path(target).is_dir()
+
+
+def read_markdown(path: Path) -> str:
+    """A Markdown file. Raises BadParcel."""
+    try:
+        return _limited(path.read_bytes(), str(path)).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadParcel(f"{path} is not UTF-8 text: {error.reason}") from error
     except OSError as error:
         raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
 

@@ -294,6 +294,13 @@ WORDING: Mapping[str, Wording] = {
     **REFUSALS,
     "repeats_claim": "it repeats claim {claim}",
     "never_named": "the items it cites never name it",
+    # what is wrong with a Markdown report
+    "reference_never_cited": "Reference {number} is never cited.",
+    "citation_without_reference": "[{number}] is cited, and there is no reference {number}.",
+    "reference_number_missing": "The references have no number {number}.",
+    "reference_number_repeated": "Several references have the number {number}.",
+    "address_under_several_numbers": "{address} stands under several numbers: {numbers}.",
+    "identifier_malformed": "{value} is no {kind}.",
     # what confidence was computed from
     "confidence_strength": lambda s: (
         f"The strongest evidence is graded {s.text('strength')}; {_share(s)} on it."
