@@ -15,6 +15,7 @@ from activities.errors import DeterminatorError, Refused, TooSlow, to_applicatio
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.permits import NotPermitted, Permits
+from activities.retractions.marks import read_marks
 from activities.settings import SourceSettings
 from activities.sources.base import Source
 from activities.sources.http.client import forgotten_when_malformed
@@ -80,7 +81,8 @@ class SearchActivities:
         started = time.monotonic()
         async with forgotten_when_malformed():
             answer = await source.exchange(query, task.cursor)
-        fitting = [record for record in answer.records if in_years(record, query.filters)]
+        works = [work for record in answer.records if (work := read_marks(record)) is not None]
+        fitting = [record for record in works if in_years(record, query.filters)]
         kept = [await self._store.put(_public(record)) for record in fitting[: query.limit]]
         return Hits(
             source=task.source,
@@ -89,7 +91,7 @@ class SearchActivities:
             hits=answer.hits,
             kept=tuple(kept),
             set_aside=answer.set_aside,
-            detail=answer.detail,
+            detail="; ".join(filter(None, (answer.detail, _left_out(len(answer.records) - len(works))))),
             attempts=activity.info().attempt,
             seconds=round(time.monotonic() - started, 3),
             cursor=dict(answer.cursor) if answer.cursor is not None else None,
@@ -115,6 +117,13 @@ def _public(record: Evidence) -> Evidence:
     shown = ids.model_copy(update={"url": redacted(ids.url) if ids.url else None})
     url = redacted(record.url) if record.url else None
     return record.model_copy(update={"url": url, "identifiers": shown})
+
+
+def _left_out(notices: int) -> str:
+    if not notices:
+        return ""
+    what = "notice" if notices == 1 else "notices"
+    return f"{notices} {what} of a retraction or correction left out: a notice is no evidence"
 
 
 def in_years(record: Evidence, filters: Filters) -> bool:

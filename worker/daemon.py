@@ -9,6 +9,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
@@ -26,6 +27,20 @@ from worker.logs import configure_logging, logging_runtime
 
 log = structlog.get_logger()
 
+
+def open_vocabularies() -> None:
+    """Open the index of names, and build it where it is missing, before the first step asks for it.
+
+    It runs in a thread that ends with the process: a step that needs the index earlier waits for it.
+    """
+    from activities.text.entities import prepare
+
+    try:
+        prepare()
+    except (ImportError, OSError, ValueError) as error:
+        log.warning("vocabularies_not_opened", error=str(error))
+
+
 CONNECT_SECONDS = 600.0
 """How long a worker waits for its server: in a fleet the two start in any order."""
 
@@ -42,6 +57,7 @@ async def serve(settings: Settings, connection: ClientConnectConfig, stop: async
     client = await _connect(connection, stop)
     if client is None:
         return
+    threading.Thread(target=open_vocabularies, name="vocabularies", daemon=True).start()
     async with open_resources(settings) as resources:
         worker = research_worker(client, resources)
         running = asyncio.create_task(worker.run())

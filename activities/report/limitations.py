@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from activities.report.formats.statements import as_statement
 from activities.report.schema import DroppedClaim, Reference
 from activities.steps import PlannedSection, PublishInput
-from activities.types import ANSWERED, Evidence, SearchRecord, Statement
+from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
 
 def limitations(
@@ -33,10 +33,7 @@ def limitations(
         found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))
     found += _sections(step.sections)
     found += search_failures(step.searches)
-    found += [
-        Statement(code="retracted_left_out", values={"title": item.title, "evidence_id": item.evidence_id})
-        for item in retracted
-    ]
+    found += _retracted(retracted, step.evidence)
     found += notes
     if set(step.models) == {"extractive"}:
         found.append(Statement(code="no_model"))
@@ -52,6 +49,16 @@ def limitations(
     found += folded([as_statement(said) for said in step.limitations])
     found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
     return once(found)
+
+
+def _retracted(cited: Iterable[Evidence], found: Iterable[EvidenceRef]) -> list[Statement]:
+    """Every retracted work by name: those a draft cited, and those that a search found and were withheld."""
+    titles = {ref.evidence_id: ref.title for ref in found if ref.standing == "retracted"}
+    titles |= {item.evidence_id: item.title for item in cited}
+    return [
+        Statement(code="retracted_left_out", values={"title": title, "evidence_id": name})
+        for name, title in titles.items()
+    ]
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from activities.retractions.wording import title_mark
 from activities.types import Standing, StandingNotice
 
 Kind = Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
@@ -34,15 +35,6 @@ SEVERITY: dict[Standing, int] = {"unknown": 0, "none": 1, "corrected": 2, "conce
 
 FALLEN = frozenset({"retraction", "withdrawal"})
 """Kinds after which a work is no longer to be cited."""
-
-_MARKED_TITLE = re.compile(
-    r"^\W*(retracted|withdrawn|removed)(?: (?:article|paper|chapter|publication))?\W*:", re.IGNORECASE
-)
-_WITHDRAWN = re.compile(
-    r"^\W*(?:this|the)\s+(?:paper|article|submission|manuscript|preprint|work)\s+(?:has been|is|was)\s+"
-    r"(?:temporarily\s+)?withdrawn",
-    re.IGNORECASE,
-)
 
 
 def kind_of(name: str) -> Kind | None:
@@ -73,17 +65,12 @@ def worst(*standings: Standing) -> Standing:
 
 
 def marked_title(title: str, reported_by: str) -> StandingNotice | None:
-    """The notice in a title that begins "RETRACTED:" or "WITHDRAWN:", often the only trace there is."""
-    match = _MARKED_TITLE.match(title)
-    if match is None:
+    """The notice in a title such as "RETRACTED: ...", often the only trace there is."""
+    mark = title_mark(title)
+    if not mark:
         return None
-    kind: Kind = "withdrawal" if match.group(1).lower() == "withdrawn" else "retraction"
+    kind: Kind = "withdrawal" if mark == "withdrawn" else "retraction"
     return StandingNotice(kind=kind, reported_by=f"{reported_by} (title)")
-
-
-def says_withdrawn(text: str) -> bool:
-    """Whether a comment or abstract opens with "This paper has been withdrawn"."""
-    return _WITHDRAWN.match(text) is not None
 
 
 def _not_before(later: str, earlier: str) -> bool:

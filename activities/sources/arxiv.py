@@ -11,7 +11,8 @@ import httpx
 from lxml import etree
 
 from activities.errors import Malformed, Refused
-from activities.retractions.rules import says_withdrawn, standing_of
+from activities.retractions.rules import standing_of
+from activities.retractions.wording import says_retracted
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http, read_xml
@@ -121,7 +122,7 @@ def read_entry(entry: etree._Element) -> Evidence:
         raise ValueError(f"an entry has no arXiv number or no title: {address[:80]!r}")
     identifiers = Identifiers(arxiv=number, doi=normal_doi(inline(entry, "arxiv:doi")))
     comment, text = inline(entry, "arxiv:comment"), inline(entry, "atom:summary")
-    withdrawn = says_withdrawn(comment) or says_withdrawn(text)
+    withdrawn = says_retracted(comment) or says_retracted(text)
     notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if withdrawn else ()
     version = re.search(r"v(\d+)$", address)
     return Evidence(

@@ -43,7 +43,7 @@ MIN_LIKENESS = 0.3
 """Cosine from which a document that shares no word with the query still counts as found."""
 EMBED_AT_ONCE = 64
 """Passages that a search waits for (seconds); with more to embed, a library is ranked by words meanwhile."""
-READER_VERSION = "3"
+READER_VERSION = "4"
 """Goes into every cache name: raise it when what is read from a file changes."""
 FOLDERS_IN_MEMORY = 4
 

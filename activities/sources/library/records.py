@@ -12,7 +12,8 @@ Names are compared without case, `-` and ` ` counting as `_`. The first of each 
     url       url, link
     terms     mesh, meshes, mesh_terms, keywords
     types     publication_types, publication_type; evidence_type (one of ours) goes before them
-    standing  standing (one of ours), or a true `retracted`
+    standing  standing (one of ours), or a true `retracted` or `is_retracted`; otherwise what title, types
+              and first sentence say (`activities.retractions.marks`)
     full_text true or false; otherwise false for an abstract and for a short text that has a PMID or a DOI
 
 An abstract may be a string, a list, or a labelled object (`{"METHODS": "..."}`). The lines of
@@ -26,6 +27,7 @@ from typing import get_args
 from pydantic import JsonValue
 
 from activities.documents.read import MAX_CHARS, TITLE_CHARS, Unreadable
+from activities.retractions.marks import notice_of, read_marks
 from activities.sources.library import evidence_type
 from activities.types import Evidence, EvidenceType, Identifiers, Standing
 from activities.verification import identifiers
@@ -75,7 +77,8 @@ def read_record(value: JsonValue, where: str) -> Evidence:
         kind, because = evidence_type.infer(title, text, terms, "document" if full_text else "article")
     standing = _STANDINGS.get(_string(record, "standing").casefold(), "unknown")
     facts = {"file": where, "mesh": "; ".join(terms), "evidence_type_from": because}
-    return Evidence(
+    flagged = any(_is_true(record.get(name)) for name in ("retracted", "is_retracted"))
+    evidence = Evidence(
         evidence_id=identifiers.evidence_id(ids, title + "\n" + text),
         source="library",
         title=(title or _headline(text))[:TITLE_CHARS],
@@ -86,10 +89,18 @@ def read_record(value: JsonValue, where: str) -> Evidence:
         identifiers=ids,
         url=_string(record, "url", "link") or None,
         evidence_type=kind,
-        standing="retracted" if record.get("retracted") is True else standing,
+        standing="retracted" if flagged else standing,
         full_text=full_text,
         facts={key: fact for key, fact in facts.items() if fact},
     )
+    marked = read_marks(evidence, types)
+    if marked is None:
+        return evidence.model_copy(update={"facts": {**evidence.facts, "notice": notice_of(evidence, types)}})
+    return marked
+
+
+def _is_true(value: JsonValue) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().casefold() in ("true", "yes"))
 
 
 def _text(record: Record) -> tuple[str, str]:

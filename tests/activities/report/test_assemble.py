@@ -208,6 +208,18 @@ def test_every_way_out_leaves_a_report_that_says_so(reason: StopReason) -> None:
     assert len(stated(report, "stopped_early")) == (reason != "sufficient_evidence")
 
 
+def test_retracted_work_that_was_found_and_withheld_is_named() -> None:
+    withheld = [
+        ref_of(TRIAL).model_copy(
+            update={"evidence_id": f"doc:{n}", "title": f"Withheld work {n}", "standing": "retracted"}
+        )
+        for n in range(23)
+    ]
+    report = built(FULL.model_copy(update={"evidence": (*FULL.evidence, *withheld)}))
+    named = {(s.text("evidence_id"), s.text("title")) for s in stated(report, "retracted_left_out")}
+    assert {(ref.evidence_id, ref.title) for ref in withheld} <= named
+
+
 def test_retracted_work_is_left_out_and_named() -> None:
     report = built(
         publish_input(

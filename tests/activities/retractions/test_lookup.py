@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.retractions.lookup import Pace, StandingLookup, combine, merge, weigh
-from activities.retractions.rules import SEVERITY, kind_of, marked_title, says_withdrawn, standing_of, worst
+from activities.retractions.rules import SEVERITY, kind_of, marked_title, standing_of, worst
+from activities.retractions.wording import says_retracted
 from activities.sources.http.client import Http
 from activities.types import EvidenceRef, Identifiers, Standing, StandingNotice
 from tests.activities.sources.faults import client, settings
@@ -415,8 +416,9 @@ def test_a_marked_title_is_told_from_a_title_on_the_subject(title: str, kind: st
 
 
 def test_words_of_withdrawal_open_the_text() -> None:
-    assert says_withdrawn("This paper has been withdrawn by the author due to an error in equation 1.")
-    assert not says_withdrawn("We study papers. This paper has been withdrawn is a phrase.")
+    assert says_retracted("This submission has been withdrawn.")
+    assert says_retracted("This paper has been withdrawn by the author due to an error in equation 1.")
+    assert not says_retracted("We study papers. This paper has been withdrawn is a phrase.")
 
 
 def test_small_words() -> None:

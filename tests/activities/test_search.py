@@ -1,0 +1,94 @@
+"""What every search does with what its source brought."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from temporalio import activity
+from temporalio.testing import ActivityEnvironment
+
+from activities.evidence_store import EvidenceStore
+from activities.search import SearchActivities
+from activities.sources.base import Exchange
+from activities.sources.library.records import read_record
+from activities.steps import Hits, SearchTask
+from activities.types import Evidence, Query, SourceInfo
+
+ABSTRACT = "Forty patients took the drug for a year. Their pain was lower than that of the controls."
+
+
+LIBRARY = SourceInfo(name="library", title="Library", covers="", how_to_enable="", domains=("biomedical",))
+
+
+def record(number: int, **fields: object) -> Evidence:
+    value = {"title": f"Effects of a drug on pain, part {number}", "abstract": ABSTRACT, "pmid": number}
+    return read_record({**value, **fields}, "records.jsonl")  # type: ignore[dict-item]
+
+
+@dataclasses.dataclass
+class Brought:
+    """A source that brings these records."""
+
+    records: Sequence[Evidence]
+    info: SourceInfo = LIBRARY
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        return Exchange(records=tuple(self.records), hits=len(self.records))
+
+
+async def searched(tmp_path: Path, *records: Evidence) -> Hits:
+    store = EvidenceStore.at(str(tmp_path))
+    activities = SearchActivities({"library": Brought(records)}, store)
+    task = SearchTask(run_id="run", source="library", query=Query(text="drug pain", limit=20))
+
+    async def exchange() -> Hits:
+        assert activity.in_activity()
+        return await activities.exchange(task)
+
+    hits = await ActivityEnvironment().run(exchange)
+    assert isinstance(hits, Hits)
+    return hits
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        {"title": "RETRACTED: Effects of a drug on pain"},
+        {"title": "Retracted article: Effects of a drug on pain"},
+        {"title": "WITHDRAWN: Effects of a drug on pain"},
+        {"publication_types": ["Journal Article", "Retracted Publication"]},
+        {"abstract": f"This article has been retracted. {ABSTRACT}"},
+        {"retracted": True},
+        {"is_retracted": "true"},
+        {"standing": "retracted"},
+    ],
+)
+async def test_a_retracted_work_of_a_library_is_kept_as_such(
+    tmp_path: Path, marked: dict[str, object]
+) -> None:
+    hits = await searched(tmp_path, record(1, **marked), record(2))
+    assert [ref.standing for ref in hits.kept] == ["retracted", "unknown"]
+    assert hits.detail == ""
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        {"title": "Retraction notice to: Effects of a drug on pain"},
+        {"title": "Erratum to: Effects of a drug on pain"},
+        {"title": "Expression of concern: Effects of a drug on pain"},
+        {"publication_types": ["Published Erratum"]},
+        {"abstract": "[This corrects the article DOI: 10.1000/1.]"},
+    ],
+)
+async def test_a_notice_is_no_evidence(tmp_path: Path, notice: dict[str, object]) -> None:
+    hits = await searched(tmp_path, record(1, **notice), record(2))
+    assert [ref.evidence_id for ref in hits.kept] == ["pmid:2"]
+    assert hits.detail.startswith("1 notice ")
+
+
+async def test_a_search_that_brings_notices_only_is_empty(tmp_path: Path) -> None:
+    hits = await searched(tmp_path, record(1, title="Erratum"), record(2, title="Corrigendum"))
+    assert hits.status == "empty"
+    assert hits.detail.startswith("2 notices ")
