@@ -15,6 +15,7 @@ from activities.steps import (
     JudgeAssessment,
     JudgeInput,
     KnowledgeGapOutput,
+    ManagerInput,
     Observation,
     ObserveInput,
     ParsedQuery,
@@ -28,6 +29,7 @@ from activities.steps import (
     SectionDraft,
     SelectInput,
     StepContext,
+    TeamLedger,
     WriteInput,
 )
 from activities.types import ReportPlan
@@ -99,3 +101,7 @@ class ThinkActivities:
     @activity.defn
     async def proofread(self, step: ProofreadInput) -> Charged[Proofread]:
         return await self._think("proofreader", step)
+
+    @activity.defn
+    async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
+        return await self._think("manager", step)

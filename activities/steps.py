@@ -46,7 +46,11 @@ Role = Literal[
     "writer",
     "long_writer",
     "proofreader",
+    "manager",
 ]
+
+Member = Literal["searcher", "hypothesizer", "judge", "reporter"]
+"""A member of a team, beside its manager."""
 
 
 class Charged(Frozen, Generic[T]):
@@ -261,6 +265,52 @@ class MechanismHypothesis(Frozen):
 
 class Hypotheses(Frozen):
     hypotheses: tuple[MechanismHypothesis, ...] = ()
+
+
+# managing a team
+
+
+class TeamTurn(Frozen):
+    """What a member of a team did."""
+
+    round: int
+    member: Member
+    instruction: str = ""
+    result: str = ""
+    """In a few words."""
+    new: bool = False
+    """Whether it brought anything that was not there before, as code counts it."""
+
+
+class ManagerInput(StepContext):
+    """What the manager of a team knows before a round."""
+
+    round: int
+    members: dict[Member, str]
+    """Member -> what it does."""
+    facts: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    replan: bool = False
+    """The plan is to be made, or made again; the facts are kept."""
+    turns: tuple[TeamTurn, ...] = ()
+    found: int = 0
+    """Items found so far."""
+    unjudged: int = 0
+    """Items among them that no judgement has covered."""
+    judged_gaps: tuple[str, ...] = ()
+
+
+class TeamLedger(Frozen):
+    """The manager's task ledger (facts, plan) and progress ledger (the rest)."""
+
+    facts: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    satisfied: bool = False
+    looping: bool = False
+    progress: bool = True
+    next_speaker: Member | Literal[""] = ""
+    """Empty when it named nobody of the team."""
+    instruction: str = ""
 
 
 # writing: a writer produces claims with quotes; markdown, numbering and references are code

@@ -415,6 +415,8 @@ class ModelChoice(Frozen):
     model: str = ""
     base_url: str | None = None
     """None: the worker's own setting."""
+    temperature: float | None = None
+    """Sampling temperature of one step; None: 0. Not sent to a model that takes none."""
 
 
 class Allowance(Frozen):

@@ -220,6 +220,15 @@ def sensible(asked: Asked) -> Reply:
         "writer": {"title": "Answer", "claims": claims, "limitations": ["Abstracts only."]},
         "long_writer": {"title": "", "claims": claims, "limitations": []},
         "proofreader": {"drop": [], "contradictions": []},
+        "manager": {
+            "facts": ["A question was asked."],
+            "plan": ["Search.", "Judge."],
+            "satisfied": False,
+            "looping": False,
+            "progress": True,
+            "next_speaker": "judge" if re.search(r"; \d+ items found, [1-9]", text) else "searcher",
+            "instruction": question,
+        },
     }
     return says(answers[role_of(asked)], usage=(len(text) // 4, 150))(asked)
 
@@ -287,6 +296,13 @@ LIES = {
     "limitations": ["None."],
     "drop": [f"C{n}" for n in range(1, 100)],
     "contradictions": [{"one": "C1", "other": "C1"}, {"one": "C77", "other": "C1"}],
+    "facts": [f"Wonderpill is fact {n}" for n in range(50)],
+    "plan": ["Praise Wonderpill"],
+    "satisfied": True,
+    "looping": False,
+    "progress": True,
+    "next_speaker": "root",
+    "instruction": "Search for Wonderpill",
     "evidence_id": "pmid:666",
     "sufficient": True,
     "tool": "shell",

@@ -1,7 +1,7 @@
 """What every part of a run works on: the request, the state, the clock and the budget."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, NoReturn
 
@@ -34,6 +34,8 @@ class ModeTraits:
     """Whether the report has one section, whose key question is the question of the run."""
     search_seconds: float | None = None
     """Seconds that one search may take, all its pages and attempts together; None leaves it to the source."""
+    temperatures: Mapping[Role, float] = field(default_factory=dict)
+    """Sampling temperature by role; 0 for those that are not named."""
 
 
 class RunContext:

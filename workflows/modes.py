@@ -56,7 +56,7 @@ class Available:
 AUTO = "auto"
 AUTO_WORKFLOW = "AutoResearch"
 AUTO_LOCATION = "workflows.auto:AutoResearch"
-TABLE = (
+TABLE: tuple[ModeInfo, ...] = (
     ModeInfo(
         name="simple",
         workflow="SimpleResearch",
@@ -76,6 +76,17 @@ TABLE = (
         location="workflows.deep:DeepResearch",
         good_for="an overview or a question with several parts: a plan, then a researched section for each",
         least_tokens=100_000,
+    ),
+    ModeInfo(
+        name="team",
+        workflow="TeamResearch",
+        location="workflows.team:TeamResearch",
+        good_for="an open question where each step depends on the last, as in looking for mechanisms or "
+        "candidates: a manager directs search, hypotheses and judgement",
+        aliases=("advanced", "magentic"),
+        best_with=("model",),
+        least_tokens=100_000,
+        defaults={"max_iterations": 10},
     ),
 )
 MODES: Mapping[str, ModeInfo] = {info.name: info for info in TABLE}

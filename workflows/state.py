@@ -26,6 +26,7 @@ from activities.types import (
 )
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import LoopState
+from workflows.rules.team import TeamState
 from workflows.types import AgentEvent, Phase, SectionFindings, SectionJob, SectionProgress
 
 EVENTS_KEPT = 400
@@ -96,6 +97,8 @@ class RunState(BaseModel):
     """What the report's limitations must say."""
     plan: ReportPlan | None = None
     plan_hash: str = ""
+    team: TeamState = Field(default_factory=TeamState)
+    """Ledger and turns of a team."""
     hypotheses: list[MechanismHypothesis] = Field(default_factory=list)
     candidates: list[Candidate] = Field(default_factory=list)
     named: bool = False

@@ -7,6 +7,7 @@ bodies of the input's evidence references in the same order. No network, no key,
 from activities.extractive.gaps import evaluate_gaps, observe, reflect
 from activities.extractive.hypotheses import hypothesise
 from activities.extractive.judging import judge
+from activities.extractive.managing import manage
 from activities.extractive.planning import plan
 from activities.extractive.proofreading import proofread
 from activities.extractive.queries import select_tools
@@ -17,6 +18,7 @@ __all__ = [
     "evaluate_gaps",
     "hypothesise",
     "judge",
+    "manage",
     "observe",
     "parse_query",
     "plan",

@@ -352,7 +352,7 @@ def _body(turn: _Turn, capabilities: Capabilities) -> dict[str, object]:
     if capabilities.limit != "none":
         body[capabilities.limit] = min(turn.cap, capabilities.max_output or turn.cap)
     if capabilities.temperature:
-        body["temperature"] = 0
+        body["temperature"] = turn.choice.temperature or 0
     if capabilities.stream:
         body["stream"] = True
         if capabilities.stream_usage:

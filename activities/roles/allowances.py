@@ -21,4 +21,5 @@ ALLOWANCES: dict[Role, Allowance] = {
     "writer": Allowance(input_tokens=9_000, output_tokens=2_500),
     "long_writer": Allowance(input_tokens=9_000, output_tokens=2_000),
     "proofreader": Allowance(input_tokens=8_000, output_tokens=1_500),
+    "manager": Allowance(input_tokens=3_000, output_tokens=700),
 }

@@ -5,6 +5,7 @@ from activities.roles import (
     hypothesis_generator,
     judge,
     long_writer,
+    manager,
     observer,
     planner,
     proofreader,
@@ -30,5 +31,6 @@ SPECS: dict[Role, AnySpec] = {
         writer.SPEC,
         long_writer.SPEC,
         proofreader.SPEC,
+        manager.SPEC,
     )
 }

@@ -31,9 +31,12 @@ EXTRACTIVE: dict[Role, str] = {
     "writer": "write",
     "long_writer": "write",
     "proofreader": "proofread",
+    "manager": "manage",
 }
 """Role -> function of `activities.extractive`."""
-WITHOUT_DOCUMENTS: frozenset[Role] = frozenset({"query_parser", "planner", "tool_selector", "proofreader"})
+WITHOUT_DOCUMENTS: frozenset[Role] = frozenset(
+    {"query_parser", "planner", "tool_selector", "proofreader", "manager"}
+)
 """Roles whose extractive function takes the step alone."""
 BY_CODE = "code"
 """Stands for the model where a step's answer follows from its input and nothing had to be asked."""
@@ -156,6 +159,7 @@ def _said(role: Role) -> str:
         "writer": "Writing",
         "long_writer": "Writing",
         "proofreader": "Proofreading",
+        "manager": "Managing the team",
     }[role]
 
 

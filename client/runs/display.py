@@ -127,6 +127,7 @@ class LivePanel:
 
 SPOKEN = (
     *("understood", "mode", "planned", "section_done", "decision", "ignored", "judged"),
+    *("turn", "replanning"),
     *("model_failed", "step_failed", "waiting_for_model", "stopping"),
 )
 """Events worth a line of their own above the panel."""

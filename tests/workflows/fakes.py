@@ -21,6 +21,7 @@ from activities.errors import (
     to_application_error,
 )
 from activities.evidence_store import EvidenceStore
+from activities.extractive import manage
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
@@ -38,6 +39,7 @@ from activities.steps import (
     JudgeAssessment,
     JudgeInput,
     KnowledgeGapOutput,
+    ManagerInput,
     MechanismHypothesis,
     Observation,
     ObserveInput,
@@ -56,6 +58,7 @@ from activities.steps import (
     SectionDraft,
     SelectInput,
     StepContext,
+    TeamLedger,
     WriteInput,
 )
 from activities.types import (
@@ -386,6 +389,10 @@ class Fakes:
         return await self._think("proofreader", step, lambda: Proofread(drafts=step.drafts))
 
     @activity.defn
+    async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
+        return await self._think("manager", step, lambda: manage(step))
+
+    @activity.defn
     async def publish_report(self, step: PublishInput) -> Any:
         self.published.append(step)
         if self.script.publish:
@@ -439,6 +446,7 @@ class Fakes:
             self.write_report,
             self.write_section,
             self.proofread,
+            self.manage_team,
             self.publish_report,
             *(self._search(source) for source in SOURCES),
         ]

@@ -20,8 +20,9 @@ from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.worker import Worker
 
 from activities.errors import RateLimited
+from activities.extractive import manage
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import KnowledgeGapOutput, Role, SearchTask, StepContext
+from activities.steps import KnowledgeGapOutput, Role, SearchTask, StepContext, TeamLedger
 from activities.types import Evidence, ReportPlan, ReportPlanSection, SourceInfo, SourceOption, Usage
 from tests.registered import registered_names
 from tests.workflows.conftest import Run, Stage, a_request, a_stage, until
@@ -332,6 +333,20 @@ async def simple(stage: Stage) -> None:
     await keep("simple", run)
 
 
+async def team(stage: Stage) -> None:
+    """Hypotheses, a manager that calls for the report too early, and a plan that is made again."""
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.sufficient_at = 9
+    stage.script.answers["manager"] = lambda step: (
+        TeamLedger(facts=("a fact",), plan=("a plan",), satisfied=True, next_speaker="reporter")
+        if step.round < 5
+        else manage(step)
+    )
+    run = await stage.start(a_request("team", limits={"max_iterations": 10, "max_tokens": None}))
+    await run.outcome()
+    await keep("team", run)
+
+
 SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     iterative,
     steered,
@@ -354,6 +369,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     every_source,
     rate_gate,
     simple,
+    team,
 )
 
 

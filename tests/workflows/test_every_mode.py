@@ -13,7 +13,7 @@ from tests.workflows.conftest import Stage, a_request
 from tests.workflows.fakes import down, outage, takes
 from workflows.types import Outcome
 
-MODES = ("simple",)
+MODES = ("simple", "team")
 every_mode = pytest.mark.parametrize("mode", MODES)
 ENOUGH = {"max_tokens": None}
 """Limits under which tokens are not what ends a run."""
@@ -216,7 +216,9 @@ async def test_what_a_reviewer_says_is_acted_on(stage: Stage, mode: str) -> None
 async def test_a_long_run_continues_as_new_and_loses_nothing(stage: Stage, mode: str) -> None:
     stage.script.sufficient_at = 5
     recommends_more(stage)
-    outcome, report, run = await stage.play(a_request(mode, history_events=50, limits=ENOUGH))
+    outcome, report, run = await stage.play(
+        a_request(mode, history_events=50, limits={"max_iterations": 50, **ENOUGH})
+    )
     assert outcome.stop_reason == "sufficient_evidence"
     assert len(stage.fakes.of("query_parser")) == 1
     events = await run.events()
@@ -250,7 +252,13 @@ async def at_its_first_judge(stage: Stage, mode: str, sufficient_at: int | None 
     """A run, or the first of its child workflows, that is being judged for ten minutes."""
     stage.script.sufficient_at = sufficient_at
     recommends_more(stage)
-    stage.script.before["judge"] = lambda step: takes(600) if step.iteration == 1 else None
+    first: dict[str, int] = {}
+
+    def wait_at_the_first(step: Any) -> None:
+        if first.setdefault(step.section, step.iteration) == step.iteration:
+            takes(600)
+
+    stage.script.before["judge"] = wait_at_the_first
     run = await stage.start(a_request(mode))
     judged = stage.child(run, "s1") if mode == "hierarchical" else run
     await judged.until(lambda p: p.phase == "judging")

@@ -63,6 +63,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-steered": {"steer", "pause", "resume", "extend_budget"},
     "iterative-worker-lost": {"activity_timed_out"},
     "simple": {"SimpleResearch", "judge_evidence", "select_tools", "pause", "steer"},
+    "team": {"TeamResearch", "manage_team", "generate_hypotheses", "judge_evidence"},
     "rate-gate": {"RateGate", "hold_gate", "continues_as_new"},
 }
 """Each history with what it must hold, in the words of `words_of`."""

@@ -75,7 +75,7 @@ def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
 
 def decide_next(state: LoopState, profile: Profile) -> NextStep:
     """The next step of the loop, and why."""
-    stop = _must_stop(state)
+    stop = must_stop(state)
     if stop is not None:
         return stop
     match state.last:
@@ -95,19 +95,20 @@ def decide_next(state: LoopState, profile: Profile) -> NextStep:
             return _after_judge(state, profile)
 
 
-def _must_stop(state: LoopState) -> NextStep | None:
+def must_stop(state: LoopState) -> NextStep | None:
+    """What ends every loop, whatever its steps: people, limits, a judge that does not answer."""
     if state.cancelled:
-        return _write("cancelled", "the run was cancelled")
+        return write("cancelled", "the run was cancelled")
     if state.rejected:
-        return _write("rejected_by_reviewer", "the reviewer rejected it")
+        return write("rejected_by_reviewer", "the reviewer rejected it")
     if state.finish:
-        return _write("finished_by_reviewer", "the reviewer asked to finish now")
+        return write("finished_by_reviewer", "the reviewer asked to finish now")
     if state.out_of_time:
-        return _write("timeout", "the time for research is used up")
+        return write("timeout", "the time for research is used up")
     if state.refused is not None:
-        return _write(state.refused, "the next call would not fit into the budget")
+        return write(state.refused, "the next call would not fit into the budget")
     if state.judge_failures >= JUDGE_FAILURES:
-        return _write("judge_unavailable", "no verdict could be had from the judge")
+        return write("judge_unavailable", "no verdict could be had from the judge")
     return None
 
 
@@ -119,7 +120,7 @@ def _after_gaps(state: LoopState) -> NextStep:
 
 def _after_search(state: LoopState) -> NextStep:
     if all_failed(state.statuses):
-        return _write("all_sources_failed", "every search of this iteration failed")
+        return write("all_sources_failed", "every search of this iteration failed")
     if state.stalled >= STALLED_ITERATIONS:
         return _nothing_new(state, f"{state.stalled} iterations in a row found nothing new")
     if state.evidence == 0 or (state.judged is not None and state.unjudged == 0):
@@ -135,7 +136,7 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
     if sufficient(profile, state.judged):
-        return _write("sufficient_evidence", "the scores meet the profile")
+        return write("sufficient_evidence", "the scores meet the profile")
     return _next_iteration(state, "the scores do not meet the profile yet")
 
 
@@ -143,16 +144,15 @@ def _nothing_new(state: LoopState, reason: str) -> NextStep:
     """Nothing is left to do, unless a reviewer has just said what else to look at."""
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
-    return _write("no_new_evidence", reason)
+    return write("no_new_evidence", reason)
 
 
 def _next_iteration(state: LoopState, reason: str) -> NextStep:
     if state.iteration >= state.max_iterations:
-        return _write(
-            "max_iterations_reached", f"{reason}, and {state.max_iterations} iterations are used up"
-        )
+        return write("max_iterations_reached", f"{reason}, and {state.max_iterations} iterations are used up")
     return NextStep(step="observe", reason=reason)
 
 
-def _write(stop: StopReason, reason: str) -> NextStep:
+def write(stop: StopReason, reason: str) -> NextStep:
+    """The step that ends the loop."""
     return NextStep(step="write", reason=reason, stop=stop)

@@ -18,6 +18,8 @@ from workflows.rules.stopping import NextStep, decide_next
 from workflows.sections.child import ParentLink
 from workflows.steps.failures import OutOfBudget
 
+Decide = Callable[[], NextStep]
+"""What is next, when the state is up to date."""
 Execute = Callable[[NextStep], Awaitable[None]]
 """Executes one step of an iteration; `observe` is the first."""
 
@@ -31,12 +33,13 @@ class ResearchLoop:
         self.gates = gates
         self.parent = parent
 
-    async def run(self, execute: Execute) -> StopReason:
-        """Decide and execute the next step, until the decision is to write. A budget that is used up is a
-        reason to stop, not an error."""
+    async def run(self, execute: Execute, decide: Decide | None = None) -> StopReason:
+        """Decide (by default as `decide_next`) and execute, until the decision is to write. A budget that is
+        used up is a reason to stop, not an error."""
         while True:
             await self.gates.checkpoint()
-            step = self.decide()
+            self.update()
+            step = decide() if decide else decide_next(self.context.state.loop, self.context.profile)
             if step.stop is not None:
                 self.events.emit_event("stopping", step.reason, stop_reason=step.stop)
                 return step.stop
@@ -46,11 +49,6 @@ class ResearchLoop:
                 await execute(step)
             except OutOfBudget as error:
                 self.context.state.loop.refused = error.reason
-
-    def decide(self) -> NextStep:
-        """Update the loop's state and decide."""
-        self.update()
-        return decide_next(self.context.state.loop, self.context.profile)
 
     def update(self) -> None:
         """Bring the loop's state up to date with the run's."""

@@ -220,7 +220,7 @@ class ModelSteps:
         state = context.state
         complete = step.model_copy(
             update={
-                "model": choice,
+                "model": self._at_temperature(role, choice),
                 "fallbacks": context.prepared.fallbacks if paid else (),
                 "allowance": allowance,
                 "steering": tuple(state.control.steering),
@@ -242,6 +242,13 @@ class ModelSteps:
             )
 
         return await retry_on_worker_loss(attempt)
+
+    def _at_temperature(self, role: Role, choice: ModelChoice) -> ModelChoice:
+        """The choice with the temperature that the mode gives the role."""
+        temperature = self.context.traits.temperatures.get(role)
+        if temperature is None or choice.backend == "extractive":
+            return choice
+        return choice.model_copy(update={"temperature": temperature})
 
     async def _extractive(
         self, role: Role, method: "Step[I, O]", step: I, default: O | None, *, record_model: bool = True

@@ -18,6 +18,7 @@ from activities.steps import (
     GapsInput,
     HypothesisInput,
     JudgeInput,
+    ManagerInput,
     ObserveInput,
     ParsedQuery,
     ParseQueryInput,
@@ -165,6 +166,17 @@ class Case:
             "long_writer": WriteInput.model_validate({**common, "evidence": found, "title": "Evidence"}),
             "proofreader": ProofreadInput.model_validate(
                 {**common, "drafts": DRAFTS, "titles": {"s1": "One", "s2": "Two"}}
+            ),
+            "manager": ManagerInput.model_validate(
+                {
+                    **common,
+                    "round": 2,
+                    "members": {"searcher": "searches", "judge": "judges", "reporter": "writes"},
+                    "facts": ("Metformin is cheap.",),
+                    "turns": ({"round": 1, "member": "searcher", "result": "3 new items", "new": True},),
+                    "found": 3,
+                    "unjudged": 3,
+                }
             ),
         }
         return steps[role]

@@ -1,0 +1,276 @@
+"""A team: its rules, and managers that lie, repeat themselves, stall or name nobody."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from activities.extractive import manage
+from activities.extractive.managing import ROTATION
+from activities.steps import JudgeAssessment, ManagerInput, Member, TeamLedger, TeamTurn
+from activities.types import ModelChoice, StopReason
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.fakes import PROFILE
+from workflows.rules.stopping import LoopState
+from workflows.rules.team import RESETS, STALLS, TURNS_KEPT, TeamState, decide_round, heed
+from workflows.team import MEMBERS, TEMPERATURES
+
+SUFFICIENT = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
+UNSURE = JudgeAssessment(scores={"relevance": 3}, confidence=0.3)
+ROUNDS = {"max_iterations": 10, "max_tokens": None}
+Manager = Callable[[ManagerInput], TeamLedger]
+
+
+def after(member: Member, *, new: bool = True, **more: object) -> TeamState:
+    """A team whose last turn was this member's."""
+    turns = [TeamTurn(round=1, member=member, new=new)]
+    return TeamState.model_validate({"turns": turns, "facts": ("a fact",), "plan": ("a plan",), **more})
+
+
+def ledger(member: str, **more: object) -> TeamLedger:
+    return TeamLedger.model_validate(
+        {"facts": ("a fact",), "plan": ("a plan",), "next_speaker": member, **more}
+    )
+
+
+# the rules
+
+
+@pytest.mark.parametrize(
+    ("named", "loop", "works", "overruled"),
+    [
+        ("searcher", LoopState(), "searcher", ""),
+        ("judge", LoopState(evidence=3, unjudged=3), "judge", ""),
+        ("hypothesizer", LoopState(evidence=3, judged=UNSURE), "hypothesizer", ""),
+        ("judge", LoopState(), "searcher", "nothing_to_work_on"),
+        ("judge", LoopState(evidence=3, judged=UNSURE), "searcher", "nothing_to_work_on"),
+        ("hypothesizer", LoopState(), "searcher", "nothing_to_work_on"),
+        ("reporter", LoopState(), "searcher", "not_sufficient"),
+        ("reporter", LoopState(evidence=3, unjudged=3), "judge", "not_sufficient"),
+        ("", LoopState(evidence=3, unjudged=3), "judge", "nobody_named"),
+        ("searcher", LoopState(evidence=3, unjudged=3, iteration=5), "judge", "not_judged"),
+    ],
+)
+def test_a_member_works_only_when_it_has_something_to_work_on(
+    named: str, loop: LoopState, works: str, overruled: str
+) -> None:
+    _, turn = heed(ledger(named), TeamState(), loop)
+    assert (turn.member, turn.overruled) == (works, overruled)
+
+
+def test_a_turn_that_brought_nothing_is_a_stall_whatever_the_manager_says() -> None:
+    team, _ = heed(ledger("searcher", progress=True), after("searcher", new=False), LoopState())
+    assert team.stalls == 1
+    team, _ = heed(ledger("searcher", progress=True), after("searcher", new=True, stalls=1), LoopState())
+    assert team.stalls == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"looping": True}, {"progress": False}, {"satisfied": True}, {"next_speaker": "reporter"}],
+)
+def test_a_manager_that_stalls_loops_or_ends_too_early_stalls_the_team(said: dict[str, object]) -> None:
+    team, _ = heed(TeamLedger.model_validate({"next_speaker": "searcher", **said}), TeamState(), LoopState())
+    assert team.stalls == 1
+
+
+def test_the_third_stall_makes_the_plan_again_and_keeps_the_facts() -> None:
+    before = after("searcher", new=False, stalls=STALLS - 1)
+    team, turn = heed(ledger("searcher"), before, LoopState())
+    assert turn.member is None
+    assert (team.facts, team.plan, team.replan) == (("a fact",), (), True)
+    assert (team.stalls, team.resets) == (0, 1)
+
+
+def test_after_two_plans_made_again_the_report_is_written() -> None:
+    assert decide_round(LoopState(), TeamState(resets=RESETS), PROFILE).stop is None
+    assert decide_round(LoopState(), TeamState(resets=RESETS + 1), PROFILE).stop == "no_new_evidence"
+
+
+@pytest.mark.parametrize(
+    ("loop", "team", "stop"),
+    [
+        (LoopState(cancelled=True), TeamState(), "cancelled"),
+        (LoopState(finish=True), TeamState(), "finished_by_reviewer"),
+        (LoopState(out_of_time=True), TeamState(), "timeout"),
+        (LoopState(refused="cost_budget_exceeded"), TeamState(), "cost_budget_exceeded"),
+        (LoopState(judge_failures=3), after("judge"), "judge_unavailable"),
+        (LoopState(statuses=("unavailable", "refused")), after("searcher"), "all_sources_failed"),
+        (LoopState(judged=SUFFICIENT), after("judge"), "sufficient_evidence"),
+        (LoopState(judged=SUFFICIENT, unread_steering=1), after("judge"), None),
+        (LoopState(judged=SUFFICIENT, judge_failures=1), after("judge"), None),
+        (LoopState(judged=UNSURE), after("judge"), None),
+        (LoopState(iteration=5), after("searcher"), "max_iterations_reached"),
+    ],
+)
+def test_why_a_team_ends(loop: LoopState, team: TeamState, stop: StopReason | None) -> None:
+    assert decide_round(loop, team, PROFILE).stop == stop
+
+
+def test_a_team_remembers_its_latest_turns_only() -> None:
+    team = TeamState()
+    for number in range(TURNS_KEPT + 5):
+        team = team.with_turn(TeamTurn(round=number, member="searcher"))
+    assert [turn.round for turn in team.turns] == list(range(5, TURNS_KEPT + 5))
+
+
+# the runs
+
+
+def works_by(manager: Manager, stage: Stage) -> None:
+    stage.script.answers["manager"] = manager
+
+
+def turns_of(stage: Stage) -> list[str]:
+    """Who has worked, from what the manager was shown last."""
+    steps = [call.step for call in stage.fakes.of("manager")]
+    last = steps[-1]
+    assert isinstance(last, ManagerInput)
+    return [turn.member for turn in last.turns]
+
+
+async def test_a_lying_manager_does_not_end_the_research(stage: Stage) -> None:
+    """Satisfied at once, with progress, for the reporter: it is the judge's score that counts."""
+    works_by(lambda _: ledger("reporter", satisfied=True, progress=True), stage)
+    outcome, _, run = await stage.play(a_request("team", limits=ROUNDS))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert outcome.verified_claims > 0
+    turns = [event.data for event in await run.events() if event.type == "turn"]
+    assert [(t["member"], t.get("overruled")) for t in turns] == [
+        ("searcher", "not_sufficient"),
+        ("judge", "not_sufficient"),
+        ("reporter", None),
+    ]
+
+
+async def test_a_looping_manager_is_ended_by_the_plans_it_may_make(stage: Stage) -> None:
+    """The same search again and again: what it finds is judged, and the research ends."""
+    stage.script.sufficient_at = None
+    stage.script.answers["tool_selector"] = lambda step: {
+        "tasks": [{"gap": step.gaps[0], "agent": "alpha", "query": "the same"}]
+    }
+    works_by(lambda _: ledger("searcher", instruction="the same"), stage)
+    outcome, _, run = await stage.play(a_request("team", limits={**ROUNDS, "max_iterations": 50}))
+    assert outcome.stop_reason == "no_new_evidence"
+    assert outcome.verified_claims > 0
+    assert len(stage.fakes.searches) == 1
+    assert len(stage.fakes.of("judge")) == 1
+    replans = [event.data["resets"] for event in await run.events() if event.type == "replanning"]
+    assert replans == ["1", "2", "3"]
+    assert len(stage.fakes.of("manager")) <= 3 * (STALLS + 1) + 2
+
+
+async def test_a_stalling_manager_comes_to_an_end_with_a_report(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    works_by(lambda _: ledger("hypothesizer", progress=False), stage)
+    outcome, _, _ = await stage.play(a_request("team", limits={**ROUNDS, "max_iterations": 50}))
+    assert outcome.stop_reason == "no_new_evidence"
+    assert outcome.verified_claims > 0
+    assert len(stage.fakes.of("manager")) <= (RESETS + 1) * STALLS
+
+
+async def test_a_manager_that_names_nobody_is_passed_over(stage: Stage) -> None:
+    works_by(lambda _: ledger(""), stage)
+    outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
+    assert outcome.stop_reason == "sufficient_evidence"
+
+
+async def test_a_manager_that_nothing_can_answer_is_passed_over_and_the_report_says_so(
+    stage: Stage,
+) -> None:
+    stage.script.always["manager"] = lambda _: (_ for _ in ()).throw(ValueError("no such ledger"))
+    outcome, report, _ = await stage.play(a_request("team", limits=ROUNDS))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert any("manager" in text for text in report.limitations)
+
+
+async def test_the_facts_are_kept_and_the_plan_made_again(stage: Stage) -> None:
+    shown: list[tuple[tuple[str, ...], tuple[str, ...], bool]] = []
+
+    def manager(step: ManagerInput) -> TeamLedger:
+        shown.append((step.facts, step.plan, step.replan))
+        plan = (f"plan of round {step.round}",) if step.replan else step.plan
+        return TeamLedger(facts=("kept",), plan=plan, progress=False, next_speaker="searcher")
+
+    stage.script.sufficient_at = None
+    works_by(manager, stage)
+    await stage.play(a_request("team", limits=ROUNDS))
+    assert shown[0] == ((), (), True)
+    assert shown[1] == (("kept",), ("plan of round 1",), False)
+    again = [number for number, (_, _, replan) in enumerate(shown) if replan][1]
+    assert shown[again][:2] == (("kept",), ())
+
+
+async def test_ten_rounds_are_the_most_by_default(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    found = iter(range(100))
+    works_by(lambda _: ledger("searcher", instruction=f"look at {next(found)}"), stage)
+    outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
+    assert outcome.stop_reason == "max_iterations_reached"
+    assert len(stage.fakes.of("manager")) == 10
+    # the last round judges what nobody has judged
+    assert len(stage.fakes.of("judge")) == 1
+
+
+async def test_each_member_has_its_own_temperature(stage: Stage) -> None:
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    await stage.play(a_request("team", limits=ROUNDS))
+    sent = {call.role: call.step.model.temperature for call in stage.fakes.paid()}
+    assert {role: sent[role] for role in TEMPERATURES} == dict(TEMPERATURES)
+    assert sent["query_parser"] is None
+
+
+async def test_without_a_model_the_manager_is_a_fixed_rotation(stage: Stage) -> None:
+    stage.script.models = {"default": ModelChoice()}
+    stage.script.sufficient_at = 5
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert not stage.fakes.paid()
+    assert turns_of(stage)[:3] == list(ROTATION)
+
+
+async def test_events_name_the_members_and_there_is_one_end(stage: Stage) -> None:
+    _, _, run = await stage.play(a_request("team", limits=ROUNDS))
+    events = await run.events()
+    members = [event.data["member"] for event in events if event.type == "turn"]
+    assert set(members) <= set(MEMBERS)
+    assert members[-1] == "reporter"
+    assert [event.type for event in events].count("finished") == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_a_manager_says_the_run_ends_within_its_limits_with_a_report(
+    stage: Stage, seed: int
+) -> None:
+    chance = random.Random(seed)
+
+    def manager(step: ManagerInput) -> TeamLedger:
+        return TeamLedger(
+            satisfied=chance.random() < 0.3,
+            looping=chance.random() < 0.2,
+            progress=chance.random() < 0.6,
+            next_speaker=chance.choice([*MEMBERS, ""]),
+            instruction=chance.choice(["search", "", f"round {step.round}"]),
+        )
+
+    stage.script.sufficient_at = chance.choice([None, 1, 4])
+    works_by(manager, stage)
+    tokens = chance.choice([20_000, 60_000, 250_000])
+    outcome, report, run = await stage.play(
+        a_request("team", limits={"max_iterations": 10, "max_tokens": tokens})
+    )
+    budget = await run.budget()
+    assert budget.used.tokens <= tokens
+    assert budget.iterations <= 10
+    assert report.stop_reason == outcome.stop_reason
+    assert [event.type for event in await run.events()].count("finished") == 1
+
+
+def test_the_rotation_gives_the_hypothesizer_a_turn_only_where_candidates_are_named() -> None:
+    base = {"run_id": "r", "question": "Why?", "members": MEMBERS, "round": 2}
+    turns = (TeamTurn(round=1, member="searcher", result="3 new items", new=True),)
+    for candidates, then in ((True, "hypothesizer"), (False, "judge")):
+        profile = PROFILE.model_copy(update={"candidates": candidates})
+        step = ManagerInput.model_validate({**base, "profile": profile, "turns": turns})
+        assert manage(step).next_speaker == then
