@@ -19,6 +19,8 @@ from activities.errors import StoreError
 from activities.types import Evidence, EvidenceRef
 
 TITLE_CHARS = 300
+NO_SPACE = ("no space left", "quota exceeded", "os error 28", "os error 122")
+"""How systems word a full disk or a used-up quota."""
 
 
 def open_store(url: str) -> ObjectStore:
@@ -62,7 +64,7 @@ class EvidenceStore:
         try:
             await obstore.put_async(self._store, key, data)
         except BaseError as error:
-            raise StoreError(f"cannot write {key} to the evidence store: {error}") from error
+            raise self._not_written(key, error) from error
         return key
 
     async def get_bytes(self, key: str) -> bytes:
@@ -111,12 +113,17 @@ class EvidenceStore:
         """Read documents at once, in the order of the references."""
         return list(await asyncio.gather(*(self.get(ref) for ref in refs)))
 
+    def _not_written(self, name: str, error: Exception) -> StoreError:
+        if any(mark in str(error).lower() for mark in NO_SPACE):
+            return StoreError(f"there is no space left for the evidence store {self._where}; free some")
+        return StoreError(f"cannot write {name} to the evidence store: {error}")
+
     async def put_named(self, name: str, data: bytes) -> None:
         """Store under a chosen name (`answers/...`, `reports/...`); the last writer wins."""
         try:
             await obstore.put_async(self._store, name, data)
         except BaseError as error:
-            raise StoreError(f"cannot write {name} to the evidence store: {error}") from error
+            raise self._not_written(name, error) from error
 
     async def get_named(self, name: str) -> bytes | None:
         """Read by name; None when there is nothing under it."""

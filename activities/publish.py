@@ -96,6 +96,9 @@ class PublishActivities:
         refs = cited_refs(step)
         documents, notes = await self._load(refs, patient=patient)
         documents, more = await self._with_standing(refs, documents, step.pubmed)
+        if refs and not documents:
+            # nothing of what the judge called sufficient can be shown any more
+            step = step.model_copy(update={"stop_reason": "all_sources_failed"})
         # In a thread: a long report must not hold up the heartbeats.
         report = await asyncio.to_thread(build_report, step, documents, [*notes, *more])
         whole = await asyncio.to_thread(render, report, "json")

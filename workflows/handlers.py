@@ -20,6 +20,10 @@ with workflow.unsafe.imports_passed_through():
     from activities.steps import Decision
     from activities.types import Frozen
     from workflows.types import (
+        MAX_COST_MICROUSD,
+        MAX_ITERATIONS,
+        MAX_SECONDS,
+        MAX_TOKENS,
         QUESTION_CHARS,
         AddSource,
         AgentEvent,
@@ -33,6 +37,7 @@ with workflow.unsafe.imports_passed_through():
         Grant,
         ItemsAfter,
         LeaseRequest,
+        Limits,
         PlanView,
         Progress,
         ReportView,
@@ -245,6 +250,9 @@ class ResearchHandlers:
     def _check_extension(self, more: ExtendBudget) -> None:
         if not (more.tokens or more.cost_microusd or more.seconds or more.iterations):
             raise _refusal("nothing to add: give tokens, cost, seconds or iterations")
+        over = _beyond_maximum(self.research.context.budget.limits, more)
+        if over:
+            raise _refusal(f"a run may have at most {over}, extensions included")
         if self.research.state.stop_reason is not None:
             raise _refusal(f"the run has stopped searching ({self.research.state.stop_reason})")
 
@@ -359,6 +367,17 @@ def _refusal(message: str) -> ApplicationError:
 
 def _iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else ""
+
+
+def _beyond_maximum(limits: Limits, more: ExtendBudget) -> str:
+    """The maximum that an extension would exceed; empty when it exceeds none."""
+    sums = (
+        (limits.max_iterations + more.iterations, MAX_ITERATIONS, "iterations"),
+        ((limits.max_tokens or 0) + more.tokens, MAX_TOKENS, "tokens"),
+        ((limits.max_cost_microusd or 0) + more.cost_microusd, MAX_COST_MICROUSD, "microdollars"),
+        ((limits.max_seconds or 0.0) + more.seconds, MAX_SECONDS, "seconds"),
+    )
+    return next((f"{most:,.0f} {kind}" for total, most, kind in sums if not total <= most), "")
 
 
 def _described(more: ExtendBudget) -> str:

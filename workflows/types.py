@@ -26,14 +26,22 @@ DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
 
 
+MAX_ITERATIONS = 50
+MAX_TOKENS = 10**12
+MAX_COST_MICROUSD = 10**12
+MAX_SECONDS = 10 * 365 * 86_400.0
+"""The most that a limit may be, extensions included. Far beyond any run; a number without bound is a mistake
+or an attack, and one that no clock can add fails the run."""
+
+
 class Limits(Frozen):
     """What a run may use. None means no limit of that kind."""
 
-    max_iterations: int = Field(default=5, ge=1, le=50)
+    max_iterations: int = Field(default=5, ge=1, le=MAX_ITERATIONS)
     """Of each search-judge loop."""
-    max_tokens: int | None = Field(default=250_000, ge=0)
-    max_cost_microusd: int | None = Field(default=None, ge=0)
-    max_seconds: float | None = Field(default=3600, gt=0)
+    max_tokens: int | None = Field(default=250_000, ge=0, le=MAX_TOKENS)
+    max_cost_microusd: int | None = Field(default=None, ge=0, le=MAX_COST_MICROUSD)
+    max_seconds: float | None = Field(default=3600, gt=0, le=MAX_SECONDS)
     """Working time; waiting for a person (gates, pauses) does not count."""
     max_sections: int = Field(default=5, ge=1, le=20)
     max_parallel_sections: int = Field(default=5, ge=1, le=20)

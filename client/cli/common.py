@@ -12,6 +12,7 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from client.cli.failures import BadInput, Failure, Unreachable
+from client.terminal import harmless, shown
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -104,14 +105,14 @@ def unknown(value: str, known: Sequence[str]) -> str:
 
 def say(message: str) -> None:
     """A message on stderr, beside the data."""
-    click.echo(message, err=True)
+    click.echo(harmless(message), err=True)
 
 
 def print_json(value: object) -> None:
     """Data to stdout."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    click.echo(shown(json.dumps(value, indent=2, ensure_ascii=False, default=str)))
 
 
 def load_settings(**overrides: object) -> "Settings":

@@ -4,6 +4,7 @@ Nothing here may import temporalio, a model client or a source, so that `--help`
 """
 
 import difflib
+import errno
 import importlib
 import os
 import sys
@@ -119,11 +120,16 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get("DETERMINATOR_DEBUG"):
             raise
-        return print_error(
-            f"{type(error).__name__}: {error} (unexpected; set DETERMINATOR_DEBUG=1 for the traceback)",
-            Exit.FAILED,
-        )
+        return print_error(_described(error), Exit.FAILED)
     return code if isinstance(code, int) else Exit.DONE
+
+
+def _described(error: Exception) -> str:
+    """An error that no command expects, as one line."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f" for {error.filename}" if error.filename else ""
+        return f"there is no space left{where}; free some, and repeat the command"
+    return f"{type(error).__name__}: {error} (unexpected; set DETERMINATOR_DEBUG=1 for the traceback)"
 
 
 def _is_text(word: str) -> bool:
@@ -138,8 +144,9 @@ def _is_text(word: str) -> bool:
 def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the code."""
     from activities.credentials import redacted
+    from client.terminal import harmless
 
-    message = redacted(message)
+    message = harmless(redacted(message))
     click.echo(f"Error: {' '.join(message.split())}", err=True)
     return code
 

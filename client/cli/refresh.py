@@ -175,7 +175,7 @@ def show(
 
     total, asked = len(run.report.references), len(verdicts)
     for change in changed:
-        click.echo(change_line(change))
+        click.echo(plain(change_line(change)))
     if version is not None:
         for claim in claims_of(run.report):
             if claim.id in version.claims_lost:

@@ -11,6 +11,7 @@ import click
 from client.cli.checks import check_output
 from client.cli.common import Name, address_option, load_settings, run_argument, say, with_run
 from client.cli.failures import BadInput
+from client.terminal import shown
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
@@ -58,9 +59,17 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
             click.echo(str(output))
             return
         data = as_bytes(found, wanted)
-        sys.stdout.buffer.write(data if data.endswith(b"\n") or wanted in BINARY else data + b"\n")
+        write_data(data, binary=wanted in BINARY)
 
     with_run(address, run, body)
+
+
+def write_data(data: bytes, *, binary: bool) -> None:
+    """Print a report: as it is into files and pipes, without what acts on a terminal there."""
+    if binary or not sys.stdout.isatty():
+        sys.stdout.buffer.write(data if binary or data.endswith(b"\n") else data + b"\n")
+        return
+    click.echo(shown(data.decode()).removesuffix("\n"))
 
 
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
@@ -108,7 +117,7 @@ def evidence(run: str, form: str, address: str | None) -> None:
         for start in range(0, len(found), AT_ONCE):
             part = found[start : start + AT_ONCE]
             for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
-                click.echo(json.dumps(evidence_line(ref, item), ensure_ascii=False))
+                click.echo(shown(json.dumps(evidence_line(ref, item), ensure_ascii=False)))
 
     with_run(address, run, body)
 

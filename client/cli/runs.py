@@ -15,6 +15,7 @@ from client.cli.common import (
     say,
     with_run,
 )
+from client.terminal import shown
 
 if TYPE_CHECKING:
     from client.connection import Connection
@@ -181,7 +182,7 @@ def events(run: str, after: int, as_json: bool, address: str | None) -> None:
         await patient_progress(connection, run_id)
         for event in await all_events(connection, run_id, after):
             if as_json:
-                click.echo(event.model_dump_json())
+                click.echo(shown(event.model_dump_json()))
             else:
                 click.echo(plain(f"{event.seq:>4} {event.timestamp[11:19]} {event_line(event)}"))
 

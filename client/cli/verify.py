@@ -63,9 +63,15 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
         if lines is None:
             lines = await _stored_lines(settings, parcel.report)
         found = examine(parcel.report, lines)
-        holds = found.holds and not parcel.damaged
+        # a report without a claim or a candidate has nothing that could hold
+        holds = found.holds and bool(found.bearers) and not parcel.damaged
+        if parcel.foreign_script:
+            say(
+                "its check.py is not the one that this version writes: do not run it unless you trust its "
+                "origin"
+            )
         if as_json:
-            print_json(_as_data(found, parcel.damaged, len(lines), holds=holds))
+            print_json(_as_data(found, parcel, len(lines), holds=holds))
         else:
             _show(found, parcel, holds=holds)
         return Exit.DONE if holds else Exit.FAILED
@@ -144,13 +150,15 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
             counts.append(f"{sum(these)} of {len(these)} {kind}s")
     quotes = [not quote.problem for bearer in found.bearers for quote in bearer.quotes]
     verdict = "everything holds" if holds else "NOT everything holds"
+    if not found.bearers:
+        verdict = "nothing to check: the report makes no claim"
     click.echo(
         f"{verdict}: {', '.join(counts)}, {sum(quotes)} of {len(quotes)} quotes; "
         f"{len(parcel.report.references)} references"
     )
 
 
-def _as_data(found: "Examination", damaged: tuple[str, ...], items: int, *, holds: bool) -> dict[str, Any]:
+def _as_data(found: "Examination", parcel: "Parcel", items: int, *, holds: bool) -> dict[str, Any]:
     def bearer_data(bearer: "CheckedBearer") -> dict[str, Any]:
         return {
             **bearer.model_dump(mode="json"),
@@ -164,5 +172,6 @@ def _as_data(found: "Examination", damaged: tuple[str, ...], items: int, *, hold
         "items": items,
         "claims": [bearer_data(b) for b in found.bearers if b.kind == "claim"],
         "candidates": [bearer_data(b) for b in found.bearers if b.kind == "candidate"],
-        "problems": [*found.problems, *damaged],
+        "problems": [*found.problems, *parcel.damaged],
+        "foreign_check_script": parcel.foreign_script,
     }

@@ -220,7 +220,10 @@ def why_no_server(places: Places, database: Path) -> str:
     return f"the embedded server does not start{f' ({said})' if said else ''}; see {places.server_log}"
 
 
-BROKEN_DATABASE = ("file is not a database", "malformed", "disk image", "file is encrypted")
+BROKEN_DATABASE = (
+    *("file is not a database", "malformed", "disk image", "file is encrypted"),
+    "no such table",  # a file of no bytes
+)
 NO_SPACE = ("disk is full", "no space left")
 """Marks in the last line of the server's log, as SQLite and the system word them."""
 

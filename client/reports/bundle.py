@@ -36,7 +36,7 @@ FILE_OF = {
     "pdf": "report.pdf",
 }
 """Each format's file in the bundle."""
-REPORT, EVIDENCE, SUMS = "report.json", "evidence.jsonl", "SHA256SUMS"
+REPORT, EVIDENCE, SUMS, CHECK = "report.json", "evidence.jsonl", "SHA256SUMS", "check.py"
 SEARCH_HEAD = (
     *(
         "source",
@@ -63,6 +63,10 @@ python check.py            # sums and quotes; needs nothing but Python
 sha256sum -c SHA256SUMS    # the sums alone
 determinator verify .      # everything, claim by claim
 ```
+
+`check.py` is a program: run it only when this bundle comes from you or from somebody you trust. A bundle of a
+stranger is checked with `determinator verify`, which runs nothing of it and says whether its `check.py` is
+the one that Determinator writes.
 
 By hand: take a quote from `report.json`, look up its `evidence_id` in `evidence.jsonl`, and find the quote in
 that item's `text`.
@@ -109,7 +113,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     if run.events:
         made["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     made["methodology.md"] = clean(_methodology(run, report))
-    made["check.py"] = (files(__package__) / "check_bundle.py").read_bytes()
+    made[CHECK] = (files(__package__) / "check_bundle.py").read_bytes()
     if run.versions:
         made["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
     readme = clean(_readme(run, report, sorted(made), [*run.gaps, *absent], lines))

@@ -8,15 +8,19 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
+from typing import IO
 
 from pydantic import ValidationError
 
 from activities.report.schema import Report
-from client.reports.bundle import EVIDENCE, REPORT, SUMS
+from client.reports.bundle import CHECK, EVIDENCE, REPORT, SUMS
 
 MAX_BYTES = 512 * 1024 * 1024
-"""Of one file: more is no report."""
+"""Of everything that is read of one report, unpacked: more is no report."""
+MAX_NAMES = 1_000
+"""Files that a list of sums may name."""
 
 MARKDOWN = (".md", ".markdown")
 """Endings of a report that is text, whoever wrote it."""
@@ -38,6 +42,8 @@ class Parcel:
     """None when no texts came with it."""
     damaged: tuple[str, ...] = field(default=())
     """Files that are not as they were exported: a sentence each."""
+    foreign_script: bool = False
+    """It has a `check.py` that this version of ours did not write."""
 
 
 def is_file_name(target: str) -> bool:
@@ -119,13 +125,20 @@ def _bundle(path: Path, read: Read) -> Parcel:
         read_report(report, f"{path}/{REPORT}"),
         None if lines is None else read_lines(lines, f"{path}/{EVIDENCE}"),
         _damaged(read),
+        _foreign_script(read),
     )
 
 
 def _damaged(read: Read) -> tuple[str, ...]:
     wrong = []
+    named: dict[str, str] = {}
     for line in (read(SUMS) or b"").decode(errors="replace").splitlines():
         digest, _, name = line.partition("  ")
+        if named.setdefault(name, digest) != digest:
+            wrong.append(f"{name} is listed twice with different sums")
+    if len(named) > MAX_NAMES:
+        raise BadParcel(f"{SUMS} names more than {MAX_NAMES} files")
+    for name, digest in named.items():
         data = read(name)
         if data is None:
             wrong.append(f"{name} is missing")
@@ -134,12 +147,39 @@ def _damaged(read: Read) -> tuple[str, ...]:
     return tuple(wrong)
 
 
+def _foreign_script(read: Read) -> bool:
+    """Whether a bundle's `check.py` is another than the one this version writes."""
+    script = read(CHECK)
+    return script is not None and script != (files("client.reports") / "check_bundle.py").read_bytes()
+
+
+class _Budget:
+    """How much of a parcel may still be read."""
+
+    def __init__(self) -> None:
+        self._left = MAX_BYTES
+
+    def read(self, stream: IO[bytes], name: str) -> bytes:
+        """The rest of a stream. Raises BadParcel when the parcel is larger than is read of one."""
+        data = stream.read(self._left + 1)
+        self._left -= len(data)
+        if self._left < 0:
+            raise BadParcel(f"{name} is too large to be read")
+        return data
+
+
 def _from_folder(folder: Path) -> Read:
+    budget = _Budget()
+    known: dict[Path, bytes] = {}
+
     def read(name: str) -> bytes | None:
         path = (folder / name).resolve()
         if not path.is_relative_to(folder.resolve()) or not path.is_file():
             return None
-        return _limited(path.read_bytes(), str(path))
+        if path not in known:
+            with path.open("rb") as stream:
+                known[path] = budget.read(stream, str(path))
+        return known[path]
 
     return read
 
@@ -149,14 +189,17 @@ def _from_zip(archive: zipfile.ZipFile) -> Read:
     entries = {entry.filename: entry for entry in archive.infolist()}
     top = next((name.removesuffix(REPORT) for name in entries if name.rsplit("/", 1)[-1] == REPORT), "")
 
+    budget = _Budget()
+    known: dict[str, bytes] = {}
+
     def read(name: str) -> bytes | None:
         entry = entries.get(top + name)
         if entry is None:
             return None
-        if entry.file_size > MAX_BYTES:
-            raise BadParcel(f"{entry.filename} is too large to be read")
-        with archive.open(entry) as stream:
-            return _limited(stream.read(MAX_BYTES + 1), entry.filename)
+        if entry.filename not in known:
+            with archive.open(entry) as stream:
+                known[entry.filename] = budget.read(stream, entry.filename)
+        return known[entry.filename]
 
     return read
 

@@ -49,6 +49,9 @@ class Publisher:
                 self.events.add_limitation("The reviewer did not approve this report.")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
+        if published.report.stop_reason == "all_sources_failed" != stop:
+            stop = "all_sources_failed"  # no stored text of what is cited could be read
+            self.events.set_stop_reason(stop)
         self.events.set_phase(
             "done", f"{published.verified_claims} verified claims; {stop.replace('_', ' ')}"
         )
