@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from client.cli.checks import check_output
-from client.cli.common import Name, address_option, load_settings, run_argument, say, with_run
+from client.cli.common import Name, address_option, load_settings, run_argument, run_async, say, with_run
 from client.cli.failures import BadInput
 from client.terminal import shown
 
@@ -39,29 +39,57 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
         check_output(output, formats=form is None)
     settings = load_settings()
 
-    async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.runs import patient_progress
-        from client.reports.load import BY_SUFFIX, as_bytes, load_report, write_report
-        from client.runs.listing import describe
+    wanted = form or format_of(output)
+    if output is None and wanted in BINARY and sys.stdout.isatty():
+        raise BadInput(f"{wanted} is no text; save it with --output report.{wanted}")
 
-        wanted = form or (BY_SUFFIX.get(output.suffix.lower(), "md") if output else "md")
-        if output is None and wanted in BINARY and sys.stdout.isatty():
-            raise BadInput(f"{wanted} is no text; save it with --output report.{wanted}")
-        if (await describe(connection.client, run_id)).status == "running":
-            await patient_progress(connection, run_id)
-        found, draft = await load_report(settings, connection, run_id)
-        if draft:
-            say("this is a draft: the run has not ended")
-        else:
-            found = await of_version(settings, found, number)
+    async def body() -> None:
+        from client.reports.load import as_bytes, write_report
+
+        found = await find_report(settings, address, run, number)
         if output is not None:
             write_report(found, wanted, output)
             click.echo(str(output))
             return
-        data = as_bytes(found, wanted)
-        write_data(data, binary=wanted in BINARY)
+        write_data(as_bytes(found, wanted), binary=wanted in BINARY)
 
-    with_run(address, run, body)
+    run_async(body)
+
+
+def format_of(output: Path | None) -> str:
+    """The format that a file's ending stands for."""
+    from client.reports.load import BY_SUFFIX
+
+    return BY_SUFFIX.get(output.suffix.lower(), "md") if output else "md"
+
+
+async def find_report(settings: "Settings", address: str | None, name: str, number: int | None) -> "Report":
+    """The report that a run's name stands for: from the run, or from the evidence store where no server
+    answers or the server no longer knows the run."""
+    from client.cli.runs import patient_progress
+    from client.connect import connect
+    from client.connection import NoConnection
+    from client.reports.finished import report_in_store
+    from client.reports.load import load_report
+    from client.reports.store import Archive
+    from client.runs.listing import NoSuchRun, SeveralRuns, describe, find_run
+
+    try:
+        connection = await connect(settings, address, say=say)
+        run_id = await find_run(connection.client, name)
+    except SeveralRuns:
+        raise
+    except (NoConnection, NoSuchRun) as error:
+        found = await report_in_store(Archive(settings.evidence_url), name, error)
+        say(f"from the evidence store, since {error}")
+        return await of_version(settings, found, number)
+    if (await describe(connection.client, run_id)).status == "running":
+        await patient_progress(connection, run_id)
+    found, draft = await load_report(settings, connection, run_id)
+    if draft:
+        say("this is a draft: the run has not ended")
+        return found
+    return await of_version(settings, found, number)
 
 
 def write_data(data: bytes, *, binary: bool) -> None:

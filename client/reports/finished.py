@@ -80,7 +80,7 @@ async def find_finished(
         raise
     except (NoConnection, NoSuchRun) as error:
         archive = Archive(settings.evidence_url)
-        report = await _from_store(archive, name, error)
+        report = await report_in_store(archive, name, error)
         gone = isinstance(error, NoConnection)
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
         say(f"{why}; what follows is what the evidence store has")
@@ -90,7 +90,7 @@ async def find_finished(
     return await _complete(Archive(settings.evidence_url), run_id, answers)
 
 
-async def _from_store(archive: Archive, name: str, error: Exception) -> Report:
+async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:
     """The stored report of a run by its name, the beginning of its name, or `last`; else raises `error`."""
     names = await archive.names() if name else []
     found = (

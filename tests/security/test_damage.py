@@ -1,0 +1,90 @@
+"""A damaged home: what is damaged is named, what is left is used, and nothing is called sufficient."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from obstore.store import LocalStore
+
+from activities.errors import StoreError
+from activities.evidence_store import EvidenceStore
+from activities.publish import PublishActivities
+from client.embedded.server import look, take_down
+from tests.activities.test_publish import stored
+from tests.client.harness import determinator
+
+TEXT = "Colchicine lowered the rate of recurrent cardiovascular events after a heart attack in this trial."
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    folder = tmp_path / "library"
+    folder.mkdir()
+    (folder / "heart.txt").write_text(f"Colchicine after a heart attack\n\n{TEXT}")
+    return folder
+
+
+def test_with_a_damaged_database_reports_come_from_the_store(
+    home: Path, library: Path, tmp_path: Path
+) -> None:
+    question = "Does colchicine lower recurrent events?"
+    asked = determinator("ask", question, "--mode", "iterative", "--library", str(library), "--json")
+    assert asked.code in (0, 4), asked
+    take_down(home)
+    database = next(home.glob("temporal-*.db"))
+    for path in home.glob("temporal-*.db*"):
+        path.unlink()
+    database.write_bytes(b"")
+    listed = determinator("list")
+    assert listed.code == 3
+    assert "damaged" in listed.err
+    assert str(database) in listed.err
+    report = determinator("report", "last", "--format", "json")
+    assert report.code == 0, report
+    claims = [claim for section in json.loads(report.out)["sections"] for claim in section["claims"]]
+    assert claims
+    assert determinator("verify", "last").code == 0
+    assert determinator("export", "last", "--output", str(tmp_path / "out.zip")).code == 0
+    assert look(home).server is None
+
+
+async def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = EvidenceStore(LocalStore(prefix=str(tmp_path)), "at here")
+
+    async def full(*_: object) -> None:
+        from obstore.exceptions import GenericError
+
+        try:
+            with open("/dev/full", "wb", buffering=0) as device:  # noqa: ASYNC230, PTH123
+                device.write(b"x")
+        except OSError as error:
+            said = f"Generic LocalFileSystem error: {error.strerror} (os error {error.errno})"
+            raise GenericError(said) from error
+
+    monkeypatch.setattr("obstore.put_async", full)
+    for write in (store.put_bytes(b"x"), store.put_named("reports/x", b"x")):
+        with pytest.raises(StoreError, match="no space left"):
+            await write
+
+
+def test_a_command_that_meets_a_full_disk_names_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from client.cli.main import _described
+
+    said = _described(OSError(28, os.strerror(28), "/some/file"))
+    assert "/some/file" in said
+    assert "no space left" in said
+    assert "unexpected" not in said
+
+
+async def test_unreadable_blobs_are_never_sufficient_evidence(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    store = EvidenceStore.at(str(folder))
+    step = (await stored(store)).model_copy(update={"stop_reason": "sufficient_evidence"})
+    whole = await PublishActivities(store).publish(step)
+    assert whole.report.stop_reason == "sufficient_evidence"
+    for blob in (folder / "blobs").rglob("*.json"):
+        blob.write_bytes(b"x" + blob.read_bytes()[1:])
+    lost = await PublishActivities(store).publish(step)
+    assert lost.report.stop_reason == "all_sources_failed"
+    assert lost.answered is False
