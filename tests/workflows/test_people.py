@@ -450,3 +450,27 @@ async def test_a_value_that_is_too_large_is_named_and_not_paid_for_again(stage: 
     assert (row.status, row.attempts) == ("unavailable", 1)
     assert "Hits" in row.detail
     assert [s.source for s in stage.fakes.searches].count("beta") == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"iterations": 46},
+        {"iterations": 10**9},
+        {"tokens": 10**15},
+        {"cost_microusd": 10**15},
+        {"seconds": 1e12},
+        {"seconds": 1e308},
+    ],
+)
+async def test_an_extension_beyond_the_maximum_is_refused_and_the_run_goes_on(
+    stage: Stage, more: dict[str, float]
+) -> None:
+    stage.script.sufficient_at = 2
+    run = await stage.start(a_request(approve=("plan",), limits={"max_cost_microusd": 10**9}))
+    await run.until(lambda p: p.waiting_for == "plan")
+    assert "at most" in await refusal(run, "extend_budget", more)
+    assert (await run.budget()).limits.max_iterations == 5
+    await run.handle.execute_update("extend_budget", {"iterations": 45})
+    await run.handle.signal("approve", Approval(gate="plan"))
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
