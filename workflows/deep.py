@@ -84,9 +84,7 @@ class DeepResearch(ResearchHandlers):
             plan = await research.models.execute("planner", planner, step, empty)
         except OutOfBudget as error:
             spent = "time" if error.reason == "timeout" else "budget"
-            research.events.add_limitation(
-                f"The {spent} was used up while planning: the plan was made without a model."
-            )
+            research.events.add_limitation("planned_without_model", used_up=spent)
             plan = await research.models.execute("planner", planner, step, empty, use_model=False)
         outline = plan.report_outline[:most] or (ReportPlanSection(title="Findings", key_question=question),)
         research.context.adopt_plan(

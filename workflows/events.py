@@ -39,10 +39,14 @@ class EventLog:
         )
         del control.events[:-EVENTS_KEPT]
 
-    def add_limitation(self, text: Statement | str) -> None:
-        """Add a statement to the report's limitations, once."""
-        if text not in self.context.state.notes:
-            self.context.state.notes.append(text)
+    def add_limitation(self, code: str, **values: int | str) -> None:
+        """Add a limitation of the report by its code; `activities.report.formats.statements` words it."""
+        self.add_statement(Statement(code=code, values=dict(values)))
+
+    def add_statement(self, statement: Statement | str) -> None:
+        """Add a statement that a step or a section returned to the report's limitations, once."""
+        if statement not in self.context.state.notes:
+            self.context.state.notes.append(statement)
 
     def set_phase(self, phase: Phase, message: str) -> None:
         """Show the phase in the queries, in the Web UI's details and in the search attributes."""

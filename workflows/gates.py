@@ -59,9 +59,7 @@ class Gates:
             await self._wait_for_decision(gate)
         self.close()
         if gate not in control.answers:
-            self.events.add_limitation(
-                f"The {gate} was not put to the reviewer, who had asked to finish the run."
-            )
+            self.events.add_limitation("gate_not_asked", gate=gate)
             return True
         return control.answers[gate].action in APPROVED
 

@@ -98,6 +98,16 @@ async def until(ask: Callable[[], Any], met: Callable[[Any], bool], patience: fl
             await asyncio.sleep(0.02)
 
 
+def limitations(report: Report) -> list[str]:
+    """The codes of a report's limitations."""
+    return [statement.code for statement in report.statements]
+
+
+def said_of_steps(report: Report, code: str) -> list[str]:
+    """The steps that limitations with a code are about."""
+    return [statement.text("step") for statement in report.statements if statement.code == code]
+
+
 @dataclass
 class Stage:
     """Where a test's runs play."""

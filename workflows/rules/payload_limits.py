@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from activities.steps import PublishInput
-from activities.types import EvidenceRef, Frozen, SearchRecord
+from activities.types import EvidenceRef, Frozen, SearchRecord, Statement
 
 T = TypeVar("T", bound=Frozen)
 
@@ -18,8 +18,10 @@ REFS_ROOM = 120 * 1024
 """Bytes of JSON the references in a step's input may take."""
 ROWS_ROOM = 80 * 1024
 """Bytes of JSON the rows of the search ledger may take in a result."""
-ROWS_MISSING = "The list of searches is not complete: it was too long to be kept whole."
+ROWS_MISSING = Statement(code="search_rows_missing")
 """The limitation that states missing rows."""
+REPORT_CUT = Statement(code="report_cut")
+"""The limitation that states missing text."""
 
 
 def size(value: Frozen) -> int:
@@ -69,7 +71,7 @@ def fit_document(document: PublishInput) -> PublishInput:
         shorter = longest.draft.model_copy(update={"paragraphs": longest.draft.paragraphs[:-1]})
         document = _limited(
             document,
-            "The report was too long to be published whole: the ends of its longest sections are missing.",
+            REPORT_CUT,
             sections=tuple(
                 planned.model_copy(update={"draft": shorter}) if planned is longest else planned
                 for planned in document.sections
@@ -78,6 +80,6 @@ def fit_document(document: PublishInput) -> PublishInput:
     return document
 
 
-def _limited(document: PublishInput, limitation: str, **changes: object) -> PublishInput:
+def _limited(document: PublishInput, limitation: Statement, **changes: object) -> PublishInput:
     limitations = tuple(dict.fromkeys((*document.limitations, limitation)))
     return document.model_copy(update={**changes, "limitations": limitations})

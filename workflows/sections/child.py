@@ -121,7 +121,7 @@ class ParentLink:
         state, judged, budget = self.context.state, self.context.state.loop.judged, self.context.budget
         searches = rows(state.searches)
         if len(searches) < len(state.searches):
-            self.events.add_limitation(ROWS_MISSING)
+            self.events.add_statement(ROWS_MISSING)
         status: Literal["complete", "partial", "cancelled"] = "complete" if stop in COMPLETE else "partial"
         return SectionFindings(
             section_id=self.context.section_id,

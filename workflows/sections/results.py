@@ -131,8 +131,8 @@ class SectionResults:
         budget.iterations = max(budget.iterations, findings.iterations)
         state.models += [m for m in findings.models if m not in state.models]
         state.prompt_versions += [v for v in findings.prompt_versions if v not in state.prompt_versions]
-        for text in findings.notes:
-            self.events.add_limitation(text)
+        for statement in findings.notes:
+            self.events.add_statement(statement)
         draft = rename_evidence(findings.draft, merged.kept_as) if findings.draft else None
         state.findings[section.id] = findings.model_copy(
             update={"evidence": (), "works": (), "searches": (), "notes": (), "draft": draft}

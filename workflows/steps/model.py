@@ -124,9 +124,7 @@ class ModelSteps:
             if number is None and not writing:
                 raise OutOfBudget(self.refusal(role) or "token_budget_exceeded")
             if number is None:
-                self.events.add_limitation(
-                    "The budget was used up: parts of the report were written without a language model."
-                )
+                self.events.add_limitation("written_without_model", used_up="budget")
                 return await self._extractive(role, method, step, default)
             try:
                 charged = await self._paid(role, method, step, number, writing)
@@ -162,9 +160,7 @@ class ModelSteps:
         left = self.context.budget.remaining_seconds(self.context.now())
         if left is None or left > policy.MINIMUM.total_seconds():
             return False
-        self.events.add_limitation(
-            "The time was used up: parts of the report were written without a language model."
-        )
+        self.events.add_limitation("written_without_model", used_up="time")
         return True
 
     async def _reserve(
@@ -190,9 +186,7 @@ class ModelSteps:
             usage = charged.usage
         except ActivityError as error:
             if is_cancelled_exception(error):
-                self.events.add_limitation(
-                    "A model call was cancelled: what it had used until then is not counted."
-                )
+                self.events.add_limitation("model_call_cancelled")
                 raise
             failed, usage = model_failure(error)
             if failed.category in PERMANENT:
@@ -263,7 +257,7 @@ class ModelSteps:
             failed, _ = model_failure(error)
             name = role.replace("_", " ")
             self.events.emit_event("step_failed", f"{name}: {failed}", role=role)
-            self.events.add_limitation(f"A step failed and its result is missing: {name} ({failed}).")
+            self.events.add_limitation("step_failed", step=name, reason=str(failed))
             if default is None:
                 raise failed from error
             return default
@@ -275,7 +269,7 @@ class ModelSteps:
         """Record that the model failed, and execute the step without one."""
         name = role.replace("_", " ")
         self.events.emit_event("model_failed", f"{name}: {failed}", category=failed.category, role=role)
-        self.events.add_limitation(f"The language model did not answer as {name} ({failed}).")
+        self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
         if default is None:
             raise failed
         return await self._extractive(role, method, step, default)
@@ -304,11 +298,9 @@ class ModelSteps:
             state.models.append(charged.model)
         if charged.prompt_version and charged.prompt_version not in state.prompt_versions:
             state.prompt_versions.append(charged.prompt_version)
-        for text in charged.notes:
-            self.events.add_limitation(text)
+        for statement in charged.notes:
+            self.events.add_statement(statement)
         if charged.fell_back:
-            self.events.add_limitation(
-                f"{role.replace('_', ' ').capitalize()}: {charged.model} answered in place of a model "
-                "that is down."
-            )
+            step = role.replace("_", " ").capitalize()
+            self.events.add_limitation("model_fell_back", step=step, model=charged.model)
         return charged.output

@@ -80,9 +80,7 @@ class Preparation:
         try:
             return await self.models.execute("query_parser", parse, step, default)
         except OutOfBudget as error:
-            self.events.add_limitation(
-                f"The question was read without a language model ({error.reason.replace('_', ' ')})."
-            )
+            self.events.add_limitation("read_without_model", because=error.reason)
             return await self.models.execute("query_parser", parse, step, default, use_model=False)
 
     def _available(self) -> Available:
@@ -105,4 +103,6 @@ class Preparation:
         wanted = (*self.context.request.sources, *self.context.profile.sources)
         for option in self.context.prepared.sources:
             if option.info.name in wanted and not option.enabled and option.reason.startswith("cannot"):
-                self.events.add_limitation(f"{option.info.title} was not searched: {option.reason}")
+                self.events.add_limitation(
+                    "source_not_searched", source=option.info.title, reason=option.reason
+                )

@@ -46,7 +46,7 @@ class Publisher:
             if not await self.gates.approval_gate("report", "the report waits for approval"):
                 stop = "rejected_by_reviewer"
                 self.events.set_stop_reason(stop)
-                self.events.add_limitation("The reviewer did not approve this report.")
+                self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
         if published.report.stop_reason == "all_sources_failed" != stop:

@@ -189,9 +189,8 @@ class ResearchSteps:
                     if is_cancelled_exception(error):
                         raise
                     added.remove(name)
-                    self.events.add_limitation(
-                        f"{name} was asked for but cannot be searched: {message_of(cause_of(error))}"
-                    )
+                    reason = message_of(cause_of(error))
+                    self.events.add_limitation("source_not_searchable", source=name, reason=reason)
                     continue
                 new = tuple(s for s in more.sources if not self._source(s.info.name))
                 prepared = self.context.prepared
@@ -199,9 +198,9 @@ class ResearchSteps:
             option = self._source(name)
             if option is None:
                 added.remove(name)
-                self.events.add_limitation(f"{name} was asked for, but there is no such source.")
+                self.events.add_limitation("source_unknown", source=name)
             elif not option.enabled:
-                self.events.add_limitation(f"{name} was asked for but is not available: {option.reason}")
+                self.events.add_limitation("source_not_available", source=name, reason=option.reason)
 
     def _source(self, name: str) -> SourceOption | None:
         """A source as the worker described it."""

@@ -166,7 +166,7 @@ class SearchSteps:
         )
         kept = {ref.evidence_id for ref in order[:EVIDENCE_KEPT]}
         state.evidence = [ref for ref in state.evidence if ref.evidence_id in kept]
-        self.events.add_limitation(f"Only the {EVIDENCE_KEPT} most promising items were kept for judging.")
+        self.events.add_limitation("items_kept", kept=EVIDENCE_KEPT)
 
     def sources(self) -> tuple[SourceOption, ...]:
         """The sources to search: the user's choice, else the profile's preference among the enabled ones.

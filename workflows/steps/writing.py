@@ -85,7 +85,7 @@ class CandidateSteps:
             return
         if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
             state.candidates, state.hypotheses = [], []
-            self.events.add_limitation("The reviewer rejected the candidates.")
+            self.events.add_limitation("candidates_rejected")
         if use_model:
             await self.gates.checkpoint()
 
