@@ -123,7 +123,7 @@ async def test_an_added_source_is_searched(stage: Stage) -> None:
     assert sorted(s.source for s in stage.fakes.searches) == ["alpha", "alpha", "beta"]
     report = await run.report()
     of_sources = {s.code: s.values for s in report.statements if "source" in s.values}
-    assert of_sources["source_unknown"]["source"] == "nowhere"
+    assert of_sources["source_not_searchable"]["source"] == "nowhere"
     assert of_sources["source_not_available"] == {"source": "gamma", "reason": "set GAMMA_KEY"}
 
 
