@@ -347,6 +347,10 @@ class WriteInput(StepContext):
     """Best first; retracted work is already left out."""
     written: tuple[Claim, ...] = ()
     """Claims of earlier sections, not to be repeated; contradictions to them are to be kept."""
+    shared: tuple[str, ...] = ()
+    """Ids of items that belong to another section: to be cited only for a statement of this section's own."""
+    other_sections: tuple[str, ...] = ()
+    """Key questions that other sections answer."""
     stop_reason: StopReason = "sufficient_evidence"
     hypotheses: tuple[MechanismHypothesis, ...] = ()
 
@@ -355,6 +359,8 @@ class ProofreadInput(StepContext):
     """One pass over the drafts of all sections: drop repetition, mark contradictions, keep every quote."""
 
     drafts: dict[str, SectionDraft]
+    owners: dict[str, str] = Field(default_factory=dict)
+    """Evidence id -> section it belongs to: where a repeated claim stays."""
     titles: dict[str, str] = Field(default_factory=dict)
 
 

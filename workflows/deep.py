@@ -30,17 +30,8 @@ from workflows.state import RunState
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.writing import NO_PAID_CALLS
 
-
-def _writing_roles(request: ResearchRequest, state: RunState) -> tuple[Role, ...]:
-    """One proofreading pass, or a call for each section that has no draft yet."""
-    if request.writer == "proofreader":
-        return ("proofreader",)
-    planned = len(state.plan.report_outline) if state.plan else request.limits.max_sections
-    writer: Role = "long_writer"
-    return (writer,) * (planned - len(state.drafts))
-
-
-TRAITS = ModeTraits("deep", _writing_roles)
+PARALLEL_DRAFTS = "parallel-drafts"
+"""Patch: sections are drafted at the same time and compared afterwards."""
 
 
 @workflow.defn
@@ -51,14 +42,18 @@ class DeepResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS)
+        self.research = Run(request, state, ModeTraits("deep", self._writing_roles))
         self.sections = SectionCoordinator(self.research)
         self._results = SectionResults(self.research.context, self.research.events)
         self._drafting = SectionDrafting(self.research, self._results, self.sections)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
+        self._drafting.parallel = workflow.patched(PARALLEL_DRAFTS)
         return await self.research.run_to_completion(self._answer, self._conclude)
+
+    def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
+        return self._drafting.calls_to_write()
 
     async def _answer(self) -> StopReason:
         """Plan, wait for approval of the plan if requested, and research every section."""
@@ -111,7 +106,7 @@ class DeepResearch(ResearchHandlers):
         self.sections.divide_budget(len(waiting))
         slots = asyncio.Semaphore(research.request.limits.max_parallel_sections)
         tasks = [asyncio.create_task(self._research_section(section, slots)) for section in waiting]
-        tasks.append(asyncio.create_task(self._drafting.draft_while_researching()))
+        tasks.append(asyncio.create_task(self._drafting.draft_in_order_while_researching()))
         try:
             await asyncio.gather(*tasks)
         except asyncio.CancelledError:
@@ -136,6 +131,7 @@ class DeepResearch(ResearchHandlers):
             else:
                 self._results.accept(section, outcome)
             await self.sections.serve_requests()
+        await self._drafting.draft_when_done(section)
 
     async def _conclude(self, stop: StopReason) -> Outcome:
         """Name candidates, draft every section, publish."""

@@ -120,6 +120,10 @@ class RunState(BaseModel):
     """Ids of the items each section brought home, best first."""
     drafts: dict[str, PlannedSection] = Field(default_factory=dict)
     written: list[Claim] = Field(default_factory=list)
+    owners: dict[str, str] = Field(default_factory=dict)
+    """Evidence id -> section that it belongs to, where sections are drafted at the same time."""
+    compared: bool = False
+    """Whether the drafts have been compared with each other."""
 
     packed: str = ""
     """All of the above, when it is too large to travel as it is."""

@@ -55,6 +55,13 @@ def render(role: Role, step: WriteInput, documents: Sequence[Evidence], room: in
             f"The search ended because: {stopped}.",
             listed("Hypotheses so far", chains, limit=6),
             listed("Claims of earlier sections", [claim.text for claim in step.written[-20:]], 20, 160),
+            listed("Questions that other sections answer", step.other_sections, 20, 160),
+            listed(
+                "Items that another section reports (cite one only for a statement this section needs)",
+                [document.title for document in documents if document.evidence_id in set(step.shared)],
+                12,
+                120,
+            ),
         ],
         documents=documents,
         per_item=2_400,

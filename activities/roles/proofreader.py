@@ -1,4 +1,7 @@
-"""Proofreader: one pass over all sections that drops repetition and marks contradictions; quotes stay."""
+"""Proofreader: one pass over the claims of all sections that settles overlap, contradictions and order.
+
+Repetition that code can find is removed before; quotes stay as they are.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +13,7 @@ from activities.roles.prompt import compose, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, line, plural
 from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft
+from activities.text.repetition import remove_repetition
 from activities.types import Evidence
 
 SAME = 65.0
@@ -26,6 +30,13 @@ class PairAnswer(Loose):
 class ProofreadAnswer(Loose):
     drop: Texts = Field(default_factory=list)
     contradictions: list[PairAnswer] = Field(default_factory=list)
+    lead: Texts = Field(default_factory=list)
+    """Of each section the claim that should open it."""
+
+
+def compared(step: ProofreadInput) -> ProofreadInput:
+    """The drafts as the model reads them: without the repetition that code can find."""
+    return step.model_copy(update={"drafts": remove_repetition(step.drafts, step.owners)})
 
 
 def labelled(step: ProofreadInput) -> Iterator[tuple[str, str, DraftClaim]]:
@@ -39,7 +50,8 @@ def labelled(step: ProofreadInput) -> Iterator[tuple[str, str, DraftClaim]]:
 
 
 def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    task = "Name repetitions and contradictions. Answer with JSON."
+    step = compared(step)
+    task = "Name repetitions, contradictions and the claims that should lead. Answer with JSON."
     frame = compose("proofreader", step, room=room, task=task)
     left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 120
     rows: list[str] = []
@@ -64,6 +76,7 @@ def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> P
 
 def accept(step: ProofreadInput, _prompt: Prompt, answer: ProofreadAnswer) -> Accepted[Proofread]:
     """A claim goes only if an earlier one that stays says nearly the same; contradicting claims both stay."""
+    step = compared(step)
     claims = {label: claim for label, _, claim in labelled(step)}
     against: dict[str, list[str]] = {label: list(claim.contradicts) for label, claim in claims.items()}
     protected: set[str] = set()
@@ -80,25 +93,33 @@ def accept(step: ProofreadInput, _prompt: Prompt, answer: ProofreadAnswer) -> Ac
         if label not in asked or label in protected or not repeats:
             kept[label] = claim.text
     unheeded = len((asked & claims.keys()) & kept.keys())
+    leading = {label.strip().upper() for label in answer.lead}
     labels = iter(claims)
     drafts: dict[str, SectionDraft] = {}
     for section, draft in step.drafts.items():
-        paragraphs = []
+        paragraphs: list[tuple[bool, DraftParagraph]] = []
         for paragraph in draft.paragraphs:
-            left = tuple(
-                claim.model_copy(update={"contradicts": tuple(dict.fromkeys(against[label]))})
-                for claim, label in zip(paragraph.claims, labels, strict=False)
+            # `labels` comes second: zip takes from its first argument before it notices that one is used up
+            labelled_claims = list(zip(paragraph.claims, labels, strict=False))
+            left = [
+                (label, claim.model_copy(update={"contradicts": tuple(dict.fromkeys(against[label]))}))
+                for claim, label in labelled_claims
                 if label in kept
-            )
+            ]
+            left.sort(key=lambda pair: pair[0] not in leading)
             if left:
-                paragraphs.append(DraftParagraph(claims=left))
-        drafts[section] = draft.model_copy(update={"paragraphs": tuple(paragraphs)})
+                leads = left[0][0] in leading
+                paragraphs.append((leads, DraftParagraph(claims=tuple(claim for _, claim in left))))
+        paragraphs.sort(key=lambda pair: not pair[0])
+        ordered = tuple(paragraph for _, paragraph in paragraphs)
+        drafts[section] = draft.model_copy(update={"paragraphs": ordered})
     notes = (f"{plural(unheeded, 'claim')} kept that repeat no earlier one",) if unheeded else ()
     return Accepted(Proofread(drafts=drafts), notes)
 
 
 def by_code(step: ProofreadInput, _documents: Sequence[Evidence]) -> Proofread | None:
     """One claim cannot repeat or contradict another."""
+    step = compared(step)
     return Proofread(drafts=step.drafts) if sum(1 for _ in labelled(step)) < 2 else None
 
 

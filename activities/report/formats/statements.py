@@ -287,6 +287,10 @@ WORDING: Mapping[str, Wording] = {
     "candidate_fields_unchecked": (
         "Of candidate {name} these fields have no quote that says so and are left out: {fields}."
     ),
+    "sections_not_compared": (
+        "The sections were not compared with each other: together they are too long, so that statements may "
+        "be repeated."
+    ),
     "report_cut": (
         "The report was too long to be published whole: the ends of its longest sections are missing."
     ),

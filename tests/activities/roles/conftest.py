@@ -99,7 +99,7 @@ DRAFTS = {
         paragraphs=(
             DraftParagraph(
                 claims=(
-                    claim("Metformin lowered the risk of dementia in older adults."),
+                    claim("Metformin lowered the risk of dementia in older adults.", "pmid:3"),
                     claim("Harms were mild in the groups studied."),
                 )
             ),

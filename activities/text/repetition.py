@@ -1,0 +1,89 @@
+"""Repetition across the sections of a report: found by comparing quotes and wording, and taken out."""
+
+from collections.abc import Mapping
+
+from rapidfuzz import fuzz
+
+from activities.steps import DraftClaim, DraftParagraph, SectionDraft
+from activities.text.stance import same
+from activities.verification.quote_check import normalise
+
+SIMILAR = 65.0
+"""`rapidfuzz` ratio of sorted words from which two claims on the same quotes make one statement."""
+Position = tuple[str, int, int]
+"""Section id, paragraph and claim."""
+
+
+def remove_repetition(
+    drafts: Mapping[str, SectionDraft], owners: Mapping[str, str] | None = None
+) -> dict[str, SectionDraft]:
+    """The drafts with each statement once.
+
+    A claim repeats another when both are wordings of one statement, or when it rests on no other quotes and
+    its wording is similar.
+    It stays in the section that owns its evidence (`owners`: evidence id -> section id), otherwise where it
+    stands first; the quotes of the one that is removed are added to it.
+    """
+    claims = {
+        (section, p, c): claim
+        for section, draft in drafts.items()
+        for p, paragraph in enumerate(draft.paragraphs)
+        for c, claim in enumerate(paragraph.claims)
+    }
+    kept: dict[Position, DraftClaim] = {}
+    for place in sorted(claims, key=lambda place: not _owns(place[0], claims[place], owners or {})):
+        claim = claims[place]
+        first = next((other for other, held in kept.items() if repeats(claim, held)), None)
+        if first is None:
+            kept[place] = claim
+        else:
+            kept[first] = _with_support(kept[first], claim)
+    return {
+        section: draft.model_copy(update={"paragraphs": _paragraphs(section, draft, kept)})
+        for section, draft in drafts.items()
+    }
+
+
+def repeats(one: DraftClaim, other: DraftClaim) -> bool:
+    """Whether two claims make one statement."""
+    quotes = _quotes(one)
+    if quotes and quotes <= _quotes(other):
+        return fuzz.token_sort_ratio(one.text, other.text) >= SIMILAR
+    return same(one.text, other.text)
+
+
+def repeated_share(drafts: Mapping[str, SectionDraft]) -> float:
+    """The share of claims that repeat a claim of an earlier section, 0 to 1."""
+    earlier: list[DraftClaim] = []
+    total = repeated = 0
+    for draft in drafts.values():
+        own = [claim for paragraph in draft.paragraphs for claim in paragraph.claims]
+        total += len(own)
+        repeated += sum(any(repeats(claim, other) for other in earlier) for claim in own)
+        earlier += own
+    return repeated / total if total else 0.0
+
+
+def _quotes(claim: DraftClaim) -> set[tuple[str, str]]:
+    return {(support.evidence_id, normalise(support.quote)) for support in claim.support}
+
+
+def _owns(section: str, claim: DraftClaim, owners: Mapping[str, str]) -> bool:
+    return any(owners.get(support.evidence_id) == section for support in claim.support)
+
+
+def _with_support(claim: DraftClaim, repeated: DraftClaim) -> DraftClaim:
+    support = tuple(dict.fromkeys((*claim.support, *repeated.support)))
+    contradicts = tuple(dict.fromkeys((*claim.contradicts, *repeated.contradicts)))
+    return claim.model_copy(update={"support": support, "contradicts": contradicts})
+
+
+def _paragraphs(
+    section: str, draft: SectionDraft, kept: Mapping[Position, DraftClaim]
+) -> tuple[DraftParagraph, ...]:
+    paragraphs = []
+    for p, paragraph in enumerate(draft.paragraphs):
+        places = ((section, p, c) for c in range(len(paragraph.claims)))
+        if claims := tuple(kept[place] for place in places if place in kept):
+            paragraphs.append(DraftParagraph(claims=claims))
+    return tuple(paragraphs)
