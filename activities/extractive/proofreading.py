@@ -8,7 +8,7 @@ from activities.text.stance import contradicts, one_work
 def proofread(step: ProofreadInput) -> Proofread:
     """Remove repetition, mark contradictions between sections, leave every quote and every text as it is."""
     earlier: list[DraftClaim] = []
-    drafts = remove_repetition(step.drafts, step.owners)
+    drafts = remove_repetition(step.drafts, step.owners, quotes_suffice=True)
     for section, draft in drafts.items():
         paragraphs: list[DraftParagraph] = []
         for paragraph in draft.paragraphs:

@@ -2,25 +2,26 @@
 
 from collections.abc import Mapping
 
-from rapidfuzz import fuzz
-
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft
-from activities.text.stance import same
+from activities.text.stance import same, same_direction
+from activities.text.tokens import terms, weak_stems
 from activities.verification.quote_check import normalise
 
-SIMILAR = 65.0
-"""`rapidfuzz` ratio of sorted words from which two claims on the same quotes make one statement."""
 Position = tuple[str, int, int]
 """Section id, paragraph and claim."""
 
 
 def remove_repetition(
-    drafts: Mapping[str, SectionDraft], owners: Mapping[str, str] | None = None
+    drafts: Mapping[str, SectionDraft],
+    owners: Mapping[str, str] | None = None,
+    *,
+    quotes_suffice: bool = False,
 ) -> dict[str, SectionDraft]:
     """The drafts with each statement once.
 
     A claim repeats another when both are wordings of one statement, or when it rests on no other quotes and
-    its wording is similar.
+    names nothing that the other does not name. Where claims are quotes (`quotes_suffice`), resting on no
+    other quotes is enough.
     It stays in the section that owns its evidence (`owners`: evidence id -> section id), otherwise where it
     stands first; the quotes of the one that is removed are added to it.
     """
@@ -33,7 +34,7 @@ def remove_repetition(
     kept: dict[Position, DraftClaim] = {}
     for place in sorted(claims, key=lambda place: not _owns(place[0], claims[place], owners or {})):
         claim = claims[place]
-        first = next((other for other, held in kept.items() if repeats(claim, held)), None)
+        first = next((other for other, held in kept.items() if repeats(claim, held, quotes_suffice)), None)
         if first is None:
             kept[place] = claim
         else:
@@ -44,11 +45,11 @@ def remove_repetition(
     }
 
 
-def repeats(one: DraftClaim, other: DraftClaim) -> bool:
+def repeats(one: DraftClaim, other: DraftClaim, quotes_suffice: bool = False) -> bool:
     """Whether two claims make one statement."""
     quotes = _quotes(one)
     if quotes and quotes <= _quotes(other):
-        return fuzz.token_sort_ratio(one.text, other.text) >= SIMILAR
+        return quotes_suffice or (_specific(one) <= _specific(other) and same_direction(one.text, other.text))
     return same(one.text, other.text)
 
 
@@ -66,6 +67,10 @@ def repeated_share(drafts: Mapping[str, SectionDraft]) -> float:
 
 def _quotes(claim: DraftClaim) -> set[tuple[str, str]]:
     return {(support.evidence_id, normalise(support.quote)) for support in claim.support}
+
+
+def _specific(claim: DraftClaim) -> set[str]:
+    return set(terms(claim.text)) - weak_stems()
 
 
 def _owns(section: str, claim: DraftClaim, owners: Mapping[str, str]) -> bool:

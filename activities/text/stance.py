@@ -35,9 +35,13 @@ def same(one: str, other: str) -> bool:
     return (
         set(terms(one)) - weak == set(terms(other)) - weak
         and _numbers(one) == _numbers(other)
-        and len(_NEGATION.findall(one)) == len(_NEGATION.findall(other))
-        and trend(one) == trend(other)
+        and same_direction(one, other)
     )
+
+
+def same_direction(one: str, other: str) -> bool:
+    """Whether two sentences have as many negations and point in one direction."""
+    return len(_NEGATION.findall(one)) == len(_NEGATION.findall(other)) and trend(one) == trend(other)
 
 
 def contradicts(one: str, other: str, question: str = "") -> bool:

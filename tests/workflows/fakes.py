@@ -61,6 +61,7 @@ from activities.steps import (
     TeamLedger,
     WriteInput,
 )
+from activities.text.repetition import remove_repetition
 from activities.types import (
     Criterion,
     Evidence,
@@ -386,7 +387,9 @@ class Fakes:
 
     @activity.defn
     async def proofread(self, step: ProofreadInput) -> Charged[Proofread]:
-        return await self._think("proofreader", step, lambda: Proofread(drafts=step.drafts))
+        """What code finds, as the role does before a model is asked."""
+        drafts = remove_repetition(step.drafts, step.owners)
+        return await self._think("proofreader", step, lambda: Proofread(drafts=drafts))
 
     @activity.defn
     async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:

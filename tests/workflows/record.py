@@ -104,6 +104,24 @@ async def parent_cancelled(stage: Stage) -> None:
     await keep("deep-parent-cancelled", run)
 
 
+async def drafted_at_once(stage: Stage) -> None:
+    """Sections are drafted at the same time and compared afterwards."""
+    stage.script.sufficient_at = 2
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    await keep("deep-drafted-at-once", run)
+
+
+async def drafting_cancelled(stage: Stage) -> None:
+    stage.script.before["long_writer"] = lambda step: takes(600) if step.section_id == "s2" else None
+    run = await stage.start(a_request("deep"))
+    await until(lambda: asyncio.sleep(0, stage.fakes.of("long_writer")), lambda done: len(done) == 2)
+    await run.handle.cancel()
+    with suppress(WorkflowFailureError):
+        await run.outcome()
+    await keep("deep-drafting-cancelled", run)
+
+
 async def first_run(stage: Stage, run: Run) -> Run:
     """The run a workflow id began with, which ended by continuing as new."""
     return Run(stage.client.get_workflow_handle(run.handle.id, run_id=run.handle.first_execution_run_id))
@@ -354,6 +372,8 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     auto,
     edited_plan,
     parent_cancelled,
+    drafted_at_once,
+    drafting_cancelled,
     pubmed,
     reflected,
     candidates,

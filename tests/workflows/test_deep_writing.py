@@ -11,33 +11,41 @@ from activities.steps import (
     DraftClaim,
     DraftParagraph,
     HypothesisInput,
+    PlanInput,
     Proofread,
     ProofreadInput,
     SectionDraft,
     WriteInput,
 )
-from activities.types import Identifiers, Support
+from activities.types import Identifiers, ModelChoice, ReportPlan, ReportPlanSection, Support
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.fakes import PROFILE, document, takes
 from workflows.types import ChooseCandidates
 
 
-async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> None:
-    def slow(step: WriteInput) -> None:
-        if step.section_id == "s2":
-            takes(600)
+async def drafted(stage: Stage, count: int) -> None:
+    """Wait until so many sections have been drafted."""
+    await until(lambda: asyncio.sleep(0, stage.fakes.of("long_writer")), lambda done: len(done) == count)
 
-    stage.script.before["long_writer"] = slow
+
+def drafts_of(stage: Stage) -> list[WriteInput]:
+    """What the long writer was given, in the order of the sections."""
+    steps = [call.step for call in stage.fakes.of("long_writer") if isinstance(call.step, WriteInput)]
+    return sorted(steps, key=lambda step: step.section_id)
+
+
+async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> None:
+    stage.script.before["long_writer"] = lambda step: takes(600) if step.section_id == "s2" else None
     run = await stage.start(a_request("deep"))
-    await run.until(lambda p: p.message.endswith("Section 2"))
+    await drafted(stage, 2)
     await run.handle.cancel()
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     report = await run.report()
     assert report.stop_reason == "cancelled"
-    written = [(c.step.section, c.paid) for c in stage.fakes.of("long_writer")]
-    assert written == [("s1", True), ("s2", False), ("s3", False)]
+    written = {c.step.section: c.paid for c in stage.fakes.of("long_writer")}
+    assert written == {"s1": True, "s2": False, "s3": True}
     assert all(section.claims for section in report.sections)
     assert [e.type for e in await run.events()].count("finished") == 1
 
@@ -47,28 +55,75 @@ async def test_a_section_is_written_while_others_are_still_researched(stage: Sta
     run = await stage.start(a_request("deep"))
     await stage.child(run, "s3").until(lambda p: p.phase == "judging")
     await run.until(lambda p: [s.status for s in p.sections] == ["complete", "complete", "running"])
-    await until(lambda: asyncio.sleep(0, stage.fakes.of("long_writer")), lambda done: len(done) == 2)
-    first, second = (c.step for c in stage.fakes.of("long_writer"))
-    assert isinstance(second, WriteInput)
-    assert (first.section, second.section) == ("s1", "s2")
-    assert second.written
+    await drafted(stage, 2)
+    assert [step.section_id for step in drafts_of(stage)] == ["s1", "s2"]
     assert (await stage.child(run, "s3").progress()).phase == "judging"
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
-    assert [c.step.section for c in stage.fakes.of("long_writer")] == ["s1", "s2", "s3"]
+    assert [step.section_id for step in drafts_of(stage)] == ["s1", "s2", "s3"]
+
+
+async def test_sections_are_drafted_at_the_same_time_and_compared_once(stage: Stage) -> None:
+    stage.script.model_seconds = 0.5
+    _, report, _ = await stage.play(a_request("deep"))
+    calls = stage.fakes.of("long_writer")
+    assert len(calls) == 3
+    assert max(call.began for call in calls) < min(call.ended for call in calls)
+    for step in drafts_of(stage):
+        assert step.written == ()
+        assert step.other_sections == tuple(
+            question_of(name) for name in ("s1", "s2", "s3") if name != step.section_id
+        )
+    (compared,) = stage.fakes.of("proofreader")
+    assert compared.paid
+    assert compared.began >= max(call.ended for call in calls)
+    assert isinstance(compared.step, ProofreadInput)
+    assert list(compared.step.drafts) == ["s1", "s2", "s3"]
+    assert all(section.claims for section in report.sections)
+
+
+async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reported_once(
+    stage: Stage,
+) -> None:
+    """The common work is about the third section's question."""
+
+    def search(task: Any) -> Any:
+        own = document(task.source, task.query.text)
+        common = document(task.source, "about question 3").model_copy(update={"title": "On question 3"})
+        return [common, own]
+
+    def plan(step: PlanInput) -> ReportPlan:
+        outline = [ReportPlanSection(title=f"Part {n}", key_question=f"question {w}") for n, w in parts]
+        return ReportPlan(report_title="A plan", report_outline=tuple(outline))
+
+    parts = ((1, "alpha"), (2, "beta"), (3, "gamma"))
+    stage.script.search = search
+    stage.script.answers["planner"] = plan
+    _, report, _ = await stage.play(a_request("deep", sources=("alpha",)))
+    common = document("alpha", "about question 3").evidence_id
+    owned = [step.section_id for step in drafts_of(stage) if common not in step.shared]
+    assert len(owned) == 1, "one section owns it, the others were told that it is another's"
+    citing = [s.id for s in report.sections for c in s.claims if common in {q.evidence_id for q in c.support}]
+    assert citing == owned
+
+
+async def test_without_a_model_each_section_is_written_after_the_one_before(stage: Stage) -> None:
+    stage.script.models = {"default": ModelChoice()}
+    _, report, _ = await stage.play(a_request("deep"))
+    for number, step in enumerate(drafts_of(stage)):
+        earlier = [claim.id for s in report.sections[:number] for claim in s.claims]
+        assert [claim.id for claim in step.written] == earlier
+    assert not stage.fakes.of("proofreader")
 
 
 async def test_a_cancel_keeps_what_was_written_while_others_were_researched(stage: Stage) -> None:
     stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
     run = await stage.start(a_request("deep"))
-    await until(lambda: asyncio.sleep(0, stage.fakes.of("long_writer")), lambda done: len(done) == 2)
+    await drafted(stage, 2)
     await run.handle.cancel()
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
-    assert [(c.step.section, c.paid) for c in stage.fakes.of("long_writer")] == [
-        ("s1", True),
-        ("s2", True),
-        ("s3", False),
-    ]
+    written = {c.step.section: c.paid for c in stage.fakes.of("long_writer")}
+    assert written == {"s1": True, "s2": True, "s3": False}
     assert [s.status for s in (await run.report()).sections] == ["complete", "complete", "cancelled"]
 
 
@@ -94,46 +149,19 @@ async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage
     assert (counts.identified, counts.duplicates, counts.screened, counts.included) == (3, 2, 1, 1)
 
 
-async def test_each_section_is_written_knowing_what_the_others_said(stage: Stage) -> None:
-    _, report, _ = await stage.play(a_request("deep"))
-    steps = [c.step for c in stage.fakes.of("long_writer") if isinstance(c.step, WriteInput)]
-    assert [s.section_id for s in steps] == ["s1", "s2", "s3"]
-    for number, step in enumerate(steps):
-        earlier = [claim.id for s in report.sections[:number] for claim in s.claims]
-        assert [claim.id for claim in step.written] == earlier
-
-
 async def test_a_contradiction_between_sections_is_kept_on_both_sides(stage: Stage) -> None:
-    def write(step: WriteInput) -> SectionDraft:
-        ref = step.evidence[0]
-        query = ref.title.removesuffix(f" in {ref.source}")
-        assert query
-        text = step.written[0].text if step.written else ""
-        quote = quotes[ref.evidence_id]
-        return SectionDraft(
-            paragraphs=(
-                DraftParagraph(
-                    claims=(
-                        DraftClaim(
-                            text=quote,
-                            support=(Support(evidence_id=ref.evidence_id, quote=quote),),
-                            contradicts=(step.written[0].id,) if text else (),
-                        ),
-                    )
-                ),
-            )
-        )
-
-    quotes: dict[str, str] = {}
-
-    def search(task: Any) -> Any:
-        found = document(task.source, task.query.text)
-        quotes[found.evidence_id] = found.text
-        return [found]
+    def compare(step: ProofreadInput) -> Proofread:
+        """The first claims of the two sections contradict each other."""
+        one, other = (draft.paragraphs[0].claims[0] for draft in step.drafts.values())
+        drafts = {}
+        for (name, draft), against in zip(step.drafts.items(), (other, one), strict=True):
+            first = draft.paragraphs[0].claims[0].model_copy(update={"contradicts": (against.text,)})
+            rest = draft.paragraphs[1:]
+            drafts[name] = draft.model_copy(update={"paragraphs": (DraftParagraph(claims=(first,)), *rest)})
+        return Proofread(drafts=drafts)
 
     stage.script.sections = 2
-    stage.script.search = search
-    stage.script.answers["long_writer"] = write
+    stage.script.answers["proofreader"] = compare
     _, report, _ = await stage.play(a_request("deep"))
     one, other = (section.claims[0] for section in report.sections)
     assert one.contradicts == (other.id,)

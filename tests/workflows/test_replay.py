@@ -40,6 +40,8 @@ CONTAINS: dict[str, set[str]] = {
     "deep-candidates-section": {"add_source", "grant", "pause", "resume", "steer"},
     "deep-continued": {"continued_as_new"},
     "deep-continuing": {"continues_as_new", "write_section"},
+    "deep-drafted-at-once": {"write_section", "proofread"},
+    "deep-drafting-cancelled": {"cancel_requested", "canceled", "proofread"},
     "deep-edited-plan": {"edit_plan", "approve", "write_section"},
     "deep-finished": {"pause", "finish_now"},
     "deep-finished-section": {"pause", "finish_now"},
