@@ -13,9 +13,9 @@ from activities.text.facets import (
     facet_of,
     facet_of_section,
 )
-from activities.text.ranking import Item, Ranked, bag, diverse, rank, relevant, similarity
+from activities.text.ranking import Item, Needle, Ranked, diverse, rank, relevant, similarity
 from activities.text.stance import contradicts, one_work, same
-from activities.text.tokens import is_function, phrases, terms, weak_stems
+from activities.text.tokens import is_function
 from activities.types import Evidence, Support
 from activities.verification.quote_check import normalise
 
@@ -199,8 +199,8 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
 
 
 def never_said(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """The names of a question that no document holds, as typed."""
-    held = {term for document in documents for term in bag(document)}
-    weak = weak_stems()
-    names = {name: set(terms(name)) - weak for name in phrases(question)} if documents else {}
-    return tuple(name for name, words in names.items() if words and not words & held)
+    """The things a question names that no document speaks of, as typed."""
+    missing = [{w.shown for w in item.missing} for item in rank(question, documents)]
+    if not missing:
+        return ()
+    return tuple(w.shown for w in Needle(question).words if all(w.shown in names for names in missing))

@@ -13,23 +13,30 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from activities.text.drugs import spellings
+from activities.text.abbreviations import Abbreviations
+from activities.text.concepts import TECHNICAL, Concepts, Word
 from activities.text.facets import Facet, bears_on
 from activities.text.parts import Part
 from activities.text.sentences import Sentence, sentences
 from activities.text.tokens import (
-    looks_special,
     pairs,
-    phrases,
-    stem,
     terms,
     weak_stems,
-    without_markup,
 )
 from activities.types import Evidence
 
-RELEVANT = 0.38
+RELEVANT = 0.5
 """Relevance from which an item is held to help with the question (0 to 1)."""
+_DIRECTNESS = {
+    "missing": -1.45, "best": 1.97, "focus": 1.0, "main": 3.69, "main_things": -0.46, "named": 0.61, "title": 3.03,
+}  # fmt: skip
+_CONSTANT = -4.27
+"""Weights of a logistic regression, chosen on the half `choosing` of PubMedQA's questions and their variants
+(`benchmarks/relevance.py`): does the work that answers a question answer it in these words? By name: how
+technical the most technical word is that is missing; the share of the question in the best sentence, in the
+work with saturation, in its title and conclusions, of its things there, how many things are named, and the
+share of the question in the title."""
+_THING = 0.5
 BESIDE_THE_BEST = 0.6
 """An item under this share of the best one's relevance does not help beside it."""
 ANSWERS = 0.45
@@ -40,18 +47,21 @@ _TITLE_COUNT = 2
 """A term in the title counts as so many occurrences: titles say what a work is about."""
 _PAIR = 0.5
 """Weight of two neighbouring words of a question over that of the lighter one."""
-_TITLE_SHARE = 0.2
-"""How much the title alone decides of a work's relevance."""
 _WEAK_WEIGHT = (1.0, 0.6, 0.3)
 """Weight of a common word (prevent, risk) beside none, one, or more specific ones."""
 _MANY_DIGITS = 0.07
-_TOO_FEW = 0.5
-_HALF_A_NAME = 0.87
-_BEGINNING = 6
-"""Letters by which `Austria` and `Austrian` are the same name."""
-_NAME_MISSING = (1.0, 0.9, 0.5)
-"""For a work that holds every name of the question, lacks less than half of them, or half and more: what is
-said of colorectal cancer answers no question about aspirin and colorectal cancer."""
+_ANY = 0.35
+"""Weight of a word that names nothing in particular, to which `Word.technical` is added."""
+_ANY_NOUN = 0.25
+"""`Word.technical` that a work must speak of where the question names no thing."""
+_MANY_NAMED = 3
+SURE = 0.9
+"""`Word.technical` of a name that no work can do without."""
+ON_ANOTHER_THING = 0.3
+"""Relevance is cut to this share for a work that does not speak of a thing the question names: what is said of
+vitamin C answers no question about vitamin E."""
+ABBREVIATED = 20_000
+"""Characters of a text in which abbreviations are defined."""
 
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
@@ -93,6 +103,10 @@ class Item:
     document: Evidence
     relevance: float
     ranked: tuple[Ranked, ...]
+    near: float = 0.0
+    """Relevance but for what is missing."""
+    missing: tuple[Word, ...] = ()
+    """Things the question names that the work does not speak of."""
 
     @property
     def best(self) -> float:
@@ -101,74 +115,91 @@ class Item:
 
 
 class Needle:
-    """A question as weighted terms."""
+    """A question as weighted words, to be looked for in documents."""
 
     def __init__(self, question: str, documents: Sequence[Evidence] = ()) -> None:
-        question = without_markup(question)
-        bags = [bag(document) for document in documents]
-        special = {t for p in phrases(question) for w in p.split() if looks_special(w) for t in terms(w)}
+        known = Abbreviations(d.text[:ABBREVIATED] for d in documents)
+        self.concepts = Concepts(question, known)
+        self.words = self.concepts.words
         weak = weak_stems()
-        self.weights: dict[str, float] = {}
-        total = len(bags)
-        asked = dict.fromkeys(terms(question))
-        self.strong = frozenset(t for t in asked if t not in weak)
+        self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
-        for term in asked:
-            base = small if term in weak else 1.5 if term in special else 1.0
-            holders = sum(term in b for b in bags)
+        self._readings = [self._read(document) for document in documents]
+        total = len(documents)
+        self.weights: list[float] = []
+        for place, word in enumerate(self.words):
+            base = small if set(word.terms) <= weak else _ANY + word.technical
+            holders = sum(place in reading.spoken for reading in self._readings)
             rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
-            self.weights[term] = base * rare
-        split = [(self.strong & set(terms(p)), initials(p)) for p in phrases(question)]
-        self.named = [(words, short) for words, short in split if words]
-        self.names = [words for words, _ in self.named if len(words) > 1]
-        called = [(name in question, terms(name)) for name in spellings(question)]
-        self.drugs = tuple(t for own, words in called if own or len(words) == 1 for t in words)
-        for phrase in phrases(question):
-            for one, other in pairwise(terms(phrase)):
-                if one != other and {one, other} <= self.strong:
-                    weight = _PAIR * min(self.weights[one], self.weights[other])
-                    self.weights[f"{one} {other}"] = weight
-        self.total = sum(self.weights.values())
+            self.weights.append(base * rare)
+        self.pairs: dict[tuple[int, int], float] = {}
+        for one, other in pairwise(range(len(self.words))):
+            if not {*self.words[one].terms, *self.words[other].terms} & weak:
+                self.pairs[one, other] = _PAIR * min(self.weights[one], self.weights[other])
+        self.total = sum(self.weights) + sum(self.pairs.values())
 
-    def coverage(self, held: Collection[str]) -> float:
-        """Share of the question's weight in a set of terms and pairs."""
-        return sum(w for t, w in self.weights.items() if t in held) / self.total if self.total else 0.0
+    def readings(self) -> list["Reading"]:
+        """One reading a document, in their order."""
+        return self._readings
 
-    def focus(self, counts: Mapping[str, int]) -> float:
-        """Coverage with saturation: a term said once in passing counts for less than one said often."""
+    def _read(self, document: Evidence) -> "Reading":
+        said = sentences(document)
+        title = terms(document.title)
+        subjects = document.facts.get("mesh", "")
+        rows = [s.terms for s in said] + [title, terms(subjects)]
+        texts = [s.text for s in said] + [document.title, subjects]
+        spoken = self.concepts.read(rows, texts)
+        counts = Counter(place for places in spoken[:-1] for place in places)
+        for place in spoken[-2]:
+            counts[place] += _TITLE_COUNT - 1
+        everything = frozenset().union(*spoken)
+        untitled = not title or document.text.startswith(document.title[:40])
+        return Reading(
+            tuple(spoken[:-2]), spoken[-2], everything, counts, self._missing(everything, untitled)
+        )
+
+    def _missing(self, spoken: Collection[int], untitled: bool) -> tuple[Word, ...]:
+        """The things a question names that a work does not speak of. A work without its title may be about
+        one that its abstract takes for granted."""
+        needed = [w for w in self.words if w.technical >= TECHNICAL] or [
+            w for w in self.words if w.technical >= _ANY_NOUN
+        ]
+        missing = [w for place, w in enumerate(self.words) if w in needed and place not in spoken]
+        if untitled and len(missing) == 1 and len(needed) > _MANY_NAMED and missing[0].technical < SURE:
+            return ()
+        return tuple(missing)
+
+    def coverage(self, spoken: Collection[int]) -> float:
+        """Share of the question's weight in the words that are spoken of."""
         if not self.total:
             return 0.0
-        held = ((w, counts.get(t, 0)) for t, w in self.weights.items())
-        return sum(w * n / (n + _SATURATION) for w, n in held) / self.total
+        held = sum(self.weights[place] for place in spoken)
+        held += sum(w for (one, other), w in self.pairs.items() if one in spoken and other in spoken)
+        return held / self.total
 
-    def off_topic(self, held: Collection[str], *, titled: bool = True) -> float:
-        """1 for a work that may be about the question; less for one that holds too few of its specific terms,
-        or only half of a name (another cancer than breast cancer), or lacks names altogether. A text without
-        its title may be about a name it never says."""
-        # a class is named by the end of its members' names: statins, atorvastatin
-        absent = tuple(t for t in self.strong if t not in held and len(t) >= _BEGINNING)
-        held = {*held, *(t for t in absent if any(h.endswith(t) for h in held))}
-        beginnings = {t[:_BEGINNING] for t in held}
-        missing = sum(
-            short not in held and not any(t in held or t[:_BEGINNING] in beginnings for t in words)
-            for words, short in self.named
-        )
-        factor = 1.0
-        if missing and titled:
-            factor = _NAME_MISSING[1 if 2 * missing < len(self.named) else 2]
-        if self.drugs and not any(d in held for d in self.drugs):
-            factor = min(factor, _NAME_MISSING[2])
-        if sum(t in held for t in self.strong) < min(2, len(self.strong)):
-            factor *= _TOO_FEW
-        if any(0 < sum(t in held for t in name) < len(name) for name in self.names):
-            factor *= _HALF_A_NAME
-        return factor
+    def focus(self, reading: "Reading") -> float:
+        """Coverage with saturation: a word said once in passing counts for less than one said often."""
+        if not self.total:
+            return 0.0
+        counts = reading.counts
+        held = sum(w * counts[p] / (counts[p] + _SATURATION) for p, w in enumerate(self.weights))
+        for (one, other), weight in self.pairs.items():
+            together = sum(one in s and other in s for s in (*reading.sentences, reading.title))
+            held += weight * together / (together + _SATURATION)
+        return held / self.total
 
 
-def initials(phrase: str) -> str:
-    """`double-balloon enteroscopy` -> the comparison form of DBE; empty for a single word."""
-    words = re.split(r"[\s-]+", phrase)
-    return stem("".join(w[0] for w in words if w).casefold()) if len(words) > 1 else ""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a document speaks of, by places of the question's words."""
+
+    sentences: tuple[frozenset[int], ...]
+    title: frozenset[int]
+    spoken: frozenset[int]
+    """Anywhere, its indexing terms included."""
+    counts: Mapping[int, int]
+    missing: tuple[Word, ...]
+    """Things that the question names and the document does not speak of."""
 
 
 def bag(document: Evidence) -> Mapping[str, int]:
@@ -194,20 +225,36 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
     Sentences that speak of the facet are put before the others."""
     needle = Needle(question, documents)
     items: list[Item] = []
-    for document in documents:
-        counts = bag(document)
-        focus = needle.focus(counts)
-        ranked = [score(s, needle, focus, facet) for s in sentences(document)]
+    for document, reading in zip(documents, needle.readings(), strict=True):
+        focus = needle.focus(reading)
+        said = sentences(document)
+        ranked = [
+            score(sentence, needle.coverage(spoken), focus, facet)
+            for sentence, spoken in zip(said, reading.sentences, strict=True)
+        ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
-        best = max((r.coverage for r in ranked), default=0.0)
-        relevance = 0.55 * focus + 0.45 * best if ranked else 0.0
-        title = terms(document.title)
-        if title and ranked:
-            about = needle.coverage({*title, *pairs(title)})
-            relevance = (1 - _TITLE_SHARE) * relevance + _TITLE_SHARE * about
-        relevance *= needle.off_topic(counts, titled=bool(title))
-        items.append(Item(document, round(min(relevance, 1.0), 4), tuple(ranked)))
+        near = _directness(needle, reading, said, focus) if ranked else 0.0
+        relevance = near * ON_ANOTHER_THING if reading.missing else near
+        items.append(Item(document, round(relevance, 4), tuple(ranked), round(near, 4), reading.missing))
     return items
+
+
+def _directness(needle: Needle, reading: Reading, said: Sequence[Sentence], focus: float) -> float:
+    """How likely a work is about the question, 0 to 1: a logistic model of what it speaks of."""
+    words = needle.words
+    concluding = [spoken for s, spoken in zip(said, reading.sentences, strict=True) if s.part == "conclusion"]
+    main = reading.title.union(*concluding)
+    things = [place for place, word in enumerate(words) if word.technical >= _THING]
+    values = {
+        "missing": max((w.technical for p, w in enumerate(words) if p not in reading.spoken), default=0.0),
+        "best": max((needle.coverage(spoken) for spoken in reading.sentences), default=0.0),
+        "focus": focus,
+        "main": needle.coverage(main),
+        "main_things": sum(p in main for p in things) / len(things) if things else 0.5,
+        "named": sum(words[place].technical for place in reading.spoken),
+        "title": needle.coverage(reading.title),
+    }
+    return 1 / (1 + math.exp(-_CONSTANT - sum(_DIRECTNESS[name] * value for name, value in values.items())))
 
 
 def relevant(items: Sequence[Item]) -> list[Item]:
@@ -216,10 +263,9 @@ def relevant(items: Sequence[Item]) -> list[Item]:
     return [i for i in items if i.relevance >= floor and i.ranked]
 
 
-def score(sentence: Sentence, needle: Needle, focus: float, facet: Facet | None = None) -> Ranked:
+def score(sentence: Sentence, own: float, focus: float, facet: Facet | None = None) -> Ranked:
     """How well a sentence answers: its own coverage, its document's focus, its part of the work, its aspect,
     and whether it can stand alone."""
-    own = needle.coverage(sentence.held)
     value = (0.6 * own + 0.4 * focus) * _PART_WEIGHT[sentence.part]
     if facet is not None and facet.name != "findings":
         value *= 1.3 if bears_on(facet, sentence) else 0.8

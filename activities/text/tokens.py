@@ -55,8 +55,10 @@ _local = threading.local()
 
 
 def fold(text: str) -> str:
-    """NFKC, plain dashes and apostrophes, Greek letters by name, case folded: for comparing only."""
+    """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded: for comparing only."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
     text = _DASHES.sub("-", text)
     return "".join(_GREEK.get(c, c) for c in text)
 

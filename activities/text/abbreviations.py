@@ -1,0 +1,30 @@
+"""The abbreviations that the texts at hand define, in both directions."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+
+from activities.text.entities import abbreviations
+from activities.text.tokens import fold
+
+
+@lru_cache(maxsize=1024)
+def _defined(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(abbreviations(text).items())
+
+
+class Abbreviations:
+    """Short and long forms, from the definitions in some texts."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._others: dict[str, set[str]] = defaultdict(set)
+        for text in texts:
+            for short, long in _defined(text):
+                self._others[fold(short)].add(long)
+                self._others[fold(long)].add(short)
+
+    def of(self, name: str) -> tuple[str, ...]:
+        """The long forms of an abbreviation, the abbreviations of a long form."""
+        plain = fold(name)
+        found = self._others.get(plain) or self._others.get(plain.removesuffix("s"), set())
+        return tuple(sorted(found))

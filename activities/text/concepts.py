@@ -1,0 +1,293 @@
+"""The words of a question and everything a text may call them by.
+
+A text speaks of a word of a question when it has the word in any form, a synonym, a narrower word, the noun of
+an adjective, or an abbreviation or its long form as one of the texts at hand defines it. Several words of a
+question that are one name (`heart attack`) are matched by what stands for the name as well.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from activities.text import thesaurus
+from activities.text.abbreviations import Abbreviations
+from activities.text.entities import link, synonyms
+from activities.text.tokens import fold, is_function, looks_special, terms, weak_stems, without_markup
+
+LONGEST_NAME = 5
+"""Words of a question that are looked up together at most."""
+TECHNICAL = 0.6
+"""`Word.technical` from which a text that does not speak of a word is about something else."""
+
+NAMED = 0.7
+"""`Word.technical` at least of a word written with a capital within a sentence."""
+
+ENTITY = 0.8
+"""`Word.technical` at least of a word of a drug, disease, symptom or substance that the vocabularies hold."""
+MOST_SYNONYMS = 40
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
+_BODY_AND_MATTER = frozenset({"08", "13", "26", "27"})
+"""WordNet's files of the body, food, states (diseases are among them) and substances."""
+_THINGS = _BODY_AND_MATTER | {"04", "06", "18", "19", "22"}
+"""The same with acts (operations), artefacts (drugs are among them), people, phenomena, processes."""
+_PREFIXES = frozenset(
+    {"non", "pre", "post", "multi", "anti", "over", "inter", "intra", "trans", "semi", "auto"}
+)
+_COMPARED = re.compile(r"(?:i?er|i?est)$")
+_SHARED = 6
+_DIFFERENT = 3
+_LEAST_VARIANT = 3
+"""Letters of a variant of one word at least; shorter ones are ambiguous."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word of a question."""
+
+    shown: str
+    terms: tuple[str, ...]
+    """Its comparison forms."""
+    technical: float
+    """0 to 1: how surely it names one thing, so that a text on another thing answers another question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One or more neighbouring words of a question and what else they are called."""
+
+    places: tuple[int, ...]
+    """Places of its content words among the question's."""
+    variants: tuple[tuple[str, ...], ...]
+    """Comparison forms of each other name."""
+
+
+class Concepts:
+    """A question as words and names."""
+
+    def __init__(self, question: str, abbreviations: Abbreviations | None = None) -> None:
+        plain = fold(without_markup(question))
+        bare = without_markup(question)
+        shown = bare if len(bare) == len(plain) else plain
+        if sum(c.isupper() for c in shown) > 0.6 * sum(c.isalpha() for c in shown):
+            shown = plain
+        tokens = list(_tokens(plain))
+        self.words: list[Word] = []
+        place_of: dict[int, int] = {}
+        named = _named_by_capitals(shown, tokens)
+        entities = [(e.start, e.end) for e in link(plain)]
+        for number, (token, start, end) in enumerate(tokens):
+            found = tuple(terms(token))
+            if found:
+                place_of[number] = len(self.words)
+                surface = shown[start:end]
+                sure = technical(surface)
+                if number in named:
+                    sure = max(sure, NAMED)
+                if sure and any(first <= start and end <= last for first, last in entities):
+                    sure = max(sure, ENTITY)
+                self.words.append(Word(surface, found, sure))
+        self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
+        self._marks = {
+            place: mark for place, word in enumerate(self.words) if (mark := _compact(word.shown)) is not None
+        }
+
+    def _named(
+        self,
+        plain: str,
+        tokens: Sequence[tuple[str, int, int]],
+        place_of: Mapping[int, int],
+        abbreviations: Abbreviations,
+    ) -> Iterator[Name]:
+        for size in range(LONGEST_NAME, 0, -1):
+            for first in range(len(tokens) - size + 1):
+                last = first + size - 1
+                if first not in place_of or last not in place_of:
+                    continue
+                text = plain[tokens[first][1] : tokens[last][2]].removesuffix("'s")
+                if size > 1 and not re.fullmatch(r"[\w\s'/-]+", text):
+                    continue
+                places = tuple(place_of[n] for n in range(first, last + 1) if n in place_of)
+                variants = _variants(text, self.words[places[0]].technical, abbreviations)
+                own = tuple(t for p in places for t in self.words[p].terms)
+                variants = tuple(v for v in variants if v != own)
+                if variants:
+                    yield Name(places, variants)
+
+    def read(self, rows: Sequence[Sequence[str]], texts: Sequence[str]) -> list[frozenset[int]]:
+        """For each sentence the places of the words it speaks of. `rows`: the comparison forms of the sentences
+        in order; `texts`: the same sentences as they stand."""
+        held = {term for row in rows for term in row}
+        near = {p for p, word in enumerate(self.words) if _has(word, held)}
+        marks = [compact(text) if self._marks else "" for text in texts]
+        names = [
+            Name(name.places, possible)
+            for name in self.names
+            if (possible := tuple(v for v in name.variants if _possible(v, held)))
+        ]
+        return [self._spoken(row, mark, near, names) for row, mark in zip(rows, marks, strict=True)]
+
+    def _spoken(
+        self, row: Sequence[str], mark: str, near: Collection[int], names: Iterable[Name]
+    ) -> frozenset[int]:
+        held = frozenset(row)
+        found = {place for place in near if _has(self.words[place], held)}
+        found |= {place for place, pattern in self._marks.items() if pattern.search(mark)}
+        for name in names:
+            if not found.issuperset(name.places) and any(_said(v, row, held) for v in name.variants):
+                found.update(name.places)
+        return frozenset(found)
+
+
+def _tokens(plain: str) -> Iterator[tuple[str, int, int]]:
+    """The words of a folded text with their places; the parts of a compound (`pain-related`) one by one, unless
+    it is a name (`IL-6`)."""
+    for match in _TOKEN.finditer(plain):
+        text = match.group().removesuffix("'s")
+        parts = re.split(r"[-/]", text)
+        if len(parts) == 1 or not all(p.isalpha() and len(p) > 2 for p in parts):
+            yield text, match.start(), match.start() + len(text)
+            continue
+        start = match.start()
+        for part in parts:
+            yield part, start, start + len(part)
+            start += len(part) + 1
+
+
+def _named_by_capitals(shown: str, tokens: Sequence[tuple[str, int, int]]) -> frozenset[int]:
+    """Words that begin with a capital though no sentence does; none in a text whose words mostly do."""
+    content = [n for n, (token, _, _) in enumerate(tokens) if not is_function(token)]
+    capital = {n for n in content if shown[tokens[n][1]].isupper()}
+    inner = {n for n in capital if re.search(r"[\w,)]\s+$", shown[: tokens[n][1]])}
+    return frozenset(inner) if 2 * len(capital) <= len(content) else frozenset()
+
+
+def technical(word: str) -> float:
+    """How surely a word names one thing: names with digits or capitals inside, words that no dictionary of
+    general English has, and nouns for things of few meanings."""
+    plain = fold(word).removesuffix("'s")
+    bare = plain.replace("-", "").replace("/", "")
+    if is_function(plain) or not bare or all(t in weak_stems() for t in terms(plain)):
+        return 0.0
+    if any(c.isdigit() for c in bare) or (len(word) > 1 and any(c.isupper() for c in word[1:])):
+        return 1.0
+    kinds = thesaurus.parts_of_speech(plain)
+    if not kinds:
+        return _unknown(plain)
+    if not thesaurus.mostly_noun(plain):
+        if "a" in kinds and thesaurus.relational(plain):
+            return 0.65
+        return 0.5 if looks_special(word) or ("a" in kinds and thesaurus.met(plain) == 0) else 0.1
+    meanings, met, files = thesaurus.senses(plain), thesaurus.met(plain), thesaurus.files(plain)
+    if files[0] in _BODY_AND_MATTER and meanings <= 8:
+        return 0.8 if meanings <= 2 and met <= 10 else 0.7
+    if files[0] in _THINGS and meanings <= 3 and met <= 15:
+        return 0.5 if thesaurus.of_verb(plain) else 0.65
+    if meanings <= 3 and met <= 10:
+        return 0.5
+    return 0.25 if met < 40 else 0.15
+
+
+def _unknown(plain: str) -> float:
+    """`technical` of a word that is not in WordNet: a form of an adjective, two words written as one, or a
+    name."""
+    for stem_ in {_COMPARED.sub("", plain), _COMPARED.sub("e", plain), _COMPARED.sub("y", plain)} - {plain}:
+        if "a" in thesaurus.parts_of_speech(stem_) or "a" in thesaurus.parts_of_speech(stem_[:-1]):
+            return 0.1
+    if _last_part(plain):
+        return 0.65
+    return 0.9 if len(plain) > 3 else 0.5
+
+
+@lru_cache(maxsize=4096)
+def _last_part(plain: str) -> str:
+    """The second of two words that are written as one (`shockwave`); empty for another word."""
+    for cut in range(3, len(plain) - 3):
+        if all(thesaurus.senses(part) or part in _PREFIXES for part in (plain[:cut], plain[cut:])):
+            return plain[cut:]
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _other_names(text: str) -> tuple[str, ...]:
+    """What a phrase is also called, by the vocabularies of drugs and diseases and by the thesaurus."""
+    return tuple(
+        sorted({*thesaurus.synonyms(text), *thesaurus.narrower(text), *synonyms(text, MOST_SYNONYMS)})
+    )
+
+
+def _variants(text: str, technical_word: float, abbreviations: Abbreviations) -> tuple[tuple[str, ...], ...]:
+    weak = weak_stems()
+    found: dict[tuple[str, ...], None] = {}
+    for other in _other_names(text):
+        forms = tuple(terms(other))
+        if not forms or all(f in weak for f in forms):
+            continue
+        if len(forms) == 1 and len(other) < _LEAST_VARIANT:
+            continue
+        found[forms] = None
+    if not thesaurus.senses(text) and (part := _last_part(text)):
+        found[tuple(terms(part))] = None
+    for other in abbreviations.of(text):
+        forms = tuple(terms(other))
+        if forms:
+            found[forms] = None
+    return tuple(found)
+
+
+def _has(word: Word, held: Collection[str]) -> bool:
+    return all(_form(term, held, exact=word.technical >= 1.0) for term in word.terms)
+
+
+def _form(term: str, held: Collection[str], *, exact: bool) -> bool:
+    """Whether a text has a word in any form: a longer word that ends or begins with it (statin, atorvastatin;
+    tonsil, tonsillectomy) or one with the same beginning and another ending (cirrhosis, cirrhotic)."""
+    if term in held:
+        return True
+    if len(term) < _SHARED:
+        return False
+    if any(other.endswith(term) for other in held):
+        return True
+    return not exact and any(other.startswith(term) or _akin(term, other) for other in held)
+
+
+def _akin(one: str, other: str) -> bool:
+    if one[:_SHARED] != other[:_SHARED]:
+        return False
+    shared = _SHARED
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return max(len(one), len(other)) - shared <= _DIFFERENT
+
+
+def _possible(variant: Sequence[str], held: Collection[str]) -> bool:
+    if len(variant) == 1:
+        return _form(variant[0], held, exact=True)
+    return all(form in held for form in variant)
+
+
+def _said(variant: Sequence[str], row: Sequence[str], held: Collection[str]) -> bool:
+    """Whether a sentence has a variant, its words close together."""
+    return _possible(variant, held) and (len(variant) == 1 or _together(variant, row))
+
+
+def _together(variant: Sequence[str], row: Sequence[str]) -> bool:
+    """All the forms within a run of twice as many words."""
+    wanted = set(variant)
+    span = 2 * len(variant)
+    places = [n for n, form in enumerate(row) if form in wanted]
+    return any(wanted <= {row[n] for n in places if start <= n < start + span} for start in places)
+
+
+def _compact(word: str) -> re.Pattern[str] | None:
+    """A name of letters and digits as it stands in a text without spaces and marks: CA19-9, CA 19-9."""
+    bare = re.sub(r"[^a-z0-9]", "", fold(word))
+    if len(bare) < 3 or not re.search(r"[a-z]", bare) or not re.search(r"\d", bare):
+        return None
+    return re.compile(rf"(?<![a-z0-9]){re.escape(bare)}(?![0-9])")
+
+
+def compact(text: str) -> str:
+    """A text in which names of letters and digits stand without spaces and marks."""
+    return re.sub(r"(?<=[a-z0-9])[\s().,/-]+(?=\d)|(?<=\d)[-/.,](?=[a-z0-9])", "", fold(text))

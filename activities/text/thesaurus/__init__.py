@@ -1,0 +1,205 @@
+"""What else a word or phrase of English is called: synonyms, narrower words, and the noun behind an adjective.
+
+From WordNet 3.1 (Princeton University; `LICENSE` beside this file), reduced by `build.py` to the words, their
+hypernyms and their derivations. Read at first use; 83,000 synsets.
+"""
+
+import gzip
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+COMMON_SENSES = 3
+"""Senses of a word that are looked at, the most frequent first; rarer ones mislead more than they help."""
+MOST_NARROWER = 60
+"""A word with more narrower words than this (`disease`) names a field and not a thing."""
+_PLURALS = (
+    ("ies", "y"),
+    ("sses", "ss"),
+    ("ses", "sis"),
+    ("ices", "ix"),
+    ("men", "man"),
+    ("es", ""),
+    ("s", ""),
+)
+"""Plural endings with the singular's, after WordNet's own `morphy`."""
+_VERB_FORMS = (("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("es", ""), ("s", ""))
+
+
+class _Synset(NamedTuple):
+    part: str
+    file: str
+    words: tuple[str, ...]
+    met: tuple[int, ...]
+    ranks: tuple[int, ...]
+    above: tuple[int, ...]
+    below: tuple[int, ...]
+    related: tuple[int, ...]
+
+
+class _Data(NamedTuple):
+    lines: list[str]
+    places: dict[str, list[int]]
+    """Word -> lines of its synsets."""
+
+
+@cache
+def _data() -> _Data:
+    packed = resources.files(__package__).joinpath("wordnet.txt.gz").read_bytes()
+    lines = gzip.decompress(packed).decode("ascii").splitlines()
+    places: dict[str, list[int]] = {}
+    for place, line in enumerate(lines):
+        for word in line.split("\t", 2)[1].split(";"):
+            places.setdefault(word.partition("=")[0].partition("~")[0], []).append(place)
+    return _Data(lines, places)
+
+
+@lru_cache(maxsize=16_384)
+def _synset(place: int) -> _Synset:
+    part, named, above, below, related = _data().lines[place].split("\t")
+    words, ranks, met = [], [], []
+    for name in named.split(";"):
+        word, _, count = name.partition("=")
+        word, _, rank = word.partition("~")
+        words.append(word)
+        ranks.append(int(rank or 1))
+        met.append(int(count or 0))
+    return _Synset(
+        part[0],
+        part[1:],
+        tuple(words),
+        tuple(met),
+        tuple(ranks),
+        _places(above),
+        _places(below),
+        _places(related),
+    )
+
+
+def _places(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(",")) if text else ()
+
+
+def singulars(word: str) -> Iterator[str]:
+    """The word, then what it may be the plural of."""
+    yield word
+    for ending, single in _PLURALS:
+        if word.endswith(ending) and len(word) >= len(ending) + 2:
+            yield word[: len(word) - len(ending)] + single
+
+
+@lru_cache(maxsize=16_384)
+def _senses(phrase: str) -> tuple[tuple[int, _Synset, int], ...]:
+    """(rank, synset, how often it was met), by rank; those of the singular as well."""
+    phrase = re.sub(r"\s+", " ", phrase.casefold().replace("-", " ")).strip()
+    found: dict[int, tuple[int, _Synset, int]] = {}
+    for form in singulars(phrase):
+        for spelled in dict.fromkeys((form, form.replace(" ", "-"))):
+            for place in _data().places.get(spelled, ()):
+                synset = _synset(place)
+                at = synset.words.index(spelled)
+                found.setdefault(place, (synset.ranks[at], synset, synset.met[at]))
+    return tuple(sorted(found.values(), key=lambda sense: sense[0]))
+
+
+@lru_cache(maxsize=16_384)
+def parts_of_speech(word: str) -> frozenset[str]:
+    """What a word may be (`n`, `v`, `a`, `r`); empty for one that is not in WordNet. Verb forms in -s, -ed and
+    -ing count as their verb."""
+    word = word.casefold()
+    found = {synset.part for _, synset, _ in _senses(word)}
+    for ending, stem in _VERB_FORMS:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            places = _data().places.get(word[: len(word) - len(ending)] + stem, ())
+            found |= {"v" for place in places if _synset(place).part == "v"}
+    return frozenset(found)
+
+
+@lru_cache(maxsize=16_384)
+def synonyms(phrase: str) -> frozenset[str]:
+    """Other words for the same thing: of one synset, or the noun and the adjective of one another."""
+    found: set[str] = set()
+    for rank, synset, _ in _senses(phrase):
+        if rank <= COMMON_SENSES:
+            found.update(synset.words)
+            for other in synset.related:
+                found.update(_synset(other).words)
+    return frozenset(found - {phrase.casefold()})
+
+
+@lru_cache(maxsize=16_384)
+def narrower(phrase: str) -> frozenset[str]:
+    """Words for kinds of the thing, two levels down; empty for a word that names a whole field."""
+    found: set[str] = set()
+    for rank, synset, _ in _senses(phrase):
+        if rank <= COMMON_SENSES and synset.part == "n":
+            places = [*synset.below, *(lower for place in synset.below for lower in _synset(place).below)]
+            words = {word for place in places for word in _synset(place).words}
+            if len(words) <= MOST_NARROWER:
+                found |= words
+    return frozenset(found)
+
+
+def first_sense(phrase: str) -> list[str]:
+    """The other words of a phrase's most frequent sense as a noun, in WordNet's order."""
+    for rank, synset, _ in _senses(phrase):
+        if rank == 1 and synset.part == "n":
+            return [word for word in synset.words if word != phrase.casefold()]
+    return []
+
+
+def hypernyms(word: str, levels: int = 2) -> tuple[int, ...]:
+    """Marks of what a noun's most frequent sense is a kind of, so many levels up; equal marks mean the same."""
+    for rank, synset, _ in _senses(word):
+        if rank == 1 and synset.part == "n":
+            found, last = list(synset.above), synset.above
+            for _ in range(levels - 1):
+                last = tuple(up for place in last for up in _synset(place).above)
+                found += last
+            return tuple(found)
+    return ()
+
+
+def senses(word: str) -> int:
+    """How many meanings a word has; 0 for one that is not in WordNet."""
+    return len(_senses(word))
+
+
+def met(word: str) -> int:
+    """How often a word, in any meaning, was met in WordNet's tagged texts: a measure of how common it is in
+    general English (`way` 347, `kidney` 9)."""
+    return sum(count for _, _, count in _senses(word))
+
+
+def files(word: str) -> tuple[str, ...]:
+    """WordNet's files of a word's meanings, the most frequent meaning first (`08`: parts of the body)."""
+    return tuple(synset.file for _, synset, _ in _senses(word))
+
+
+def mostly_noun(word: str) -> bool:
+    """Whether a word is a noun more often than anything else. A form in -ing or -ed of a verb is held to be the
+    verb's (`performing`), unless it names a state (`bleeding`)."""
+    plain = word.casefold()
+    count = dict.fromkeys("nvar", 0)
+    for _, synset, times in _senses(plain):
+        count[synset.part] += 1 + times
+    if plain.endswith(("ing", "ed")) and "v" in parts_of_speech(plain):
+        return "26" in files(plain)[:1]
+    return count["n"] > 0 and count["n"] >= max(count["v"], count["a"], count["r"])
+
+
+def relational(word: str) -> bool:
+    """Whether an adjective only says what something belongs to (`renal`, `dental`)."""
+    return any(synset.file == "01" for _, synset, _ in _senses(word))
+
+
+def of_verb(word: str) -> bool:
+    """Whether a noun names what a verb does (`insurance`, `injection`)."""
+    return any(
+        _synset(place).part == "v"
+        for rank, synset, _ in _senses(word)
+        if rank == 1 and synset.part == "n"
+        for place in synset.related
+    )

@@ -1,0 +1,134 @@
+"""Which way a work answers a yes-or-no question, where its wording leaves no doubt.
+
+Rules over the sentences in which a work states what it found: an affirmation without a denial beside it says
+yes, a denial without an affirmation says no. Nothing is said where the work weighs two sides (`although`,
+`however`), where the question itself denies, where the finding is `only`, `questionable` or `unclear`, where
+`no difference` answers a question that does not ask for one, and where no sentence speaks of enough of the
+question. A wrong direction costs more than none: measured by `benchmarks/relevance.py`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from activities.text.concepts import Concepts
+from activities.text.question import is_yes_or_no
+from activities.text.tokens import terms
+
+Way = Literal["yes", "no"]
+LEAST_COVERAGE = 0.3
+"""Share of the question's weight in the decisive sentence at least."""
+_WORD_WEIGHT = 0.35
+_WEAK_WEIGHT = 0.2
+
+_NEGATION = (
+    r"(?:\bno\b|\bnot\b|\bneither\b|\bnor\b|\bnever\b|\bnone\b|\bcannot\b|n't\b|\bwithout\b"
+    r"|\bfail(?:s|ed|ure)?\b(?! to be)|\black(?:s|ed|ing)?\b|\babsence of\b|\bunlikely\b|\bunable\b|\blittle\b"
+    r"|\bhardly\b|\brarely\b|\binsufficient(?:ly)?\b|\bineffective\b|\bunrelated\b|\bunaffected\b|\bunchanged\b"
+    r"|\bunnecessary\b|\bquestionable\b|\binappropriate\b|\binadequate(?:ly)?\b|\bpoor(?:ly)?\b|\brather than\b"
+    r"|\bindependent of\b|\bregardless of\b|\bless useful\b|\bunreliable\b|\bno longer\b|\bfew\b"
+    r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place))"
+)
+_DENIES = re.compile(_NEGATION, re.IGNORECASE)
+_DENIED = re.compile(rf"{_NEGATION}(?:[ -][\w'-]+){{0,6}}", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"\bnot only\b|\bwhether or not\b|\bno less\b|\bnot\b(?= \w+ than)"
+    r"|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality|side effects?|toxicity)\w*"
+    r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*",
+    re.IGNORECASE,
+)
+_AFFIRMS = re.compile(
+    r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
+    r"|correlates?|predict(?:s|or|ors|ive|ed)?|risk factors?)\b"
+    r"|\b(?:improv(?:e|es|ed|ing)|reduc(?:e|es|ed|ing|tion)|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)"
+    r"|lower(?:s|ed)?|higher|greater|better|worse|prevent(?:s|ed)?|affect(?:s|ed)?|influenc(?:e|es|ed)"
+    r"|enhanc(?:e|es|ed)|contribut(?:e|es|ed)|impact(?:s|ed)?|protect\w*|promot\w+|alter(?:s|ed)?|change[sd]?"
+    r"|induc\w+|lead(?:s|ing)? to|result(?:s|ed)? in)\b"
+    r"|\b(?:effective(?:ly)?|efficacious|safe(?:ly)?|feasible|useful|reliable|valid|accurate(?:ly)?|valuable"
+    r"|beneficial|acceptable|successful(?:ly)?|adequate|appropriate|helpful|promising|good|excellent"
+    r"|favou?rable|superior|viable|justified|important|essential|necessary|possible|recommended|advantage\w*)\b"
+    r"|\bsignificant(?:ly)?\b",
+    re.IGNORECASE,
+)
+_WEIGHS = re.compile(
+    r"\b(?:but|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
+    r"|in contrast)\b",
+    re.IGNORECASE,
+)
+_DOUBTS = re.compile(
+    r"\bquestion(?:able|ed)\b|\bunclear\b|\buncertain\w*\b|\bunknown\b|\bcontroversial\b|\bdifficult\b"
+    r"|\bremain\w*\b|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective|hypothes[ie]s)\b"
+    r"|\b(?:little|no|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b",
+    re.IGNORECASE,
+)
+_ALIKE = re.compile(
+    r"\bno (?:\w+ ){0,3}differen|\bnot (?:\w+ ){0,3}differ|\bsimilar\b|\bcomparable\b|\bequivalent\b"
+    r"|\bequal(?:ly)?\b|\bidentical\b|\bas (?:\w+ ){1,2}as\b|\bno better\b|\bnot inferior|\bnon-?inferior",
+    re.IGNORECASE,
+)
+_PARTLY = re.compile(
+    r"\b(?:only|merely|modest(?:ly)?|weak(?:ly)?|small|limited|minimal|partial(?:ly)?|some|certain|subset"
+    r"|depend\w*)\b",
+    re.IGNORECASE,
+)
+_LESS = re.compile(r"\bless\b|\blow(?:er)?\b|\bfewer\b|\bsmaller\b|\bpoorer\b", re.IGNORECASE)
+_ASKS_LESS = re.compile(r"reduc|less|low|decreas|prevent", re.IGNORECASE)
+_ASKS_ALIKE = re.compile(
+    r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bcomparable|\balternative|\breplac|\bsubstitut"
+    r"|\breflect|\brepresent|\bequal",
+    re.IGNORECASE,
+)
+_ASKS_DIFFERENT = re.compile(
+    r"\bdiffer\w*|\bbetter\b|\bsuperior\b|\bcompar\w+|\bmore \w+|\bworse\b|\bdiscordance|\bvariation",
+    re.IGNORECASE,
+)
+_ASKS_DENIED = re.compile(r"\b(?:not|no|without|never)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A direction and the sentence it rests on."""
+
+    way: Way
+    sentence: str
+
+
+def verdict(question: str, findings: Sequence[str]) -> Verdict | None:
+    """The direction of a work whose findings are stated in these sentences; None where it is not sure."""
+    if not findings or not is_yes_or_no(question) or _ASKS_DENIED.search(question):
+        return None
+    decisive = _nearest(question, findings)
+    whole = " ".join(findings)
+    if decisive is None or _WEIGHS.search(whole) or _DOUBTS.search(whole):
+        return None
+    way = _way(question, _HARMLESS.sub(" ", decisive), _HARMLESS.sub(" ", whole), decisive)
+    return Verdict(way, decisive) if way else None
+
+
+def _nearest(question: str, findings: Sequence[str]) -> str | None:
+    """The sentence that speaks of most of the question; None when none speaks of enough."""
+    concepts = Concepts(question)
+    weights = [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
+    total = sum(weights)
+    spoken = concepts.read([terms(text) for text in findings], findings)
+    shares = [sum(weights[p] for p in places) / total if total else 0.0 for places in spoken]
+    best = max(range(len(findings)), key=lambda n: shares[n])
+    return findings[best] if shares[best] >= LEAST_COVERAGE else None
+
+
+def _way(question: str, sentence: str, whole: str, quoted: str) -> Way | None:
+    denies = bool(_DENIES.search(sentence))
+    affirms = bool(_AFFIRMS.search(_DENIED.sub(" ", sentence)))
+    if _ALIKE.search(quoted):
+        alike, different = bool(_ASKS_ALIKE.search(question)), bool(_ASKS_DIFFERENT.search(question))
+        if alike != different:
+            return "yes" if alike else "no"
+        if not denies:
+            return None
+    if denies and not affirms:
+        return "no"
+    if affirms and not _DENIES.search(whole):
+        partly = _PARTLY.search(quoted) or (_LESS.search(quoted) and not _ASKS_LESS.search(question))
+        return None if partly else "yes"
+    return None
