@@ -9,7 +9,8 @@ order of the article. Every question is asked as a user asks it; what counts is 
               (BioASQ's measures over the first and the first five answers)
     list      the share of the exact answers that the claims hold (recall), and precision and F1 where the
               report lists answers
-    yes/no    the answer that the works' directions give, most works deciding; accuracy over all questions, with
+    yes/no    the answer that the works' directions give, most works deciding; accuracy over all questions,
+    with
               how many are left without an answer
 
 BioASQ's data may not be copied into the project: give the path of a golden file (`.json` or `.json.gz`).
@@ -30,7 +31,6 @@ from pathlib import Path
 import httpx
 from pydantic import JsonValue, TypeAdapter
 
-from activities.report.formats import words
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.http.client import Http
@@ -124,10 +124,10 @@ def claims(report: Report) -> list[str]:
 
 def yes_or_no(report: Report) -> str:
     """The way most works point; empty where none is sure or they are even."""
-    ways = Counter(words.directions(report).values())
-    if ways["yes"] == ways["no"]:
+    ways = Counter(row.direction for row in report.works)
+    if ways["affirms"] == ways["denies"]:
         return ""
-    return "yes" if ways["yes"] > ways["no"] else "no"
+    return "yes" if ways["affirms"] > ways["denies"] else "no"
 
 
 async def run(options: argparse.Namespace, home: Path) -> None:

@@ -1,8 +1,8 @@
 """A run without a model and without Temporal: the same roles, rules and report, over one library.
 
-The benchmarks ask their questions through this, so that they measure what a user gets: the question is parsed,
-searched for, judged and written in the loop of `workflows.iterative`, and the report is assembled with every
-check.
+The benchmarks ask their questions through this, so that they measure what a user gets: the question is
+parsed, searched for, judged and written in the loop of `workflows.iterative`, and the report is assembled
+with every check.
 """
 
 from collections.abc import Collection, Mapping

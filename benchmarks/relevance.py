@@ -33,7 +33,6 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-from activities.report.formats import words
 from activities.settings import Settings
 from activities.sources.http.client import Http
 from activities.sources.library import build
@@ -206,8 +205,8 @@ def others(path: Path | None) -> list[str]:
 
 def direction_shown(answer: Answer, gold: str) -> str:
     """`yes` or `no` where the report says so of the right document; `` where it says nothing."""
-    way = words.directions(answer.report).get(gold, "")
-    return way if way in ("yes", "no") else ""
+    ways = {row.evidence_id: row.direction for row in answer.report.works}
+    return {"affirms": "yes", "denies": "no"}.get(ways.get(gold) or "", "")
 
 
 def show(
@@ -232,7 +231,8 @@ def show(
     ):
         area, brier, error = calibration(rows)
         print(
-            f"confidence, {name + ',':20} n = {len(rows):4}: AUC {area:.3f}, Brier {brier:.3f}, ECE {error:.3f}"
+            f"confidence, {name + ',':20} n = {len(rows):4}: AUC {area:.3f}, Brier {brier:.3f}, ECE "
+            f"{error:.3f}"
         )
     labelled = [(item, way) for item, way in directions if item.label]
     if labelled:

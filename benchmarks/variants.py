@@ -1,7 +1,7 @@
 """Questions made by code from the questions of a corpus: exchanged, reworded.
 
-Nothing here uses the code that is measured, except the thesaurus for synonyms. Every choice follows from a hash
-of the question, so that the same corpus gives the same variants.
+Nothing here uses the code that is measured, except the thesaurus for synonyms. Every choice follows from a
+hash of the question, so that the same corpus gives the same variants.
 """
 
 import hashlib
@@ -146,8 +146,8 @@ class Corpus:
                 yield f"ends {plain[-4:]}"
 
     def exchanged(self, item: Item) -> Variant | None:
-        """The question with one key word replaced by one of the same kind from another question, which neither
-        its own document nor any document about the rest of it holds."""
+        """The question with one key word replaced by one of the same kind from another question, which
+        neither its own document nor any document about the rest of it holds."""
         keys = sorted(self.keys(item), key=lambda w: number(item.question + w))
         for word in keys:
             for kind in self._kinds(word):
@@ -252,7 +252,10 @@ def reordered(item: Item) -> str:
     """`A: B?` as `B: A?`, and `Does A ... in B?` as `In B, does A ...?`."""
     text = item.question
     if match := _COLON.match(text):
-        return f"{match['asked'][:1].upper()}{match['asked'][1:]} ({match['topic'][:1].lower()}{match['topic'][1:]})?"
+        return (
+            f"{match['asked'][:1].upper()}{match['asked'][1:]} "
+            f"({match['topic'][:1].lower()}{match['topic'][1:]})?"
+        )
     if match := _TAIL.match(text):
         head = match["head"][:1].lower() + match["head"][1:]
         return f"{match['prep'].capitalize()} {match['tail']}, {head}?"

@@ -11,8 +11,12 @@ from activities.text.drugs import drugs_in
 from activities.text.evidence_strength import CLINICAL, direction, weight
 from activities.text.facets import facet_of
 from activities.text.ranking import Item, Needle, answered, rank, relevant
-from activities.types import Criterion, Evidence
+from activities.types import Criterion, Evidence, Statement
 
+_BASE, _QUALITY, _SEVERAL = 0.7, 0.2, 0.1
+"""What is left of directness for a work of no weight, what its kind adds, and what independent works add."""
+_DISPUTED = 0.3
+_REGISTERED = re.compile(r"\bNCT\d{8}\b|\bISRCTN\d{6,8}\b", re.IGNORECASE)
 ONE_NAME = 0.75
 """Highest confidence for a question with a single specific word: any work that mentions it looks relevant."""
 
@@ -27,7 +31,8 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     asked = list(dict.fromkeys((*clauses, *step.steering)))
     bodies = [i.document for i in helpful]
     open_ones = [q for q in asked if not answered(q, bodies)]
-    confidence = confidence_of(helpful, 1 - len(open_ones) / len(asked))
+    share = 1 - len(open_ones) / len(asked)
+    confidence = confidence_of(helpful, share)
     if len(Needle(step.question).strong) < 2:
         confidence = min(confidence, ONE_NAME)
     scores = {c.name: score_criterion(c, helpful, confidence) for c in step.profile.criteria}
@@ -39,6 +44,7 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     return JudgeAssessment(
         scores=scores,
         confidence=confidence,
+        confidence_reasons=reasons(helpful, share),
         gaps=tuple(dict.fromkeys(gaps))[:3],
         recommended_searches=tuple(dict.fromkeys(recommended))[:3],
         relevant=tuple(dict.fromkeys(i.document.evidence_id for i in helpful)),
@@ -55,19 +61,44 @@ def gap_of(criterion: Criterion, question: str) -> str:
 
 
 def confidence_of(items: Sequence[Item], share: float) -> float:
-    """0 to 1: how well the best items cover the question, times the weight of their kinds, times how many
-    independent ones there are, less where they disagree or leave parts of the question open (`share`: the
-    part that is covered)."""
+    """0 to 1: how directly the best item speaks of the question, less for weak kinds of evidence, for few
+    independent works, where they disagree, and for parts of the question that are left open (`share`: the
+    part that is covered). Calibrated on half of the questions of `benchmarks/relevance.py`."""
     if not items:
         return 0.0
-    best = sorted((i.relevance for i in items), reverse=True)[:3]
-    cover = min(1.0, 0.7 * best[0] + 0.3 * sum(best) / len(best) + 0.1)
+    direct = max(item.direct for item in items)
     quality = sum(sorted((weight(i.document) for i in items), reverse=True)[:5]) / min(len(items), 5)
-    count = len({i.document.title.casefold() for i in items})
-    independent = 1 - 0.5 ** min(count, 6)
-    agree = 1 - 0.3 * disagreement(items)
-    value = cover * (0.55 + 0.45 * quality) * (0.6 + 0.4 * independent) * agree * (0.5 + 0.5 * share)
-    return round(min(1.0, value * 1.25), 2)
+    several = 1 - 0.5 ** (independent(items) - 1)
+    value = direct * (_BASE + _QUALITY * quality + _SEVERAL * several)
+    value *= (1 - _DISPUTED * disagreement(items)) * (0.5 + 0.5 * share)
+    return round(min(1.0, value), 2)
+
+
+def independent(items: Sequence[Item]) -> int:
+    """Works counted once by their registered trial, else by their title."""
+    names = {_trial(item.document) or item.document.title.casefold() for item in items}
+    return min(len(names), 6)
+
+
+def _trial(document: Evidence) -> str:
+    found = _REGISTERED.search(f"{document.identifiers.nct or ''} {document.text[:20_000]}")
+    return found.group().upper() if found else ""
+
+
+def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
+    """What the confidence was computed from."""
+    if not items:
+        return ()
+    best = max(items, key=lambda item: item.direct)
+    found = [
+        Statement(code="confidence_direct", values={"percent": round(100 * best.direct)}),
+        Statement(code="confidence_works", values={"works": len(items), "independent": independent(items)}),
+    ]
+    if disagreement(items):
+        found.append(Statement(code="confidence_disagreement"))
+    if share < 1:
+        found.append(Statement(code="confidence_open_parts", values={"percent": round(100 * share)}))
+    return tuple(found)
 
 
 def disagreement(items: Sequence[Item]) -> float:
@@ -111,9 +142,9 @@ def _reasoning(
     shown: Sequence[Item], items: Sequence[Item], open_ones: Sequence[str], confidence: float
 ) -> str:
     if not items:
-        return f"None of the {len(shown)} items shown bears on the question."
+        return f"None of the {len(shown)} items shown helps with the question."
     split = disagreement(items)
-    text = f"{len(items)} of {len(shown)} items bear on the question"
+    text = f"{len(items)} of {len(shown)} items help with the question"
     text += "; they point in different directions" if split > 0.5 else ""
     text += f"; not covered: {'; '.join(open_ones[:3])}" if open_ones else "; every part of it is covered"
     return (

@@ -1,7 +1,7 @@
 """Writing by quoting: the sentences that answer best, each with its quote, grouped and without repetition."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.text.evidence_strength import TYPE_NAMES
@@ -13,13 +13,18 @@ from activities.text.facets import (
     facet_of,
     facet_of_section,
 )
-from activities.text.ranking import Item, Needle, Ranked, diverse, rank, relevant, similarity
+from activities.text.question import asked
+from activities.text.ranking import RELEVANT, Item, Needle, Ranked, diverse, rank, relevant, similarity
+from activities.text.sentences import sentences
 from activities.text.stance import contradicts, one_work, same
 from activities.text.tokens import is_function
-from activities.types import Evidence, Support
+from activities.text.verdict import Way, verdict
+from activities.types import Evidence, Support, WorkDirection, WorkRow
 from activities.verification.quote_check import normalise
 
 MOST_CLAIMS = 12
+MOST_LISTED = 20
+"""Claims for a question that asks for several things."""
 CLAIMS_A_PARAGRAPH = 4
 MOST_A_DOCUMENT = 4
 """Sentences of one document where few documents bear on the question; two where many do."""
@@ -31,9 +36,12 @@ LEAST_IN_CHAPTER = 0.2
 """The same in a chapter on one aspect, where the aspect's cues count as well."""
 ABOUT = 0.6
 """Relevance from which a work is about the question, so that its findings need not repeat its words."""
+MOST_NEAR = 3
+"""Works that are named as near to a question that is not answered."""
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
+_DIRECTIONS: Mapping[Way, WorkDirection] = {"yes": "affirms", "no": "denies"}
 _ANOTHER_LANGUAGE = (
     "Without a language model a question is matched by its words: ask in the language of the documents."
 )
@@ -49,7 +57,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     one claim where they say the same. Items that do not bear on the question are not cited."""
     items = relevant_items(step, documents)
     pool = candidates(step, items)
-    chosen = choose(pool, MOST_CLAIMS)
+    chosen = choose(pool, MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS)
     by_id = {d.evidence_id: d for d in documents}
     claims = [_claim(ranked, pool, by_id[ranked.sentence.evidence_id]) for ranked in chosen]
     claims = _mark(claims, step)
@@ -57,6 +65,27 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
         title=step.title,
         paragraphs=paragraphs(chosen, claims),
         limitations=limitations(step, items, documents),
+        works=tuple(work_row(step.question, by_id[name], chosen) for name in _works(chosen)),
+    )
+
+
+def _works(chosen: Sequence[Ranked]) -> tuple[str, ...]:
+    """Ids of the works that are quoted, in order."""
+    return tuple(dict.fromkeys(ranked.sentence.evidence_id for ranked in chosen))
+
+
+def work_row(question: str, document: Evidence, chosen: Sequence[Ranked]) -> WorkRow:
+    """What a quoted work found, and which way that answers the question where it is sure."""
+    quoted = [r.sentence for r in chosen if r.sentence.evidence_id == document.evidence_id]
+    concluding = [s for s in sentences(document) if s.part == "conclusion"]
+    stated = list(dict.fromkeys((*(s.quote for s in concluding), *(s.quote for s in quoted))))
+    sure = verdict(question, stated)
+    best = next((s for s in quoted if s.part == "conclusion"), quoted[0])
+    return WorkRow(
+        evidence_id=document.evidence_id,
+        year=document.year,
+        finding=sure.sentence if sure else best.quote,
+        direction=_DIRECTIONS[sure.way] if sure else None,
     )
 
 
@@ -183,19 +212,29 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
         return ()  # that a chapter stays empty is shown by the report
     if not items:
         found = (
-            f"None of the items found ({len(documents)}) bears"
+            f"None of the {len(documents)} items found answers this question"
             if documents
-            else "Nothing was found that bears"
+            else "Nothing was found that answers this question"
         )
-        text = f"{found} on this question: {step.question}"
+        said = [f"{found}: {step.question}"]
         absent = never_said(step.question, documents)
-        said = [text, f"None of them speaks of {', '.join(absent)}."] if absent else [text]
+        if absent:
+            said.append(
+                f"No work that was found speaks of {', '.join(absent)}{near_it(step.question, documents)}."
+            )
         if not any(is_function(word) for word in step.question.split()):
             said.append(_ANOTHER_LANGUAGE)
         return tuple(said)
     if len(items) == 1:
-        return (f"A single item bears on this question: {step.question}",)
+        return (f"A single item helps with this question: {step.question}",)
     return ()
+
+
+def near_it(question: str, documents: Sequence[Evidence]) -> str:
+    """The works that come nearest to a question that none answers, by their titles."""
+    near = sorted((i for i in rank(question, documents) if i.near >= RELEVANT), key=lambda i: -i.near)
+    titles = [f'"{i.document.title.rstrip(" .")}" ({i.document.evidence_id})' for i in near[:MOST_NEAR]]
+    return f"; near it: {', '.join(titles)}" if titles else ""
 
 
 def never_said(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:

@@ -29,7 +29,9 @@ def limitations(
     if not verified:
         why = why_unanswered(step, dropped)
         found.append(Statement(code="unanswered", values={**why.values, "because": why.code}))
-    if step.stop_reason != "sufficient_evidence":
+    # searching on until nothing new is found is no early stop where an answer stands
+    searched_out = step.stop_reason == "no_new_evidence" and verified
+    if step.stop_reason != "sufficient_evidence" and not searched_out:
         found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))
     found += _sections(step.sections)
     found += search_failures(step.searches)

@@ -1,19 +1,29 @@
 """The words of a question and everything a text may call them by.
 
-A text speaks of a word of a question when it has the word in any form, a synonym, a narrower word, the noun of
-an adjective, or an abbreviation or its long form as one of the texts at hand defines it. Several words of a
-question that are one name (`heart attack`) are matched by what stands for the name as well.
+A text speaks of a word of a question when it has the word in any form, a synonym, a narrower word, the noun
+of an adjective, or an abbreviation or its long form as one of the texts at hand defines it. Several words of
+a question that are one name (`heart attack`) are matched by what stands for the name as well.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.entities import link, synonyms
-from activities.text.tokens import fold, is_function, looks_special, terms, weak_stems, without_markup
+from activities.text.tokens import (
+    NAME_HEADS,
+    fold,
+    is_function,
+    looks_special,
+    stem,
+    terms,
+    weak_stems,
+    without_markup,
+)
 
 LONGEST_NAME = 5
 """Words of a question that are looked up together at most."""
@@ -23,6 +33,8 @@ TECHNICAL = 0.6
 NAMED = 0.7
 """`Word.technical` at least of a word written with a capital within a sentence."""
 
+COMPOUND = 0.65
+"""`Word.technical` at least of a word of several that are one thing in the thesaurus: music therapy."""
 ENTITY = 0.8
 """`Word.technical` at least of a word of a drug, disease, symptom or substance that the vocabularies hold."""
 MOST_SYNONYMS = 40
@@ -32,10 +44,17 @@ _BODY_AND_MATTER = frozenset({"08", "13", "26", "27"})
 """WordNet's files of the body, food, states (diseases are among them) and substances."""
 _THINGS = _BODY_AND_MATTER | {"04", "06", "18", "19", "22"}
 """The same with acts (operations), artefacts (drugs are among them), people, phenomena, processes."""
+KIND = 0.25
+"""`Word.technical` at most of the word for the kind of thing that is asked for: `in which cancer`."""
+_ASKED_KIND = re.compile(
+    r"\b(?:which|what)(?: (?:kind|type)s? of)?(?: [a-z]+){0,2}? (?P<kind>[a-z]+)"
+    r"(?=\s*\?|\s+(?:is|are|was|were|does|do|can|has|have|causes?)\b)"
+)
 _PREFIXES = frozenset(
     {"non", "pre", "post", "multi", "anti", "over", "inter", "intra", "trans", "semi", "auto"}
 )
 _COMPARED = re.compile(r"(?:i?er|i?est)$")
+_LEAST_INITIALS = 3
 _SHARED = 6
 _DIFFERENT = 3
 _LEAST_VARIANT = 3
@@ -51,6 +70,10 @@ class Word:
     """Its comparison forms."""
     technical: float
     """0 to 1: how surely it names one thing, so that a text on another thing answers another question."""
+    exact: bool = False
+    """A name that is matched as it is written: prednisone is not prednisolone."""
+    after: str = ""
+    """Comparison form of the word before a single letter, which names something only behind it: vitamin E."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +96,19 @@ class Concepts:
         if sum(c.isupper() for c in shown) > 0.6 * sum(c.isalpha() for c in shown):
             shown = plain
         tokens = list(_tokens(plain))
+        marks = _Marks(plain, shown, tokens)
         self.words: list[Word] = []
         place_of: dict[int, int] = {}
-        named = _named_by_capitals(shown, tokens)
-        entities = [(e.start, e.end) for e in link(plain)]
         for number, (token, start, end) in enumerate(tokens):
             found = tuple(terms(token))
             if found:
+                letter = len(token) == 1 and bool(self.words)
+                after = self.words[-1].terms[-1] if letter else ""
                 place_of[number] = len(self.words)
-                surface = shown[start:end]
-                sure = technical(surface)
-                if number in named:
-                    sure = max(sure, NAMED)
-                if sure and any(first <= start and end <= last for first, last in entities):
-                    sure = max(sure, ENTITY)
-                self.words.append(Word(surface, found, sure))
+                sure = marks.raised(technical(shown[start:end]), number, start, end)
+                self.words.append(
+                    Word(shown[start:end], found, sure, marks.is_substance(start, end) or sure >= 1.0, after)
+                )
         self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
         self._marks = {
             place: mark for place, word in enumerate(self.words) if (mark := _compact(word.shown)) is not None
@@ -109,15 +130,15 @@ class Concepts:
                 if size > 1 and not re.fullmatch(r"[\w\s'/-]+", text):
                     continue
                 places = tuple(place_of[n] for n in range(first, last + 1) if n in place_of)
-                variants = _variants(text, self.words[places[0]].technical, abbreviations)
+                variants = _variants(text, abbreviations)
                 own = tuple(t for p in places for t in self.words[p].terms)
                 variants = tuple(v for v in variants if v != own)
                 if variants:
                     yield Name(places, variants)
 
     def read(self, rows: Sequence[Sequence[str]], texts: Sequence[str]) -> list[frozenset[int]]:
-        """For each sentence the places of the words it speaks of. `rows`: the comparison forms of the sentences
-        in order; `texts`: the same sentences as they stand."""
+        """For each sentence the places of the words it speaks of. `rows`: the comparison forms of the
+        sentences in order; `texts`: the same sentences as they stand."""
         held = {term for row in rows for term in row}
         near = {p for p, word in enumerate(self.words) if _has(word, held)}
         marks = [compact(text) if self._marks else "" for text in texts]
@@ -132,7 +153,9 @@ class Concepts:
         self, row: Sequence[str], mark: str, near: Collection[int], names: Iterable[Name]
     ) -> frozenset[int]:
         held = frozenset(row)
-        found = {place for place in near if _has(self.words[place], held)}
+        found = {
+            place for place in near if _has(self.words[place], held) and _follows(self.words[place], row)
+        }
         found |= {place for place, pattern in self._marks.items() if pattern.search(mark)}
         for name in names:
             if not found.issuperset(name.places) and any(_said(v, row, held) for v in name.variants):
@@ -141,8 +164,8 @@ class Concepts:
 
 
 def _tokens(plain: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a folded text with their places; the parts of a compound (`pain-related`) one by one, unless
-    it is a name (`IL-6`)."""
+    """The words of a folded text with their places; the parts of a compound (`pain-related`) one by one,
+    unless it is a name (`IL-6`)."""
     for match in _TOKEN.finditer(plain):
         text = match.group().removesuffix("'s")
         parts = re.split(r"[-/]", text)
@@ -153,6 +176,52 @@ def _tokens(plain: str) -> Iterator[tuple[str, int, int]]:
         for part in parts:
             yield part, start, start + len(part)
             start += len(part) + 1
+
+
+class _Marks:
+    """What a question as a whole says of its words: which are part of a name, and which only say what kind of
+    thing is asked for."""
+
+    def __init__(self, plain: str, shown: str, tokens: Sequence[tuple[str, int, int]]) -> None:
+        linked = link(plain)
+        self._capitals = _named_by_capitals(shown, tokens)
+        self._kinds = {match.start("kind") for match in _ASKED_KIND.finditer(plain)}
+        self._entities = [(e.start, e.end) for e in linked]
+        self._substances = [(e.start, e.end) for e in linked if e.kind in ("drug", "chemical")]
+        self._compounds = list(_compounds(plain, tokens))
+
+    def is_substance(self, start: int, end: int) -> bool:
+        return _within(self._substances, start, end)
+
+    def raised(self, sure: float, number: int, start: int, end: int) -> float:
+        """`Word.technical` of a word that by itself has `sure`."""
+        if start in self._kinds:
+            return min(sure, KIND)
+        if not sure:
+            return 0.0
+        if _within(self._entities, start, end):
+            return max(sure, ENTITY)
+        if number in self._capitals:
+            return max(sure, NAMED)
+        return max(sure, COMPOUND) if _within(self._compounds, start, end) else sure
+
+
+def _within(spans: Iterable[tuple[int, int]], start: int, end: int) -> bool:
+    return any(first <= start and end <= last for first, last in spans)
+
+
+def _compounds(plain: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
+    """Runs of words that are one noun of the thesaurus with few meanings, for a thing; and what stands before
+    `therapy`, `drug` and `disease`."""
+    for (word, start, end), (head, begins, _) in pairwise(tokens):
+        if stem(head) in NAME_HEADS and begins == end + 1 and thesaurus.mostly_noun(word):
+            yield start, end
+    for first in range(len(tokens)):
+        for last in range(first + 1, min(first + LONGEST_NAME, len(tokens))):
+            text = plain[tokens[first][1] : tokens[last][2]]
+            files = thesaurus.files(text) if re.fullmatch(r"[a-z -]+", text) else ()
+            if 0 < len(files) <= 2 and files[0] in _THINGS:
+                yield tokens[first][1], tokens[last][2]
 
 
 def _named_by_capitals(shown: str, tokens: Sequence[tuple[str, int, int]]) -> frozenset[int]:
@@ -217,9 +286,11 @@ def _other_names(text: str) -> tuple[str, ...]:
     )
 
 
-def _variants(text: str, technical_word: float, abbreviations: Abbreviations) -> tuple[tuple[str, ...], ...]:
+def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...], ...]:
     weak = weak_stems()
     found: dict[tuple[str, ...], None] = {}
+    if len(text) == 1:
+        return ()
     for other in _other_names(text):
         forms = tuple(terms(other))
         if not forms or all(f in weak for f in forms):
@@ -227,8 +298,11 @@ def _variants(text: str, technical_word: float, abbreviations: Abbreviations) ->
         if len(forms) == 1 and len(other) < _LEAST_VARIANT:
             continue
         found[forms] = None
-    if not thesaurus.senses(text) and (part := _last_part(text)):
+    if text.isalpha() and not thesaurus.senses(text) and not link(text) and (part := _last_part(text)):
         found[tuple(terms(part))] = None
+    initials = "".join(part[0] for part in re.split(r"[\s-]+", text) if part and not is_function(part))
+    if len(initials) >= _LEAST_INITIALS and " " in re.sub(r"-", " ", text):
+        found[tuple(terms(initials))] = None
     for other in abbreviations.of(text):
         forms = tuple(terms(other))
         if forms:
@@ -237,7 +311,7 @@ def _variants(text: str, technical_word: float, abbreviations: Abbreviations) ->
 
 
 def _has(word: Word, held: Collection[str]) -> bool:
-    return all(_form(term, held, exact=word.technical >= 1.0) for term in word.terms)
+    return all(_form(term, held, exact=word.exact) for term in word.terms)
 
 
 def _form(term: str, held: Collection[str], *, exact: bool) -> bool:
@@ -259,6 +333,14 @@ def _akin(one: str, other: str) -> bool:
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:
         shared += 1
     return max(len(one), len(other)) - shared <= _DIFFERENT
+
+
+def _follows(word: Word, row: Sequence[str]) -> bool:
+    """Whether a single letter stands behind its word, or soon after it (vitamins C and E)."""
+    if not word.after:
+        return True
+    starts = [n for n, form in enumerate(row) if form == word.after]
+    return any(word.terms[0] in row[n + 1 : n + 4] for n in starts)
 
 
 def _possible(variant: Sequence[str], held: Collection[str]) -> bool:

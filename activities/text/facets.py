@@ -27,7 +27,7 @@ FACETS: tuple[Facet, ...] = (
     Facet(
         "candidates",
         r"candidate|\bcompounds\b|which (?:\w+ )?drugs",
-        "Which drugs are candidates for {topic}, and what speaks for each?",
+        "Which drugs are candidates for {topic}?",
         r"",
     ),
     Facet(

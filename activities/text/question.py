@@ -17,14 +17,19 @@ _YES_OR_NO = re.compile(
     re.IGNORECASE,
 )
 """A question that begins with an auxiliary, also after a colon: `Statins: do they help?`"""
+_RELATIONS = (
+    r"cause|role|effect|mechanism|incidence|prevalence|risk|inheritance|onset|generic|brand|alternative|main|most"
+    r"|best|function|treatment|evidence|name|age|dose|phase|target|gene|protein|drug|disease"
+)
+"""Words after `what is the` that ask for one fact about something and not for what it is."""
 _DEFINES = re.compile(
-    r"^(?:please )?(?:what (?:is|are) (?:an? |the )?(?!(?:cause|role|effect|mechanism|incidence|prevalence|risk"
-    r"|inheritance|onset|generic|brand|alternative|main|most|best|function|treatment|evidence)\b)[^?,]{2,60}\?*$"
+    rf"^(?:please )?(?:what (?:is|are) (?!(?:an? |the )?(?:\w+ )?(?:{_RELATIONS})s?\b)[^?,]{{2,60}}\?*$"
     r"|define|describe|explain|what does .{1,40} mean\b)",
     re.IGNORECASE,
 )
 _LISTS = re.compile(
-    r"^(?:please )?(?:list|enumerate|name) |^(?:which|what) (?:\w+ ){0,3}?(?:are|were|causes|factors|genes|drugs"
+    r"^(?:please )?(?:list|enumerate|name) |^(?:which|what) (?:\w+ ){0,3}?(?:are|were|causes"
+    r"|factors|genes|drugs"
     r"|types|symptoms|features|diseases|proteins|examples)\b|\b(?:types|examples|hallmarks|features|symptoms"
     r"|outcomes|steps) of\b",
     re.IGNORECASE,
@@ -33,11 +38,13 @@ _ASKS_FACT = re.compile(
     r"\b(?:what|which|who|when|where|how (?:many|much|often|long|old|is|are))\b", re.IGNORECASE
 )
 _NUMBER = re.compile(
-    r"\b(?:when|how (?:many|much|often|long|old)|incidence|prevalence|frequency|percentage|proportion|rate|dose"
+    r"\b(?:when|how (?:many|much|often|long|old)|incidence|prevalence|frequency|percentage"
+    r"|proportion|rate|dose"
     r"|dosage|age|year|phase|number)\b",
     re.IGNORECASE,
 )
-_DRUG = re.compile(r"\b(?:drugs?|medications?|medicines?|treatments?|therap(?:y|ies)|compounds?|inhibitors?|generic name"
+_DRUG = re.compile(r"\b(?:drugs?|medications?|medicines?|treatments?|therap(?:y|ies)|compounds?"
+    r"|inhibitors?|generic name"
                    r"|brand name|agents?|vaccines?|antibod(?:y|ies))\b", re.IGNORECASE)  # fmt: skip
 _DISEASE = re.compile(
     r"\b(?:diseases?|disorders?|syndromes?|conditions?|cancers?|infections?|indications?|used for|tested for"
@@ -45,17 +52,20 @@ _DISEASE = re.compile(
     re.IGNORECASE,
 )
 _GENE = re.compile(
-    r"\b(?:genes?|proteins?|receptors?|enzymes?|factors?|target|inhibit|kinases?|mutations?|amino acid|hormones?)\b",
+    r"\b(?:genes?|proteins?|receptors?|enzymes?|factors?|target|inhibit|kinases?|mutations?"
+    r"|amino acid|hormones?)\b",
     re.IGNORECASE,
 )
 _CAUSE = re.compile(r"\bcauses?\b|\bcaused\b|\bwhy\b|\bdue to\b", re.IGNORECASE)
 _GIVES_CAUSE = re.compile(
-    r"\b(?:caused? by|due to|results? from|resulting from|causes?|causing|because of|mutations?|deficien\w+|expansion"
+    r"\b(?:caused? by|due to|results? from|resulting from|causes?|causing|because of|mutations?"
+    r"|deficien\w+|expansion"
     r"|induced by|attributed to|leads? to|associated with)\b",
     re.IGNORECASE,
 )
 _GIVES_DEFINITION = re.compile(
-    r"\b(?:is|are|was) (?:\w+ ){0,2}?(?:an?|the|one of)\b|\brefers? to\b|\bdefined as\b|\bcharacteri[sz]ed by\b"
+    r"\b(?:is|are|was) (?:\w+ ){0,2}?(?:an?|the|one of)\b|\brefers? to\b|\bdefined as\b"
+    r"|\bcharacteri[sz]ed by\b"
     r"|\bdescribes?\b|\bconsists? of\b|\bknown as\b|\(",
     re.IGNORECASE,
 )

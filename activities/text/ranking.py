@@ -17,6 +17,7 @@ from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import TECHNICAL, Concepts, Word
 from activities.text.facets import Facet, bears_on
 from activities.text.parts import Part
+from activities.text.question import asked, gives
 from activities.text.sentences import Sentence, sentences
 from activities.text.tokens import (
     pairs,
@@ -28,7 +29,8 @@ from activities.types import Evidence
 RELEVANT = 0.5
 """Relevance from which an item is held to help with the question (0 to 1)."""
 _DIRECTNESS = {
-    "missing": -1.45, "best": 1.97, "focus": 1.0, "main": 3.69, "main_things": -0.46, "named": 0.61, "title": 3.03,
+    "missing": -1.45, "best": 1.97, "focus": 1.0, "main": 3.69, "main_things": -0.46, "named": 0.61, "title":
+    3.03,
 }  # fmt: skip
 _CONSTANT = -4.27
 """Weights of a logistic regression, chosen on the half `choosing` of PubMedQA's questions and their variants
@@ -36,6 +38,9 @@ _CONSTANT = -4.27
 technical the most technical word is that is missing; the share of the question in the best sentence, in the
 work with saturation, in its title and conclusions, of its things there, how many things are named, and the
 share of the question in the title."""
+_DIRECT = (0.49, 3.30, 1.28, -5.56)
+"""The same for the first citation being the right one, over the answered questions: weights of the odds of
+relevance, of the share of the question that is spoken of anywhere and in one place, and the constant."""
 _THING = 0.5
 BESIDE_THE_BEST = 0.6
 """An item under this share of the best one's relevance does not help beside it."""
@@ -58,10 +63,12 @@ _MANY_NAMED = 3
 SURE = 0.9
 """`Word.technical` of a name that no work can do without."""
 ON_ANOTHER_THING = 0.3
-"""Relevance is cut to this share for a work that does not speak of a thing the question names: what is said of
-vitamin C answers no question about vitamin E."""
+"""Relevance is cut to this share for a work that does not speak of a thing the question names: what is said
+of vitamin C answers no question about vitamin E."""
+NAMED_IS_ENOUGH = 0.55
+"""Least relevance of a work that names the one thing a question for a fact is about."""
 ABBREVIATED = 20_000
-"""Characters of a text in which abbreviations are defined."""
+"""Characters of a text that are searched for definitions of abbreviations and for names outside sentences."""
 
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
@@ -72,6 +79,7 @@ _PART_WEIGHT: dict[Part, float] = {
     "methods": 0.45,
     "aim": 0.3,
 }
+_FACT_ANYWHERE = 1.0
 _CALLS = re.compile(
     r"\b(?:further|future|more|additional) (?:\w+ ){0,3}(?:research|stud(?:y|ies)|trials?"
     r"|investigations?|work)\b|\b(?:recommend|need for|warrant\w*|needed)\b.{1,60}\b(?:trial|stud(?:y|ies))\b"
@@ -105,6 +113,8 @@ class Item:
     ranked: tuple[Ranked, ...]
     near: float = 0.0
     """Relevance but for what is missing."""
+    direct: float = 0.0
+    """How directly the work speaks of the question: the chance that it answers it, calibrated."""
     missing: tuple[Word, ...] = ()
     """Things the question names that the work does not speak of."""
 
@@ -127,8 +137,9 @@ class Needle:
         self._readings = [self._read(document) for document in documents]
         total = len(documents)
         self.weights: list[float] = []
+        things = any(word.technical >= _THING for word in self.words)
         for place, word in enumerate(self.words):
-            base = small if set(word.terms) <= weak else _ANY + word.technical
+            base = small if set(word.terms) <= weak else _ANY + word.technical if things else 1.0
             holders = sum(place in reading.spoken for reading in self._readings)
             rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
             self.weights.append(base * rare)
@@ -146,16 +157,17 @@ class Needle:
         said = sentences(document)
         title = terms(document.title)
         subjects = document.facts.get("mesh", "")
-        rows = [s.terms for s in said] + [title, terms(subjects)]
-        texts = [s.text for s in said] + [document.title, subjects]
+        whole = document.text[:ABBREVIATED]
+        rows = [s.terms for s in said] + [title, terms(subjects), terms(whole)]
+        texts = [s.text for s in said] + [document.title, subjects, whole]
         spoken = self.concepts.read(rows, texts)
-        counts = Counter(place for places in spoken[:-1] for place in places)
-        for place in spoken[-2]:
+        counts = Counter(place for places in spoken[:-2] for place in places)
+        for place in spoken[-3]:
             counts[place] += _TITLE_COUNT - 1
         everything = frozenset().union(*spoken)
         untitled = not title or document.text.startswith(document.title[:40])
         return Reading(
-            tuple(spoken[:-2]), spoken[-2], everything, counts, self._missing(everything, untitled)
+            tuple(spoken[:-3]), spoken[-3], everything, counts, self._missing(everything, untitled)
         )
 
     def _missing(self, spoken: Collection[int], untitled: bool) -> tuple[Word, ...]:
@@ -224,19 +236,40 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
 
     Sentences that speak of the facet are put before the others."""
     needle = Needle(question, documents)
+    want = asked(question)
     items: list[Item] = []
     for document, reading in zip(documents, needle.readings(), strict=True):
         focus = needle.focus(reading)
         said = sentences(document)
         ranked = [
-            score(sentence, needle.coverage(spoken), focus, facet)
+            score(sentence, needle.coverage(spoken), focus, facet, answer_value(question, sentence))
             for sentence, spoken in zip(said, reading.sentences, strict=True)
         ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
         near = _directness(needle, reading, said, focus) if ranked else 0.0
+        if want.form in ("fact", "list", "definition") and _names_it(needle, reading):
+            near = max(near, NAMED_IS_ENOUGH)
         relevance = near * ON_ANOTHER_THING if reading.missing else near
-        items.append(Item(document, round(relevance, 4), tuple(ranked), round(near, 4), reading.missing))
+        direct = _calibrated(needle, reading, near) if ranked and not reading.missing else 0.0
+        items.append(
+            Item(document, round(relevance, 4), tuple(ranked), round(near, 4), direct, reading.missing)
+        )
     return items
+
+
+def _calibrated(needle: Needle, reading: Reading, near: float) -> float:
+    odds = math.log(max(near, 1e-3) / (1 - min(near, 0.9999)))
+    whole = needle.coverage(reading.spoken)
+    together = max(needle.coverage(spoken) for spoken in (*reading.sentences, reading.title))
+    near_odds, spoken_of, at_once, constant = _DIRECT
+    value = near_odds * odds + spoken_of * whole + at_once * together + constant
+    return round(1 / (1 + math.exp(-value)), 4)
+
+
+def _names_it(needle: Needle, reading: Reading) -> bool:
+    """Whether a work speaks of the one name that a question for a fact is about (a trial, a new drug)."""
+    words = needle.words
+    return any(word.technical >= SURE and place in reading.counts for place, word in enumerate(words))
 
 
 def _directness(needle: Needle, reading: Reading, said: Sequence[Sentence], focus: float) -> float:
@@ -254,7 +287,9 @@ def _directness(needle: Needle, reading: Reading, said: Sequence[Sentence], focu
         "named": sum(words[place].technical for place in reading.spoken),
         "title": needle.coverage(reading.title),
     }
-    return 1 / (1 + math.exp(-_CONSTANT - sum(_DIRECTNESS[name] * value for name, value in values.items())))
+    direct = 1 / (1 + math.exp(-_CONSTANT - sum(_DIRECTNESS[name] * value for name, value in values.items())))
+    # a question that names no thing is about whatever holds its words
+    return direct if things else max(direct, 0.55 * focus + 0.45 * values["best"])
 
 
 def relevant(items: Sequence[Item]) -> list[Item]:
@@ -263,10 +298,23 @@ def relevant(items: Sequence[Item]) -> list[Item]:
     return [i for i in items if i.relevance >= floor and i.ranked]
 
 
-def score(sentence: Sentence, own: float, focus: float, facet: Facet | None = None) -> Ranked:
-    """How well a sentence answers: its own coverage, its document's focus, its part of the work, its aspect,
-    and whether it can stand alone."""
-    value = (0.6 * own + 0.4 * focus) * _PART_WEIGHT[sentence.part]
+def answer_value(question: str, sentence: Sentence) -> float:
+    """Factor for the part of the work a sentence is from and for the kind of answer it gives. A fact may
+    stand anywhere; a finding stands in results and conclusions."""
+    want = asked(question)
+    if want.form in ("yes_no", "open"):
+        return _PART_WEIGHT[sentence.part]
+    return max(_PART_WEIGHT[sentence.part], _FACT_ANYWHERE) * (
+        0.75 + 0.5 * gives(want, question, sentence.text)
+    )
+
+
+def score(
+    sentence: Sentence, own: float, focus: float, facet: Facet | None = None, factor: float = 1.0
+) -> Ranked:
+    """How well a sentence answers: its own coverage, its document's focus, `answer_value`, its aspect, and
+    whether it can stand alone."""
+    value = (0.6 * own + 0.4 * focus) * factor
     if facet is not None and facet.name != "findings":
         value *= 1.3 if bears_on(facet, sentence) else 0.8
         if sentence.part in facet.parts:

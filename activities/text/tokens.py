@@ -13,6 +13,7 @@ from itertools import pairwise
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN_PLUS
 
+from activities.text import thesaurus
 from activities.text.vocabulary import families, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
@@ -37,7 +38,7 @@ WEAK = vocabulary("weak")
 
 _BREAKERS = vocabulary("breakers")
 
-_HEADS = frozenset({"diseas", "therapi", "drug", "safeti"})
+NAME_HEADS = frozenset({"diseas", "therapi", "drug", "safeti"})
 """Stems of weak words that belong to a name before them: Alzheimer's disease."""
 
 _SUFFIXES = re.compile(
@@ -55,7 +56,8 @@ _local = threading.local()
 
 
 def fold(text: str) -> str:
-    """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded: for comparing only."""
+    """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded: for comparing
+    only."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
@@ -145,6 +147,12 @@ def without_markup(text: str) -> str:
     return _MARKUP.sub(" ", text)
 
 
+def _is_verb(word: str) -> bool:
+    """True for a word that is a verb and hardly anything else; the first word of a question that is one asks
+    for something and names nothing (`Evaluate statins in sepsis`)."""
+    return thesaurus.parts_of_speech(word) in ({"v"}, {"v", "r"})
+
+
 def phrases(text: str) -> tuple[str, ...]:
     """The names and noun phrases of a question as they were typed, in order of appearance.
 
@@ -168,7 +176,8 @@ def phrases(text: str) -> tuple[str, ...]:
             run = []
         bare = fold(word)
         named = word.isupper() and len(word) > 1 and word not in ("AND", "OR", "NOT")
-        if (is_function(word) and not named) or bare in _BREAKERS:
+        begins = not rest[: match.start()].strip() and _is_verb(bare)
+        if (is_function(word) and not named) or bare in _BREAKERS or begins:
             runs.append(run)
             run = []
             continue
@@ -180,7 +189,7 @@ def phrases(text: str) -> tuple[str, ...]:
         kept = list(words)
         while kept and (kept[0].isdigit() or (len(kept) > 1 and stem(fold(kept[0])) in weak)):
             kept = kept[1:]
-        while len(kept) > 1 and stem(fold(kept[-1])) in weak - _HEADS and not kept[-1][0].isupper():
+        while len(kept) > 1 and stem(fold(kept[-1])) in weak - NAME_HEADS and not kept[-1][0].isupper():
             if len(kept) == 2 and _ADJECTIVE.search(kept[0]):
                 break  # functional outcomes
             kept = kept[:-1]

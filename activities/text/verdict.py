@@ -24,9 +24,11 @@ _WEAK_WEIGHT = 0.2
 
 _NEGATION = (
     r"(?:\bno\b|\bnot\b|\bneither\b|\bnor\b|\bnever\b|\bnone\b|\bcannot\b|n't\b|\bwithout\b"
-    r"|\bfail(?:s|ed|ure)?\b(?! to be)|\black(?:s|ed|ing)?\b|\babsence of\b|\bunlikely\b|\bunable\b|\blittle\b"
+    r"|\bfail(?:s|ed|ure)?\b(?! to be)|\black(?:s|ed|ing)?\b|\babsence of\b|\bunlikely\b|\bunable\b"
+    r"|\blittle\b"
     r"|\bhardly\b|\brarely\b|\binsufficient(?:ly)?\b|\bineffective\b|\bunrelated\b|\bunaffected\b|\bunchanged\b"
-    r"|\bunnecessary\b|\bquestionable\b|\binappropriate\b|\binadequate(?:ly)?\b|\bpoor(?:ly)?\b|\brather than\b"
+    r"|\bunnecessary\b|\bquestionable\b|\binappropriate\b|\binadequate(?:ly)?\b|\bpoor(?:ly)?\b"
+    r"|\brather than\b"
     r"|\bindependent of\b|\bregardless of\b|\bless useful\b|\bunreliable\b|\bno longer\b|\bfew\b"
     r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place))"
 )
@@ -34,7 +36,8 @@ _DENIES = re.compile(_NEGATION, re.IGNORECASE)
 _DENIED = re.compile(rf"{_NEGATION}(?:[ -][\w'-]+){{0,6}}", re.IGNORECASE)
 _HARMLESS = re.compile(
     r"\bnot only\b|\bwhether or not\b|\bno less\b|\bnot\b(?= \w+ than)"
-    r"|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality|side effects?|toxicity)\w*"
+    r"|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality"
+    r"|side effects?|toxicity)\w*"
     r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*",
     re.IGNORECASE,
 )

@@ -137,6 +137,7 @@ class Publisher:
                 approvals=tuple(state.control.decisions),
                 limitations=tuple(state.notes),
                 confidence=confidence,
+                confidence_reasons=state.loop.judged.confidence_reasons if state.loop.judged else (),
                 stop_reason=stop,
                 generated_at=context.timestamp(),
                 draft=draft,

@@ -313,5 +313,12 @@ WORDING: Mapping[str, Wording] = {
     "confidence_few_claims_stand": "Only {verified} of {claims} claims passed the checks.",
     "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",
     "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
+    "confidence_direct": "The work that speaks most directly of the question does so by {percent} %.",
+    "confidence_works": lambda s: (
+        f"{counted(s.number('works'), 'work')} {'helps' if s.number('works') == 1 else 'help'} with the "
+        f"question, {s.number('independent')} of them independent."
+    ),
+    "confidence_disagreement": "The works point in different directions.",
+    "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
     "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",
 }

@@ -1,4 +1,5 @@
-"""What else a word or phrase of English is called: synonyms, narrower words, and the noun behind an adjective.
+"""What else a word or phrase of English is called: synonyms, narrower words, and the noun behind an
+adjective.
 
 From WordNet 3.1 (Princeton University; `LICENSE` beside this file), reduced by `build.py` to the words, their
 hypernyms and their derivations. Read at first use; 83,000 synsets.
@@ -106,7 +107,8 @@ def _senses(phrase: str) -> tuple[tuple[int, _Synset, int], ...]:
 
 @lru_cache(maxsize=16_384)
 def parts_of_speech(word: str) -> frozenset[str]:
-    """What a word may be (`n`, `v`, `a`, `r`); empty for one that is not in WordNet. Verb forms in -s, -ed and
+    """What a word may be (`n`, `v`, `a`, `r`); empty for one that is not in WordNet. Verb forms in -s, -ed
+    and
     -ing count as their verb."""
     word = word.casefold()
     found = {synset.part for _, synset, _ in _senses(word)}
@@ -151,7 +153,8 @@ def first_sense(phrase: str) -> list[str]:
 
 
 def hypernyms(word: str, levels: int = 2) -> tuple[int, ...]:
-    """Marks of what a noun's most frequent sense is a kind of, so many levels up; equal marks mean the same."""
+    """Marks of what a noun's most frequent sense is a kind of, so many levels up; equal marks mean the
+    same."""
     for rank, synset, _ in _senses(word):
         if rank == 1 and synset.part == "n":
             found, last = list(synset.above), synset.above
@@ -179,8 +182,8 @@ def files(word: str) -> tuple[str, ...]:
 
 
 def mostly_noun(word: str) -> bool:
-    """Whether a word is a noun more often than anything else. A form in -ing or -ed of a verb is held to be the
-    verb's (`performing`), unless it names a state (`bleeding`)."""
+    """Whether a word is a noun more often than anything else. A form in -ing or -ed of a verb is held to be
+    the verb's (`performing`), unless it names a state (`bleeding`)."""
     plain = word.casefold()
     count = dict.fromkeys("nvar", 0)
     for _, synset, times in _senses(plain):

@@ -2,11 +2,12 @@
 
     python -m activities.text.thesaurus.build DICT_FOLDER
 
-One line a synset: part of speech (n, v, a, r) with the number of WordNet's file (`n08`: parts of the body), its
-words, each with the rank of this sense of theirs where it is not the first (`attack~3`) and with how often it
-was met in that sense in WordNet's tagged texts (`attack~3=2`), the lines of its hypernyms, of its hyponyms, and of
-what it is derived from or pertains to and the other way round (`renal` pertains to `kidney`). Left out: instances (people and places by name), places, objects,
-animals and plants, and synsets that say nothing of another word.
+One line a synset: part of speech (n, v, a, r) with the number of WordNet's file (`n08`: parts of the body),
+its words, each with the rank of this sense of theirs where it is not the first (`attack~3`) and with how
+often it was met in that sense in WordNet's tagged texts (`attack~3=2`), the lines of its hypernyms, of its
+hyponyms, and of what it is derived from or pertains to and the other way round (`renal` pertains to
+`kidney`). Left out: instances (people and places by name), places, objects, animals and plants, and synsets
+that say nothing of another word.
 """
 
 import gzip
@@ -101,7 +102,7 @@ def main() -> None:
     target = Path(__file__).parent / "wordnet.txt.gz"
     with target.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
         packed.write(text.encode("ascii"))
-    print(f"{text.count(chr(10))} synsets, {target.stat().st_size} bytes")
+    sys.stdout.write(f"{text.count(chr(10))} synsets, {target.stat().st_size} bytes\n")
 
 
 if __name__ == "__main__":

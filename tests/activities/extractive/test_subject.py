@@ -5,7 +5,7 @@ import pytest
 from activities import extractive
 from activities.extractive.query import split_clauses
 from activities.steps import SelectInput
-from activities.text.ranking import Needle
+from activities.text.ranking import Needle, rank
 from tests.activities.extractive.abstracts import PROFILE, cited, context, document, judged, option, written
 
 STAGING = document(
@@ -39,6 +39,11 @@ def test_works_on_the_disease_alone_answer_no_question_about_a_drug_against_it()
     assert cited(written(question, [STAGING, MISSED, ASPIRIN])) == {"pmid:3"}
 
 
+def missing(question: str, text: str) -> list[str]:
+    """The things that a question names and a work with this text does not speak of."""
+    return [word.shown for word in rank(question, [document(30, text, text)])[0].missing]
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -51,9 +56,10 @@ def test_half_of_the_names_is_not_the_question(question: str) -> None:
 
 
 def test_a_class_of_drugs_is_named_by_its_members() -> None:
-    needle = Needle("Do statins prevent heart failure?")
-    assert needle.off_topic({"atorvastatin", "heart", "failur"}) == 1
-    assert needle.off_topic({"digoxin", "heart", "failur"}) < 1
+    question = "Do statins prevent heart failure?"
+    text = "CONCLUSIONS: {} lowered the rate of heart failure in adults with coronary disease."
+    assert missing(question, text.format("Atorvastatin")) == []
+    assert missing(question, text.format("Digoxin")) == ["statins"]
 
 
 def test_a_name_may_stand_in_another_form_or_by_its_initials() -> None:
@@ -63,20 +69,75 @@ def test_a_name_may_stand_in_another_form_or_by_its_initials() -> None:
         "Are Austrian seniors protected against tetanus by vaccination?",
     )
     assert judged("Are seniors in Austria vaccinated against tetanus?", [austrian]).relevant == ("pmid:5",)
-    needle = Needle("Is double-balloon enteroscopy safe in a community hospital?")
-    assert needle.off_topic({"dbe", "communiti", "hospit"}) == 1
-    assert needle.off_topic({"tetanus", "communiti", "hospit"}) < 1
+    question = "Is double-balloon enteroscopy safe in a community hospital?"
+    assert missing(question, "CONCLUSIONS: DBE was safe in the hands of community hospital staff.") == []
+    assert missing(question, "CONCLUSIONS: Tetanus was rare in the records of community hospitals.") != []
 
 
-def test_a_text_without_a_title_is_not_blamed_for_a_name_it_never_says() -> None:
-    needle = Needle("Are awareness campaigns effective in Leeds?")
-    assert needle.off_topic({"awar", "campaign"}, titled=False) == 1
-    assert needle.off_topic({"awar", "campaign"}, titled=True) < 1
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "Does a heart attack raise the risk of depression?",
+            "Myocardial infarction raised depression rates.",
+        ),
+        (
+            "Do kidney stones come back?",
+            "Nephrolithiasis recurred in half, so renal calculi come back often.",
+        ),
+        (
+            "Is COPD worse in winter?",
+            "Chronic obstructive pulmonary disease (COPD) was worse in winter months.",
+        ),
+        (
+            "Is tiredness common in Sjogren syndrome?",
+            "Fatigue was common in patients with Sj\u00f6gren's syndrome.",
+        ),
+        ("Is CA19-9 useful in pancreatitis?", "Serum CA 19-9 was not useful in patients with pancreatitis."),
+        (
+            "Does haemorrhage follow tonsillectomy?",
+            "Hemorrhage followed tonsillectomies in two percent of cases.",
+        ),
+    ],
+)
+def test_a_thing_is_found_by_its_other_names(question: str, text: str) -> None:
+    assert missing(question, f"CONCLUSIONS: {text}") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "absent"),
+    [
+        ("Does vitamin E prevent colds?", "Vitamin C prevented colds in runners in this trial.", ["E"]),
+        ("Do fibrates lower mortality?", "Statins lowered mortality in adults with diabetes.", ["fibrates"]),
+        ("Does coffee prevent gout?", "Cherry juice prevented attacks of gout in this cohort.", ["coffee"]),
+        (
+            "Does prednisone help in asthma?",
+            "Prednisolone helped children with acute asthma.",
+            ["prednisone"],
+        ),
+    ],
+)
+def test_a_near_neighbour_is_not_the_thing_that_is_asked_about(
+    question: str, text: str, absent: list[str]
+) -> None:
+    work = document(31, f"CONCLUSIONS: {text}", text)
+    assert missing(question, f"CONCLUSIONS: {text}") == absent
+    assert judged(question, [work]).relevant == ()
+    assert judged(question, [work]).confidence == 0
+
+
+def test_what_no_work_speaks_of_is_named_with_what_is_near_it() -> None:
+    text = "Vitamin C prevented the common cold in marathon runners in this randomized trial."
+    work = document(32, f"CONCLUSIONS: {text}", "Does vitamin C prevent the common cold in marathon runners?")
+    draft = written("Does vitamin E prevent the common cold in marathon runners?", [work])
+    assert draft.paragraphs == ()
+    assert draft.works == ()
+    assert any("E" in said and "pmid:32" in said for said in draft.limitations)
 
 
 def test_a_question_that_no_document_speaks_of_is_told_by_its_missing_names() -> None:
     draft = written("Does aspirin prevent colorectal cancer?", [STAGING, MISSED])
-    assert "None of them speaks of aspirin." in draft.limitations
+    assert any("speaks of aspirin" in said for said in draft.limitations)
 
 
 def test_a_question_for_drugs_is_answered_by_sentences_that_name_one() -> None:

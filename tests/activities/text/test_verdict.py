@@ -1,0 +1,67 @@
+"""Which way a work answers a question: shown only where its wording leaves no doubt."""
+
+import pytest
+
+from activities.text.verdict import verdict
+
+QUESTION = "Does metformin slow cognitive decline in diabetes?"
+
+
+def way(question: str, *findings: str) -> str | None:
+    found = verdict(question, findings)
+    return found.way if found else None
+
+
+def test_a_plain_finding_is_shown_with_the_sentence_it_rests_on() -> None:
+    said = "Metformin significantly reduced cognitive decline in adults with diabetes."
+    found = verdict(QUESTION, ["Diabetes is common in old age.", said])
+    assert found is not None
+    assert (found.way, found.sentence) == ("yes", said)
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        "Metformin did not slow cognitive decline in diabetes.",
+        "Metformin had no effect on cognitive decline in diabetes.",
+        "We failed to find an association between metformin and cognitive decline in diabetes.",
+    ],
+)
+def test_a_denial_is_a_no(finding: str) -> None:
+    assert way(QUESTION, finding) == "no"
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        "There is little evidence that metformin reduces cognitive decline in diabetes.",
+        "Metformin reduced cognitive decline in diabetes only in a small subset.",
+        "Many physicians believe that metformin reduces cognitive decline in diabetes.",
+        "The aim was to show that metformin reduces cognitive decline in diabetes.",
+        "Although metformin reduced cognitive decline in diabetes, dementia was as frequent.",
+        "Metformin reduced cognitive decline in diabetes; however, the trial was stopped.",
+        "It remains unclear whether metformin reduces cognitive decline in diabetes.",
+    ],
+)
+def test_weak_evidence_beliefs_aims_and_concessions_affirm_nothing(finding: str) -> None:
+    assert way(QUESTION, finding) is None
+
+
+def test_no_difference_is_read_by_what_the_question_asks() -> None:
+    said = "No significant difference in survival was found between surgery and radiotherapy."
+    assert way("Is radiotherapy as effective as surgery for survival?", said) == "yes"
+    assert way("Does survival differ between surgery and radiotherapy?", said) == "no"
+
+
+def test_a_harm_that_was_not_seen_denies_nothing_else() -> None:
+    said = "Early surgery was safe and effective without complications in elderly patients."
+    assert way("Is early surgery safe in elderly patients?", said) == "yes"
+
+
+def test_a_sentence_on_something_else_decides_nothing() -> None:
+    assert way(QUESTION, "Insulin improved the sight of adults with glaucoma.") is None
+
+
+@pytest.mark.parametrize("question", ["What slows cognitive decline?", "Does metformin not slow decline?"])
+def test_a_question_without_a_plain_yes_or_no_has_no_direction(question: str) -> None:
+    assert way(question, "Metformin significantly reduced cognitive decline in diabetes.") is None
