@@ -88,6 +88,14 @@ TABLE: tuple[ModeInfo, ...] = (
         least_tokens=100_000,
         defaults={"max_iterations": 10},
     ),
+    ModeInfo(
+        name="hierarchical",
+        workflow="HierarchicalResearch",
+        location="workflows.hierarchy:HierarchicalResearch workflows.hierarchy:SubTeamResearch",
+        good_for="several things to compare: a sub-team for each refines its result by a judge's feedback",
+        least_tokens=100_000,
+        defaults={"max_iterations": 5},
+    ),
 )
 MODES: Mapping[str, ModeInfo] = {info.name: info for info in TABLE}
 """The modes that a run may have; `auto` chooses one of them."""

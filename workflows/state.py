@@ -24,6 +24,7 @@ from activities.types import (
     Statement,
     StopReason,
 )
+from workflows.rules.attempts import Attempt
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import LoopState
 from workflows.rules.team import TeamState
@@ -97,6 +98,8 @@ class RunState(BaseModel):
     """What the report's limitations must say."""
     plan: ReportPlan | None = None
     plan_hash: str = ""
+    best: Attempt | None = None
+    """The best attempt of a sub-team."""
     team: TeamState = Field(default_factory=TeamState)
     """Ledger and turns of a team."""
     hypotheses: list[MechanismHypothesis] = Field(default_factory=list)

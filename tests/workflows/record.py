@@ -22,7 +22,7 @@ from temporalio.worker import Worker
 from activities.errors import RateLimited
 from activities.extractive import manage
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import KnowledgeGapOutput, Role, SearchTask, StepContext, TeamLedger
+from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTask, StepContext, TeamLedger
 from activities.types import Evidence, ReportPlan, ReportPlanSection, SourceInfo, SourceOption, Usage
 from tests.registered import registered_names
 from tests.workflows.conftest import Run, Stage, a_request, a_stage, until
@@ -365,6 +365,25 @@ async def team(stage: Stage) -> None:
     await keep("team", run)
 
 
+async def hierarchical(stage: Stage) -> None:
+    """Three attempts of each sub-team, the first of them the best; a reviewer speaks meanwhile."""
+    confidence = {1: 0.7, 2: 0.4, 3: 0.5}
+    stage.script.answers["judge"] = lambda step: JudgeAssessment(
+        scores={"relevance": 5},
+        confidence=confidence[step.iteration],
+        gaps=(f"gap {step.iteration} of {step.question}",),
+        relevant=tuple(ref.evidence_id for ref in step.evidence[:3]),
+    )
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("hierarchical", limits={"max_iterations": 3, "max_tokens": None}))
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.outcome()
+    await keep("hierarchical", run)
+    await keep("hierarchical-sub-team", stage.child(run, "s1"))
+
+
 SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     iterative,
     steered,
@@ -390,6 +409,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     rate_gate,
     simple,
     team,
+    hierarchical,
 )
 
 

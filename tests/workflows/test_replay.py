@@ -65,6 +65,8 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-steered": {"steer", "pause", "resume", "extend_budget"},
     "iterative-worker-lost": {"activity_timed_out"},
     "simple": {"SimpleResearch", "judge_evidence", "select_tools", "pause", "steer"},
+    "hierarchical": {"HierarchicalResearch", "plan_report", "steer", "section_report", "write_section"},
+    "hierarchical-sub-team": {"SubTeamResearch", "select_tools", "steer", "sent:section_report"},
     "team": {"TeamResearch", "manage_team", "generate_hypotheses", "judge_evidence"},
     "rate-gate": {"RateGate", "hold_gate", "continues_as_new"},
 }

@@ -15,7 +15,7 @@ from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from activities.roles.allowances import ALLOWANCES
-    from activities.types import ReportPlanSection
+    from activities.types import Mode, ReportPlanSection
     from workflows.types import (
         AddSource,
         ExtendBudget,
@@ -39,10 +39,13 @@ Message = tuple[str, Steer | AddSource | Grant | None]
 class SectionCoordinator:
     """Runs sections as child workflows on behalf of their parent."""
 
-    def __init__(self, run: Run, child_workflow: str = "IterativeResearch") -> None:
+    def __init__(
+        self, run: Run, child_workflow: str = "IterativeResearch", child_mode: Mode = "iterative"
+    ) -> None:
         self.run = run
         self.context = run.context
         self.child_workflow = child_workflow
+        self.child_mode = child_mode
         self._running: dict[str, workflow.ExternalWorkflowHandle[object]] = {}
         self._unsent: dict[str, list[Message]] = {}
         """Signals for sections that are being started, sent once they run."""
@@ -76,7 +79,7 @@ class SectionCoordinator:
                 self.child_workflow,
                 args=[
                     self.context.request.model_copy(
-                        update={"mode": "iterative", "approve": (), "limits": limits}
+                        update={"mode": self.child_mode, "approve": (), "limits": limits}
                     ),
                     child,
                 ],

@@ -1,0 +1,137 @@
+"""HierarchicalResearch: sub-teams research the parts of a question, their parent synthesizes.
+
+A sub-team is a child workflow: it executes its task, has the result judged, refines the task by the judge's
+feedback, and so on; the best attempt by score is what it returns, not the latest. Parent and sub-teams talk
+by signals (budget, progress, words of a reviewer), and a sub-team that fails leaves the others alone.
+"""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.steps import Role
+    from activities.types import StopReason
+    from workflows.types import Outcome, ResearchRequest
+
+from workflows.context import ModeTraits
+from workflows.handlers import ResearchHandlers
+from workflows.rules.attempts import Attempt, better
+from workflows.rules.stopping import NextStep
+from workflows.run import Run
+from workflows.sections.coordinator import SectionCoordinator
+from workflows.sections.drafting import SectionDrafting
+from workflows.sections.research import SectionResearch
+from workflows.sections.results import SectionResults
+from workflows.state import RunState
+from workflows.steps.writing import NO_PAID_CALLS
+
+SUB_TEAM = "SubTeamResearch"
+
+
+def _writing_roles(request: ResearchRequest, state: RunState) -> tuple[Role, ...]:
+    """One proofreading pass, or a call for each section that has no draft yet."""
+    if request.writer == "proofreader":
+        return ("proofreader",)
+    planned = len(state.plan.report_outline) if state.plan else request.limits.max_sections
+    writer: Role = "long_writer"
+    return (writer,) * (planned - len(state.drafts))
+
+
+TRAITS = ModeTraits("hierarchical", _writing_roles)
+TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True)
+
+
+@workflow.defn
+class HierarchicalResearch(ResearchHandlers):
+    """Distribute, collect, synthesize."""
+
+    sections: SectionCoordinator
+
+    @workflow.init
+    def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
+        self.research = Run(request, state, TRAITS)
+        self.sections = SectionCoordinator(self.research, SUB_TEAM, "hierarchical")
+        self._results = SectionResults(self.research.context, self.research.events)
+        self._drafting = SectionDrafting(self.research, self._results, self.sections)
+        self._teams = SectionResearch(self.research, self.sections, self._results)
+
+    @workflow.run
+    async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
+        return await self.research.run_to_completion(self._answer, self._conclude)
+
+    async def _answer(self) -> StopReason:
+        """Divide the question into tasks, wait for approval if requested, and give each to a sub-team."""
+        await self.research.preparation.initialize()
+        await self._teams.make_plan()
+        if not await self.research.gates.approval_gate("plan", "the plan waits for approval"):
+            return "rejected_by_reviewer"
+        return await self._teams.research_all()
+
+    async def _conclude(self, stop: StopReason) -> Outcome:
+        """Name candidates, write a section from each sub-team's best result, publish."""
+        use_model = stop not in NO_PAID_CALLS
+        self._results.rank_relevant()
+        await self.research.candidates.settle(use_model)
+        await self._drafting.draft_all(use_model)
+        drafts = self.research.state.drafts
+        sections = tuple(drafts[section.id] for section in self.research.context.outline)
+        return await self.research.publisher.release(sections, stop, self._results.confidence())
+
+
+@workflow.defn
+class SubTeamResearch(ResearchHandlers):
+    """Execute, judge, refine; the best attempt is kept."""
+
+    @workflow.init
+    def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
+        self.research = Run(request, state, TRAITS_OF_SUB_TEAM)
+
+    @workflow.run
+    async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
+        return await self.research.run_to_completion(self._answer, self._conclude)
+
+    async def _answer(self) -> StopReason:
+        await self.research.preparation.initialize()
+        await self.research.approve_single_section_plan()
+        return await self.research.loop.run(self._execute_step)
+
+    async def _execute_step(self, step: NextStep) -> None:
+        """An attempt has three steps: refine the task into searches, execute them, judge the result."""
+        match step.step:
+            case "observe":
+                await self._refine_task()
+            case "search":
+                await self.research.steps.search(reflect=False)
+            case "judge":
+                await self._judge()
+            case "evaluate_gaps" | "select_tools" | "write":
+                return
+
+    async def _refine_task(self) -> None:
+        """Choose searches for the task as a reviewer and the judge's feedback refine it."""
+        research, state = self.research, self.research.state
+        judged, said = state.loop.judged, state.control.steering[::-1]
+        state.steering_read = state.control.steered
+        feedback = judged.gaps if judged and judged.gaps else (research.context.question,)
+        state.loop.gaps = tuple(dict.fromkeys((*said, *feedback)))[: research.request.limits.max_gaps]
+        await research.steps.select_tools()
+
+    async def _judge(self) -> None:
+        """Judge the attempt, and keep it if it is the best so far."""
+        await self.research.steps.judge(observe_ahead=False)
+        state = self.research.state
+        judged = state.loop.judged
+        if judged is None or state.loop.judge_failures:
+            return
+        attempt = Attempt(iteration=state.loop.iteration, judged=judged, relevant=judged.relevant)
+        state.best = better(state.best, attempt)
+
+    async def _conclude(self, stop: StopReason) -> Outcome:
+        """Return the best attempt: its judgement, and what was relevant in it first."""
+        state = self.research.state
+        if state.best is not None and state.best.judged != state.loop.judged:
+            state.loop.judged = state.best.judged
+            state.relevant = list(state.best.relevant)
+            kept, last = str(state.best.iteration), str(state.loop.iteration)
+            message = f"attempt {kept} of {last} is kept: it has the best score"
+            self.research.events.emit_event("best_attempt", message, attempt=kept)
+        return await self.research.conclude_single_section(stop)

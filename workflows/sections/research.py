@@ -1,0 +1,95 @@
+"""The research of a report with sections: outline it, then one child workflow a section, all at once."""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.role_activities import ThinkActivities
+    from activities.steps import PlanInput
+    from activities.types import ReportPlan, ReportPlanSection, StopReason
+    from workflows.types import SectionProgress
+
+from workflows.run import Run
+from workflows.sections.coordinator import SectionCoordinator
+from workflows.sections.results import SectionResults
+from workflows.steps.failures import OutOfBudget
+
+
+class SectionResearch:
+    """Plans the sections of a run and researches them in parallel."""
+
+    def __init__(self, run: Run, sections: SectionCoordinator, results: SectionResults) -> None:
+        self.run = run
+        self.sections = sections
+        self.results = results
+
+    async def make_plan(self) -> None:
+        """Outline the report: sections with a key question each."""
+        run, state = self.run, self.run.state
+        if state.plan is not None:
+            return
+        await run.gates.checkpoint()
+        run.events.set_phase("planning", "outlining the report")
+        assert state.parsed is not None
+        question, most = run.request.question, run.request.limits.max_sections
+        step = PlanInput(**run.context.step_inputs(), parsed=state.parsed, max_sections=most)
+        empty = ReportPlan(report_title=question)
+        planner = ThinkActivities.plan_report
+        try:
+            plan = await run.models.execute("planner", planner, step, empty)
+        except OutOfBudget as error:
+            spent = "time" if error.reason == "timeout" else "budget"
+            run.events.add_limitation(
+                f"The {spent} was used up while planning: the plan was made without a model."
+            )
+            plan = await run.models.execute("planner", planner, step, empty, use_model=False)
+        outline = plan.report_outline[:most] or (ReportPlanSection(title="Findings", key_question=question),)
+        run.context.adopt_plan(
+            ReportPlan(
+                report_title=plan.report_title or question,
+                background_context=plan.background_context,
+                report_outline=outline,
+            )
+        )
+        run.events.emit_event("planned", f"{len(outline)} sections", plan_hash=state.plan_hash)
+
+    async def research_all(self) -> StopReason:
+        """One child a section, at most `max_parallel_sections` at once."""
+        run, state, outline = self.run, self.run.state, self.run.context.outline
+        if run.context.history_is_long():
+            await run.context.continue_as_new()
+        await run.gates.checkpoint()
+        run.events.set_phase("researching", f"{len(outline)} sections")
+        for section in outline:
+            state.sections.setdefault(section.id, SectionProgress(id=section.id, title=section.title))
+        waiting = [section for section in outline if section.id not in state.findings]
+        run.models.reserve_for_writing()
+        self.sections.divide_budget(len(waiting))
+        slots = asyncio.Semaphore(run.request.limits.max_parallel_sections)
+        tasks = [asyncio.create_task(self._research(section, slots)) for section in waiting]
+        try:
+            await asyncio.gather(*tasks)
+        except asyncio.CancelledError:
+            # A child that is being cancelled still returns what it found.
+            state.control.cancelled = True
+            await workflow.wait(tasks)
+            raise
+        return self.results.overall_stop()
+
+    async def _research(self, section: ReportPlanSection, slots: asyncio.Semaphore) -> None:
+        """One section, from its slot to its findings. Its failure does not affect the others."""
+        async with slots:
+            await self.run.gates.checkpoint()
+            left = self.run.context.research_seconds()
+            if self.run.state.control.finish or (left is not None and left <= 0):
+                self.results.skip(section, "timeout" if left == 0 else "finished_by_reviewer")
+                return
+            try:
+                outcome = await self.sections.run_section(section)
+            except FailureError as error:
+                self.results.accept_failure(section, error)
+            else:
+                self.results.accept(section, outcome)
+            await self.sections.serve_requests()
