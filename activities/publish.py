@@ -10,7 +10,6 @@ Invariants:
 """
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +25,7 @@ from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Published, Report
+from activities.report.stored import report_name
 from activities.retractions.rules import worst
 from activities.steps import PublishInput, PubMedCheck, PubMedSaid
 from activities.types import Evidence, EvidenceRef, Standing, StandingNotice, Statement
@@ -217,9 +217,3 @@ def pubmed_name(ref: EvidenceRef) -> str | None:
     """The PMID by which PubMed is asked about a work; None for what it cannot know, and for what came from
     the user's own library, which is left as it is."""
     return None if ref.source == "library" else ref.identifiers.pmid
-
-
-def report_name(run_id: str, ending: str) -> str:
-    """The name a run's report is stored under; the same run overwrites its own."""
-    safe = re.sub(r"[^\w-]|(?<=/)\.+", "-", run_id.replace("/", "--")) or "run"
-    return f"reports/{safe}/report.{ending}"

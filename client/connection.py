@@ -24,6 +24,7 @@ PLAIN = {
     "Connection refused": "connection refused",
     "dns error": "its name is not known",
     "InvalidCertificate": "its certificate is not accepted",
+    "InvalidContentType": "it speaks no TLS: unset TEMPORAL_API_KEY and TEMPORAL_TLS",
     "PermissionDenied": "permission denied; check the API key and the namespace",
     "Unauthenticated": "not authenticated; check the API key",
 }
@@ -50,6 +51,10 @@ class Connection:
     address: str
     ui_url: str | None = None
     """Base address of the Web UI, where it is known."""
+    task_queue: str = "determinator"
+    """The queue that serves the run in question, or on which a run is to start."""
+    served: bool = True
+    """Whether a worker may answer for that queue, as far as this machine knows."""
 
     def link(self, run_id: str) -> str | None:
         """The run's page in the Web UI."""

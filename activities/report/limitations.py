@@ -23,7 +23,8 @@ def limitations(
     notes: Sequence[Statement] = (),
 ) -> tuple[Statement, ...]:
     """The limitations, the gravest first, each once. `notes` are what the publishing step found itself."""
-    found: list[Statement] = []
+    said = [as_statement(one) for one in step.limitations]
+    found = [one for one in said if one.code == "sample_only"]
     if step.draft:
         found.append(Statement(code="draft"))
     if not verified:
@@ -48,7 +49,7 @@ def limitations(
         found.append(Statement(code="quotes_refused", values={"quotes": quotes_refused}))
     if step.usage.cost_microusd is None:
         found.append(Statement(code="price_unknown"))
-    found += folded([as_statement(said) for said in step.limitations])
+    found += folded(said)
     found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
     return once(found)
 

@@ -14,6 +14,8 @@ from client.cli.common import (
     Name,
     Names,
     address_option,
+    complete_profile,
+    complete_source,
     json_option,
     load_settings,
     run_async,
@@ -25,6 +27,7 @@ from client.cli.modes import ModeName
 from client.cli.request import (
     AskOptions,
     build_request,
+    check_hooks,
     check_mode,
     check_model,
     with_enabled_sources,
@@ -50,6 +53,7 @@ GROUPS = {
     "sources",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_source,
     help="Search only this source, and the library if one is given; repeatable.",
 )
 @click.option(
@@ -70,6 +74,7 @@ GROUPS = {
 @click.option(
     "--profile",
     metavar="NAME|FILE",
+    shell_complete=complete_profile,
     help="auto (default), drug_repurposing, biomedical, general, one of your own, or its TOML file.",
 )
 @click.option("--model", type=Filled(), metavar="NAME", help="Model for every role; `extractive` for none.")
@@ -142,13 +147,14 @@ def ask(
     async def body() -> int:
         from client.connect import connect
         from client.connection import configured
-        from client.reports.load import is_kept
+        from client.reports.kept import is_kept
         from client.runs.destinations import destinations
         from client.runs.start import signing_key, start
 
         wanted = request
         if address is None and configured() is None:
             check_mode(settings, wanted)
+            check_hooks(settings)
             check_model(settings, wanted)
             wanted = await with_enabled_sources(settings, wanted, named=bool(options.sources))
             say(await destinations(settings, wanted))
@@ -157,11 +163,11 @@ def ask(
                 "--offline holds for the embedded worker only; set DETERMINATOR_OFFLINE where the workers of "
                 "the configured server run"
             )
-        connection = await connect(settings, address, renew=True, say=say)
+        connection = await connect(settings, address, for_run=True, say=say)
         started = await start(
             connection.client,
             wanted,
-            settings.task_queue,
+            connection.task_queue,
             kept=partial(is_kept, settings),
             indexed=connection.embedded,
             key=signing_key(settings),

@@ -1,6 +1,7 @@
 """Checks of what a person gave to a verb, made before anything is started. Each raises BadInput with one line
 that says what is wrong and how to fix it."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
 MIN_LETTERS = 3
 """Letters and digits of the shortest question (`p53`)."""
+COMMON = (".txt", ".md", ".html", ".pdf")
+"""Endings of documents that the library certainly reads."""
 ENDINGS = (".md", ".markdown", ".txt", ".html", ".htm", ".json", ".bib", ".ris", ".csl", ".docx", ".pdf", "")
 """What a report file may end in; `.txt` and nothing stand for Markdown."""
 EXTRA_OF = {".docx": ("docx", "docx"), ".pdf": ("typst", "pdf")}
@@ -42,19 +45,29 @@ def check_library(folder: str | None) -> str | None:
         raise BadInput(f"the library {folder} does not exist; give a folder with your documents")
     if not path.is_dir():
         raise BadInput(f"the library {folder} is not a folder; give the folder that holds the documents")
-    from activities.errors import Refused
-    from activities.sources.library.files import list_folder
-
-    try:
-        files = list_folder(path).files
-    except Refused as error:
-        raise BadInput(str(error)) from error
-    if not files:
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise BadInput(f"the library {folder} cannot be opened; give it read permission")
+    if not has_document(path):
         raise BadInput(
             f"the library {folder} has no document that can be read; give a folder with "
             ".txt, .md, .html, .pdf, .json or .jsonl files"
         )
     return str(path)
+
+
+def has_document(folder: Path) -> bool:
+    """Whether a folder holds a document that can be read. A common ending decides; the readers, which take
+    long to load, are asked only about a folder without one. Raises BadInput."""
+    for _, _, names in os.walk(folder):
+        if any(name.lower().endswith(COMMON) and not name.startswith(".") for name in names):
+            return True
+    from activities.errors import Refused
+    from activities.sources.library.files import list_folder
+
+    try:
+        return bool(list_folder(folder).files)
+    except Refused as error:
+        raise BadInput(str(error)) from error
 
 
 def check_sources(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -100,8 +113,6 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
 def check_output(output: Path, *, formats: bool = True) -> None:
     """Raises BadInput when a report could not be written there. With `formats`, the ending must name a format
     that this installation can write."""
-    import os
-
     if output.is_dir():
         raise BadInput(f"{output} is a folder; give the file for the report")
     if formats:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -54,6 +55,25 @@ class Duration(click.ParamType[float]):
         return seconds
 
 
+class Day(click.ParamType[datetime]):
+    """A day as `2026-03-01`, or `today` or `yesterday`: its beginning in local time."""
+
+    name = "date"
+
+    def convert(
+        self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+        if value in ("today", "yesterday"):
+            return today - timedelta(days=value == "yesterday")
+        try:
+            return datetime.strptime(value, "%Y-%m-%d").astimezone()
+        except ValueError:
+            self.fail(f"{value!r} is not a date; write 2026-03-01, today or yesterday", param, ctx)
+
+
 class Amount(click.FloatRange):
     """A finite number of a range."""
 
@@ -86,13 +106,34 @@ class Names(click.ParamType[tuple[str, ...]]):
         return names
 
 
+def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Runs for the shell's completion: from the server if it runs, else from the report files."""
+    from client.cli.completion import runs
+
+    return runs(incomplete)
+
+
+def complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Sources for the shell's completion."""
+    from client.cli.completion import sources
+
+    return sources(incomplete)
+
+
+def complete_profile(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Profiles for the shell's completion."""
+    from client.cli.completion import profiles
+
+    return profiles(incomplete)
+
+
 address_option = click.option(
     "--address",
     type=Filled(),
     metavar="HOST:PORT",
     help="A Temporal server to use in place of the embedded one.",
 )
-run_argument = click.argument("run", metavar="RUN", default="last")
+run_argument = click.argument("run", metavar="RUN", default="last", shell_complete=complete_run)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
@@ -161,8 +202,7 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
     from activities.errors import DeterminatorError
     from client.connection import BadConnectionSettings, NoConnection
     from client.embedded.locks import Locked
-    from client.runs.listing import NoSuchRun
-    from client.runs.query import NoAnswer
+    from client.runs.errors import NoAnswer, NoSuchRun
 
     async def whole() -> T:
         return await body()
@@ -198,10 +238,8 @@ def with_run(
     settings = load_settings()
 
     async def whole() -> T:
-        from client.connect import connect
-        from client.runs.listing import find_run
+        from client.connect import connect_to_run
 
-        connection = await connect(settings, address, worker=worker, say=say)
-        return await body(connection, await find_run(connection.client, name))
+        return await body(*await connect_to_run(settings, address, name, worker=worker, say=say))
 
     return run_async(whole)

@@ -69,6 +69,8 @@ async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
         yield check_worker(settings)
     yield await check_store(settings)
     yield await check_model(settings)
+    if settings.hooks:
+        yield check_hooks(settings)
     async for check in check_sources(settings, network=network):
         yield check
 
@@ -121,7 +123,11 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
             f"embedded {running.version} runs, {version} is installed; `determinator down` and it is used "
             "from the next start on (with a database of its own)",
         )
-    return Check("server", "ok", f"embedded {version}, pid {running.pid}, Web UI {running.ui_url or 'off'}")
+    return Check(
+        "server",
+        "ok",
+        f"embedded {version} at {running.address}, pid {running.pid}, Web UI {running.ui_url or 'off'}",
+    )
 
 
 def check_worker(settings: "Settings") -> Check:
@@ -133,12 +139,18 @@ def check_worker(settings: "Settings") -> Check:
 
     if configured() is not None:
         return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
-    running = look(settings.home).worker
-    if running is None:
+    running = look(settings.home).workers
+    if not running:
         return Check("worker", "ok", "not running; `ask` starts it")
-    if running.fingerprint != fingerprint(settings, Places(settings.home)):
-        return Check("worker", "warn", f"pid {running.pid} has other settings; the next `ask` restarts it")
-    return Check("worker", "ok", f"pid {running.pid}, started {running.started_at}")
+    wanted = fingerprint(settings, Places(settings.home))
+    listed = ", ".join(
+        f"pid {note.pid}, started {note.started_at}"
+        + ("" if note.fingerprint == wanted else f", other settings, queue {note.queue}")
+        for note in running
+    )
+    if all(note.fingerprint != wanted for note in running):
+        listed += "; the next `ask` starts one with these settings"
+    return Check("worker", "ok", listed)
 
 
 async def check_store(settings: "Settings") -> Check:
@@ -160,6 +172,17 @@ async def check_store(settings: "Settings") -> Check:
     except DeterminatorError as error:
         return Check("evidence store", "fail", f"{error}; check DETERMINATOR_STORE_URL")
     return Check("evidence store", "ok", where)
+
+
+def check_hooks(settings: "Settings") -> Check:
+    """Whether the hooks of the settings can be loaded here."""
+    from activities.hooks import HookError, load_hooks
+
+    try:
+        load_hooks(settings)
+    except HookError as error:
+        return Check("hooks", "fail", str(error))
+    return Check("hooks", "ok", ", ".join(settings.hooks))
 
 
 async def check_model(settings: "Settings") -> Check:

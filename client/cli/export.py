@@ -9,6 +9,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    run_argument,
     run_async,
     say,
 )
@@ -16,7 +17,7 @@ from client.cli.failures import BadInput, Failure
 
 
 @click.command(short_help="Save everything an outsider needs to check a report.")
-@click.argument("run", metavar="RUN", default="last")
+@run_argument
 @click.option(
     "--output",
     type=click.Path(path_type=Path),

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 @click.command(short_help="Start the embedded server and its worker.")
 @json_option
 def up(as_json: bool) -> None:
-    """Start the embedded server and its worker, or renew a worker whose settings have changed."""
+    """Start the embedded server and a worker with the settings in force."""
     settings = load_settings()
 
     async def body() -> "Connection":
         from client.embedded.server import bring_up
 
-        return await bring_up(settings, renew=True, say=say)
+        return await bring_up(settings, say=say)
 
     connection = run_async(body)
     if as_json:

@@ -44,8 +44,6 @@ def show(run: str, as_json: bool, address: str | None) -> None:
     """Show the plan: sections with a key question each."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.runs.display import plain
-
         view = await get_plan(connection, run_id)
         if as_json:
             print_json(view)
@@ -53,12 +51,8 @@ def show(run: str, as_json: bool, address: str | None) -> None:
         if view.plan is None:
             say(f"{run_id} has no plan (yet)")
             return
-        click.echo(plain(view.plan.report_title))
-        standing = "approved" if view.approved else "not approved" if view.asked else "runs without approval"
-        click.echo(f"plan {view.plan_hash}, {standing}")
-        for section in view.plan.report_outline:
-            click.echo(plain(f"{section.id}  {section.title}"))
-            click.echo(f"    {plain(section.key_question)}")
+        for line in plan_lines(view):
+            click.echo(line)
 
     with_run(address, run, body)
 
@@ -76,8 +70,7 @@ def edit(run: str, file: Path | None, address: str | None) -> None:
     """Replace the plan while it waits for approval; the gate goes on waiting."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.steering import running, user
-        from workflows.types import EditPlan, PlanView
+        from client.cli.steering import running
 
         await running(connection, run_id)
         view = await get_plan(connection, run_id)
@@ -90,14 +83,39 @@ def edit(run: str, file: Path | None, address: str | None) -> None:
                 return
         else:
             text = from_file(file)
-        with kept_until_accepted(run_id, text if file is None else None):
-            edited = await connection.client.get_workflow_handle(run_id).execute_update(
-                "edit_plan", EditPlan(plan=read_plan(text), by=user()), result_type=PlanView
-            )
+        edited = await submit_plan(connection, run_id, text, keep=file is None)
         sections = len(edited.plan.report_outline) if edited.plan else 0
         click.echo(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
 
     with_run(address, run, body)
+
+
+def plan_lines(view: "PlanView") -> list[str]:
+    """The plan for a person; empty when there is none."""
+    from client.runs.display import plain
+
+    if view.plan is None:
+        return []
+    state = "approved" if view.approved else "not approved" if view.asked else "runs without approval"
+    lines = [plain(view.plan.report_title), f"plan {view.plan_hash}, {state}"]
+    for section in view.plan.report_outline:
+        lines += [plain(f"{section.id}  {section.title}"), f"    {plain(section.key_question)}"]
+    return lines
+
+
+async def submit_plan(connection: "Connection", run_id: str, text: str, *, keep: bool) -> "PlanView":
+    """Replace the plan of a run; with `keep`, the text is kept in home until the run has accepted it.
+
+    Raises BadInput and WorkflowUpdateFailedError.
+    """
+    from client.cli.steering import user
+    from workflows.types import EditPlan, PlanView
+
+    with kept_until_accepted(run_id, text if keep else None):
+        edited: PlanView = await connection.client.get_workflow_handle(run_id).execute_update(
+            "edit_plan", EditPlan(plan=read_plan(text), by=user()), result_type=PlanView
+        )
+    return edited
 
 
 def from_editor(text: str) -> str | None:

@@ -142,6 +142,18 @@ def check_model(settings: "Settings", request: "ResearchRequest") -> None:
         )
 
 
+def check_hooks(settings: "Settings") -> None:
+    """Raises BadInput for a hook of the settings that cannot be loaded: no worker would start with it."""
+    if not settings.hooks:
+        return
+    from activities.hooks import HookError, load_hooks
+
+    try:
+        load_hooks(settings)
+    except HookError as error:
+        raise BadInput(str(error)) from error
+
+
 async def with_enabled_sources(
     settings: "Settings", request: "ResearchRequest", *, named: bool
 ) -> "ResearchRequest":

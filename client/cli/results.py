@@ -11,7 +11,7 @@ import click
 from client.cli.checks import check_output
 from client.cli.common import Name, address_option, load_settings, run_argument, run_async, say, with_run
 from client.cli.failures import BadInput
-from client.terminal import shown
+from client.terminal import harmless, shown
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 FORMATS = ("md", "html", "json", "bibtex", "ris", "csl", "docx", "pdf")
 BINARY = ("docx", "pdf")
+COLUMNS = (("source", 15), ("year", 4), ("type", 18), ("standing", 9))
+"""Columns of the evidence table between id and title, with their width."""
+NEEDED_BESIDE = 75
+"""Columns of a terminal beside the id for the evidence to be a table."""
 AT_ONCE = 16
 """Documents read from the store at the same time."""
 
@@ -34,7 +38,8 @@ AT_ONCE = 16
 )
 @address_option
 def report(run: str, form: str | None, output: Path | None, number: int | None, address: str | None) -> None:
-    """Print a run's report, or save it with --output."""
+    """Print a run's report, or save it with --output. On a terminal it is rendered and paged; in a pipe, or
+    with --format, it is printed as it is."""
     if output is not None:
         check_output(output, formats=form is None)
     settings = load_settings()
@@ -51,7 +56,11 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
             write_report(found, wanted, output)
             click.echo(str(output))
             return
-        write_data(as_bytes(found, wanted), binary=wanted in BINARY)
+        data = as_bytes(found, wanted)
+        if form is None and sys.stdout.isatty():
+            show_report(harmless(data.decode()))
+            return
+        write_data(data, binary=wanted in BINARY)
 
     run_async(body)
 
@@ -67,16 +76,16 @@ async def find_report(settings: "Settings", address: str | None, name: str, numb
     """The report that a run's name stands for: from the run, or from the evidence store where no server
     answers or the server no longer knows the run."""
     from client.cli.runs import patient_progress
-    from client.connect import connect
+    from client.connect import connect_to_run
     from client.connection import NoConnection
     from client.reports.finished import report_in_store
     from client.reports.load import load_report
     from client.reports.store import Archive
-    from client.runs.listing import NoSuchRun, SeveralRuns, describe, find_run
+    from client.runs.errors import NoSuchRun, SeveralRuns
+    from client.runs.listing import describe
 
     try:
-        connection = await connect(settings, address, say=say)
-        run_id = await find_run(connection.client, name)
+        connection, run_id = await connect_to_run(settings, address, name, say=say)
     except SeveralRuns:
         raise
     except (NoConnection, NoSuchRun) as error:
@@ -98,6 +107,20 @@ def write_data(data: bytes, *, binary: bool) -> None:
         sys.stdout.buffer.write(data if binary or data.endswith(b"\n") else data + b"\n")
         return
     click.echo(shown(data.decode()).removesuffix("\n"))
+
+
+def show_report(markdown: str) -> None:
+    """Render Markdown for the terminal, through the pager when it is longer than the screen."""
+    import shutil
+
+    from client.runs.answer_panel import rendered
+
+    size = shutil.get_terminal_size()
+    text = rendered(markdown, size.columns)
+    if text.count("\n") < size.lines:
+        click.echo(text, nl=False)
+    else:
+        click.echo_via_pager(text)
 
 
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
@@ -160,18 +183,33 @@ def show_evidence(items: "tuple[EvidenceRef, ...]") -> None:
     if not items:
         say("the run has found nothing yet")
         return
+    console = to_stdout()
+    longest = max(len(ref.evidence_id) for ref in items)
+    if console.width < longest + NEEDED_BESIDE:  # an id is useless unless it is whole
+        for ref in items:
+            facts = (ref.source, str(ref.year or ""), ref.evidence_type.replace("_", " "), ref.standing)
+            console.print(Text(plain(ref.evidence_id), style="bold"), soft_wrap=True)
+            console.print(Text(f"    {', '.join(filter(None, facts))}", style=style_of(ref)))
+            console.print(Text(f"    {plain(ref.title)}"), no_wrap=True, overflow="ellipsis")
+        return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("id", "source", "year", "type", "standing"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("title", no_wrap=True, overflow="ellipsis")
+    table.add_column("id", no_wrap=True, min_width=longest)
+    for name, width in COLUMNS:
+        table.add_column(name, no_wrap=True, min_width=width)
+    room = console.width - longest - sum(width + 2 for _, width in COLUMNS) - 2
+    table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
     for ref in items:
-        bad = ref.standing in ("retracted", "concern")
         table.add_row(
             Text(plain(ref.evidence_id)),
             ref.source,
             str(ref.year or ""),
             ref.evidence_type.replace("_", " "),
-            Text(ref.standing, style="bold red" if bad else ""),
+            Text(ref.standing, style=style_of(ref)),
             Text(plain(ref.title)),
         )
-    to_stdout().print(table)
+    console.print(table)
+
+
+def style_of(ref: "EvidenceRef") -> str:
+    """Red for a work whose standing is bad."""
+    return "bold red" if ref.standing in ("retracted", "concern") else ""

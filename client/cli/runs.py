@@ -1,11 +1,15 @@
 """`determinator status`, `list` and `events`: looking at runs."""
 
 import asyncio
+import re
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from client.cli.common import (
+    Day,
+    Name,
     address_option,
     json_option,
     load_settings,
@@ -16,6 +20,7 @@ from client.cli.common import (
     with_run,
 )
 from client.terminal import shown
+from workflows.modes import AUTO, TABLE
 
 if TYPE_CHECKING:
     from client.connection import Connection
@@ -23,6 +28,16 @@ if TYPE_CHECKING:
     from workflows.types import Progress
 
 PANEL_WIDTH = 110
+NEEDED_BESIDE = 70
+"""Columns of a list beside the id, with room for the question."""
+SHORT_ID = 20
+COLUMNS = (("status", 10), ("mode", 12), ("started", 16))
+"""Columns of a list between id and question, with their width."""
+PHASES = {"waiting": "waiting_for_approval", "paused": "paused"}
+"""States that are phases of a running run."""
+STATES = ("running", "waiting", "paused", "completed", "failed", "cancelled", "terminated", "timed_out")
+SHORT_STATES = {"waiting for approval": "waiting", "waiting for model": "no model"}
+"""States that are too long for a narrow table."""
 PATIENCE_SECONDS = 8.0
 """How long `status` waits for a worker that is just starting."""
 
@@ -48,6 +63,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
                     **as_data(row),
                     "progress": seen.model_dump(mode="json") if seen else None,
                     "ui": connection.link(run_id),
+                    "address": connection.address,
                 }
             )
             return
@@ -58,14 +74,19 @@ def status(run: str, as_json: bool, address: str | None) -> None:
 
 async def patient_progress(connection: "Connection", run_id: str) -> "Progress | None":
     """The run's own account; None, said on stderr, when no worker answers."""
-    from client.runs.query import NoAnswer, progress
+    from client.runs.errors import NoAnswer
+    from client.runs.query import progress
 
     deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     while True:
         try:
             return await progress(connection.client, run_id)
         except NoAnswer as error:
-            if not connection.embedded or asyncio.get_running_loop().time() > deadline:
+            if (
+                not connection.embedded
+                or not connection.served
+                or asyncio.get_running_loop().time() > deadline
+            ):
                 say(f"{error}; what follows is what the server knows")
                 return None
         await asyncio.sleep(0.2)
@@ -94,6 +115,7 @@ async def show_status(connection: "Connection", row: "Row", seen: "Progress | No
     link = connection.link(row.run_id)
     if link:
         console.print(link, highlight=False, soft_wrap=True)
+    console.print(f"Server {connection.address}", highlight=False)
     if row.status not in ("running", "completed"):
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
     if seen is not None:
@@ -106,23 +128,48 @@ async def show_status(connection: "Connection", row: "Row", seen: "Progress | No
 
 
 @click.command("list", short_help="List runs, the newest first.")
-@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True)
+@click.option("--state", type=Name(STATES), help="Only runs in this state.")
+@click.option("--mode", type=Name([AUTO, *(mode.name for mode in TABLE)]), help="Only runs of this mode.")
+@click.option("--text", default="", metavar="TEXT", help="Only runs with this in their question or id.")
+@click.option("--since", type=Day(), metavar="DATE", help="Only runs started on or after this day.")
+@click.option("--until", type=Day(), metavar="DATE", help="Only runs started before or on this day.")
+@click.option(
+    "--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many runs at most."
+)
 @json_option
 @address_option
-def list_runs(limit: int, as_json: bool, address: str | None) -> None:
-    """List runs, the newest first."""
+def list_runs(
+    state: str | None,
+    mode: str | None,
+    text: str,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+    as_json: bool,
+    address: str | None,
+) -> None:
+    """List runs, the newest first. A run can be named by any unambiguous part of its id."""
     settings = load_settings()
 
     async def body() -> None:
         from client.connect import connect
-        from client.runs.listing import list_runs
+        from client.runs.listing import Filter, list_runs
 
         connection = await connect(settings, address, worker=False, say=say)
-        rows = await list_runs(connection.client, limit=limit)
+        only = Filter(
+            status=PHASES.get(state, state) if state else None,
+            mode=mode,
+            text=text.strip(),
+            since=since,
+            until=until + timedelta(days=1) if until else None,
+        )
+        rows = await list_runs(connection.client, limit=limit, only=only)
         if as_json:
             print_json([as_data(row) for row in rows])
         elif rows:
             show_list(rows)
+        elif only != Filter():
+            say("No run fits; leave out --state, --mode, --text, --since or --until to see more.")
         else:
             say('No runs yet. Start one with `determinator ask "..."`.')
 
@@ -130,27 +177,40 @@ def list_runs(limit: int, as_json: bool, address: str | None) -> None:
 
 
 def show_list(rows: "list[Row]") -> None:
-    """Print runs as a table."""
+    """Print runs as a table. On a narrow terminal the hash stands for the id: it names the run as well."""
     from rich.table import Table
     from rich.text import Text
 
     from client.runs.display import plain, to_stdout
 
+    console = to_stdout()
+    longest = max(len(row.run_id) for row in rows)
+    whole = console.width >= longest + NEEDED_BESIDE
+    ids = [row.run_id if whole else short_id(row.run_id) for row in rows]
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("run", no_wrap=True, min_width=max(len(row.run_id) for row in rows))
-    for name, width in (("status", 10), ("mode", 9), ("started", 16)):
+    table.add_column("run", no_wrap=True, min_width=max(map(len, ids)))
+    for name, width in COLUMNS:
         table.add_column(name, no_wrap=True, min_width=width)
-    table.add_column("question", overflow="ellipsis", no_wrap=True)
-    for row in rows:
+    # the rest of the line: Rich would take the room for a long question from all columns alike
+    room = console.width - max(map(len, ids)) - sum(width + 2 for _, width in COLUMNS) - 2
+    table.add_column("question", overflow="ellipsis", no_wrap=True, max_width=max(room, 8))
+    for row, name in zip(rows, ids, strict=True):
         state = row.status if row.status != "running" or not row.phase else row.phase.replace("_", " ")
         table.add_row(
-            Text(row.run_id),
-            state,
+            Text(name),
+            SHORT_STATES.get(state, state),
             row.mode,
             f"{row.started.astimezone():%Y-%m-%d %H:%M}",
             Text(plain(row.question)),
         )
-    to_stdout().print(table)
+    console.print(table)
+
+
+def short_id(run_id: str) -> str:
+    """The hash at the end of an id, which names the run; another id is shortened in its middle."""
+    if match := re.fullmatch(r"ask-.*-([0-9a-f]{8})", run_id):
+        return match.group(1)
+    return run_id if len(run_id) <= SHORT_ID else f"{run_id[: SHORT_ID - 3]}..."
 
 
 def as_data(row: "Row") -> dict[str, object]:

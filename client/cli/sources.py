@@ -8,6 +8,7 @@ from client.cli.checks import check_library, check_sources
 from client.cli.common import (
     Filled,
     address_option,
+    complete_source,
     json_option,
     load_settings,
     print_json,
@@ -36,18 +37,19 @@ def sources(as_json: bool) -> None:
     from client.runs.display import to_stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("source", no_wrap=True)
-    table.add_column("enabled", no_wrap=True)
-    table.add_column("rate", no_wrap=True)
-    table.add_column("what it covers")
+    table.add_column("source", no_wrap=True, min_width=max(len(option.info.name) for option in found))
+    table.add_column("enabled", no_wrap=True, min_width=7)
+    table.add_column("what it covers, its rate, how to enable it", ratio=1)
     for option in found:
         covers = Text(option.info.covers)
+        if option.info.rate:
+            covers.append(f" ({option.info.rate})", style="dim")
         if not option.enabled:
             covers.append(f"\n{option.reason}", style="yellow")
         elif option.info.how_to_enable and option.info.needs_key:
             covers.append(f"\n{option.info.how_to_enable}", style="dim")
         enabled = Text("yes", style="green") if option.enabled else Text("no", style="yellow")
-        table.add_row(option.info.name, enabled, option.info.rate, covers)
+        table.add_row(option.info.name, enabled, covers)
     to_stdout().print(table)
 
 
@@ -61,7 +63,7 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
 
 
 @click.command(short_help="Search one source, outside of any run.")
-@click.argument("source", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE", shell_complete=complete_source)
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
 @click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
 @click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")

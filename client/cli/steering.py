@@ -12,6 +12,8 @@ from client.cli.common import (
     Filled,
     Name,
     address_option,
+    complete_run,
+    complete_source,
     json_option,
     print_json,
     run_argument,
@@ -23,6 +25,7 @@ from client.cli.failures import BadInput
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from activities.types import Candidate
     from client.connection import Connection
     from workflows.types import Progress
 
@@ -115,9 +118,11 @@ def _signal(run: str, name: str, effect: str, address: str | None) -> None:
 
 
 @click.command(short_help="Give a run an instruction.")
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=complete_run)
 @click.argument("text", nargs=-1, metavar="TEXT")
-@click.option("--add-source", metavar="NAME", help="Search this source as well.")
+@click.option(
+    "--add-source", metavar="NAME", shell_complete=complete_source, help="Search this source as well."
+)
 @address_option
 def steer(run: str, text: tuple[str, ...], add_source: str | None, address: str | None) -> None:
     """Give a run an instruction in your own words; it follows it from its next step on."""
@@ -211,12 +216,19 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
         elif not found:
             say("no candidates have been put forward (yet)")
         for candidate in () if as_json else found:
-            mechanism = candidate.proposed_mechanism or candidate.mechanism
-            count = len(candidate.support)
-            quality = f"[{candidate.evidence_quality}, {count} quote{'' if count == 1 else 's'}]"
-            click.echo(plain(f"{candidate.name}  {quality}  {mechanism}"))
+            click.echo(candidate_line(candidate))
 
     with_run(address, run, body)
+
+
+def candidate_line(candidate: "Candidate") -> str:
+    """A candidate on one line."""
+    from client.runs.display import plain
+
+    mechanism = candidate.proposed_mechanism or candidate.mechanism
+    count = len(candidate.support)
+    quality = f"[{candidate.evidence_quality}, {count} quote{'' if count == 1 else 's'}]"
+    return plain(f"{candidate.name}  {quality}  {mechanism}")
 
 
 @click.command(short_help="Stop a run or one of its sections; a report is still written.")

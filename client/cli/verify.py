@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from client.cli.common import address_option, json_option, load_settings, print_json, run_async, say
+from client.cli.common import (
+    address_option,
+    complete_run,
+    json_option,
+    load_settings,
+    print_json,
+    run_async,
+    say,
+)
 from client.cli.failures import BadInput, Exit
 
 if TYPE_CHECKING:
@@ -17,7 +25,12 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Check every quote of a report against the stored text.")
-@click.argument("target", metavar="RUN|REPORT.json|BUNDLE|TEXT.md", default="last")
+@click.argument(
+    "target",
+    metavar="RUN|REPORT.json|BUNDLE|TEXT.md",
+    default="last",
+    shell_complete=complete_run,
+)
 @click.option(
     "--evidence",
     "evidence",

@@ -19,6 +19,7 @@ from client.cli.common import (
 from client.cli.failures import Exit
 
 if TYPE_CHECKING:
+    from activities.report.schema import Report
     from activities.settings import Settings
     from client.connection import Connection
     from client.runs.follow import Ended
@@ -37,11 +38,9 @@ def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> 
     settings = load_settings()
 
     async def body() -> int:
-        from client.connect import connect
-        from client.runs.listing import find_run
+        from client.connect import connect_to_run
 
-        connection = await connect(settings, address, say=say)
-        run_id = await find_run(connection.client, run)
+        connection, run_id = await connect_to_run(settings, address, run, say=say)
         return await follow_run(settings, connection, run_id, output=output, as_json=as_json)
 
     return run_async(body)
@@ -84,12 +83,17 @@ async def follow_run(
     settings: "Settings", connection: "Connection", run_id: str, *, output: Path | None, as_json: bool
 ) -> int:
     """Follow to the end, save the report and print where; return the exit code."""
+    from client.cli.gate import Detached, GateDialog, interactive
     from client.runs.display import open_display
     from client.runs.follow import Follower
 
+    dialog = GateDialog(settings) if interactive() and not as_json else None
     try:
         with open_display(run_id) as display:
-            ended = await Follower(settings, connection, run_id, display).follow()
+            ended = await Follower(settings, connection, run_id, display, at_gate=dialog).follow()
+    except Detached:
+        show_detached(run_id, as_json=as_json)
+        return Exit.DONE
     except asyncio.CancelledError:
         say("Detached.")
         show_detached(run_id, as_json=True)
@@ -106,8 +110,9 @@ async def show_ended(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Print how the run ended and where the report is."""
-    from client.reports.load import NoReport, save_report
+    """Save the report, and print the answer and where the report is."""
+    from client.reports.answer import answer_of, claims_of
+    from client.reports.load import NoReport, ended_report, save_report
     from client.runs.display import plain
 
     outcome = ended.outcome
@@ -120,8 +125,10 @@ async def show_ended(
         return Exit.FAILED
     code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
     path: Path | None = None
+    report: Report | None = None
     try:
-        path = await save_report(settings, connection, outcome, output)
+        report = await ended_report(settings, connection, outcome)
+        path = save_report(settings, report, output)
     except (NoReport, OSError) as error:
         say(f"Error: the report could not be saved: {error}")
         code = Exit.FAILED
@@ -130,19 +137,15 @@ async def show_ended(
             {
                 **outcome.model_dump(mode="json"),
                 "status": "completed",
+                "answer": answer_of(report).model_dump(mode="json") if report else None,
+                "claims": [claim.model_dump(mode="json") for claim in claims_of(report)] if report else [],
                 "report": str(path) if path else None,
                 "ui": connection.link(run_id),
                 "exit_code": int(code),
             }
         )
-        return code
-    reason = outcome.stop_reason.replace("_", " ")
-    click.echo(f"Done {plain(outcome.title)}")
-    click.echo(
-        f"     {outcome.verified_claims} verified claims, {outcome.references} references; ended: {reason}"
-    )
-    if not outcome.answered:
-        click.echo("     The evidence did not suffice for an answer; the report says what was found and why.")
-    if path:
-        click.echo(f"Report {path}")
+    elif report is not None:
+        from client.runs.answer_panel import show_answer
+
+        show_answer(report, outcome.stop_reason, path)
     return code

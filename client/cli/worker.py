@@ -30,7 +30,8 @@ def worker(address: str | None) -> int:
 
     async def _embedded_worker() -> int:
         from client.embedded.locks import Locked
-        from client.embedded.server import bring_up, lock_worker
+        from client.embedded.server import bring_up
+        from client.embedded.workers import lock_worker
         from worker.daemon import work
         from worker.logs import configure_logging
 

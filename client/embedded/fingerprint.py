@@ -4,13 +4,13 @@ import hashlib
 import hmac
 import json
 import os
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from activities.private_files import random_key
-from activities.settings import Settings, config_path
+from activities.settings import Settings, config_path, secret_variables
 from client.embedded.home import Places
 
 CARRIED = (
@@ -24,9 +24,29 @@ CARRIED = (
 """Variables besides our own that change what a worker can reach."""
 
 
-def worker_environment(settings: Settings) -> dict[str, str]:
+CLIENT_ONLY = frozenset(
+    {
+        *(
+            "mode",
+            "profile",
+            "default_sources",
+            "also_web",
+            "approve",
+            "approval_timeout",
+            "approval_default",
+        ),
+        *("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections", "parallel_sections"),
+        *("max_gaps", "searches_per_gap", "results_per_search", "temporal_address", "temporal_namespace"),
+        *("task_queue", "web_ui"),
+    }
+)
+"""Settings that a request carries or that concern the command alone: workers do not differ by them."""
+
+
+def worker_environment(settings: Settings, queue: str | None = None) -> dict[str, str]:
     """The environment for a worker of the embedded server that runs in another folder: what is relative here
-    is made absolute, and what was meant for another Temporal server is left out."""
+    is made absolute, and what was meant for another Temporal server is left out. `queue` is the task queue it
+    serves; None: the one of the settings."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
     environment["DETERMINATOR_CONFIG"] = str(config_path().absolute())
@@ -35,6 +55,7 @@ def worker_environment(settings: Settings) -> dict[str, str]:
         value = getattr(settings, name)
         if value is not None:
             environment[f"DETERMINATOR_{name.upper()}"] = str(Path(value).expanduser().absolute())
+    environment["DETERMINATOR_TASK_QUEUE"] = queue or settings.task_queue
     if settings.offline:
         environment["DETERMINATOR_OFFLINE"] = "true"  # set by a flag, perhaps
     if settings.store_url and "://" not in settings.store_url:
@@ -50,19 +71,54 @@ def fingerprint(settings: Settings, places: Places) -> str:
     environment = worker_environment(settings)
     effective = {
         "version": version("determinator"),
-        "settings": {**dump(settings), "home": "", "library": environment.get("DETERMINATOR_LIBRARY")},
+        "settings": {
+            **{name: value for name, value in dump(settings).items() if name not in CLIENT_ONLY},
+            "home": "",
+            "library": environment.get("DETERMINATOR_LIBRARY"),
+        },
         "environment": {
             name: value
             for name, value in environment.items()
             if name.upper() in CARRIED or (name.startswith("DETERMINATOR_") and name not in OURS)
         },
+        "plugins": plugins(),
     }
     text = json.dumps(effective, sort_keys=True, default=str)
     return hmac.new(random_key(places.fingerprint_key), text.encode(), hashlib.sha256).hexdigest()
 
 
-OURS = ("DETERMINATOR_HOME", "DETERMINATOR_CONFIG")
-"""The file's content counts, through the settings; where it lies does not."""
+OURS = frozenset(
+    {"DETERMINATOR_HOME", "DETERMINATOR_CONFIG", *(f"DETERMINATOR_{name.upper()}" for name in CLIENT_ONLY)}
+)
+"""The content of the configuration file counts, through the settings; its path does not."""
+
+
+def plugins() -> dict[str, str]:
+    """The installed plugins: name -> what it loads, with the version of its package."""
+    return {
+        point.name: f"{point.value} {point.dist.version if point.dist else ''}"
+        for point in entry_points(group=SOURCE_PLUGINS)
+    }
+
+
+def needs_of(settings: Settings) -> tuple[str, ...]:
+    """Names (never values) of what a worker with these settings has and another may lack: keys, addresses,
+    documents, hooks and plugins."""
+    variables = [v for v, name in secret_variables().items() if getattr(settings, name) is not None]
+    if settings.openai_base_url:
+        variables.append("OPENAI_BASE_URL")
+    if settings.library:
+        variables.append("DETERMINATOR_LIBRARY")
+    if settings.offline:
+        variables.append(OFFLINE)
+    return tuple(
+        sorted([*variables, *(f"hook {h}" for h in settings.hooks), *(f"plugin {n}" for n in plugins())])
+    )
+
+
+OFFLINE = "DETERMINATOR_OFFLINE"
+SOURCE_PLUGINS = "determinator.sources"
+"""The entry point group of `activities.sources.registry`, which is not imported for its name alone."""
 
 
 def dump(settings: Settings) -> dict[str, object]:

@@ -1,11 +1,15 @@
 """What stands under the home folder, and the notes that say which processes serve it."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from activities.private_files import private_home, write_whole
+from activities.private_files import file_name, private_home, write_whole
+from activities.settings import Settings
+
+DEFAULT_QUEUE = str(Settings.model_fields["task_queue"].default)
 
 
 class Note(BaseModel):
@@ -22,6 +26,8 @@ class ServerNote(Note):
     ui_port: int
     ui_ip: str = "127.0.0.1"
     web_ui: bool = True
+    ready: bool = False
+    """It has answered, and its namespace is set up."""
     version: str
     database: str
     started_at: str
@@ -37,13 +43,29 @@ class ServerNote(Note):
 
 
 class WorkerNote(Note):
-    """The background worker as it was started last."""
+    """A background worker as it was started last."""
 
     pid: int
     address: str
     fingerprint: str
     """Keyed digest of the configuration it runs with; never a setting itself."""
     started_at: str
+    queue: str = DEFAULT_QUEUE
+    """The task queue it serves."""
+    needs: tuple[str, ...] = ()
+    """Names (never values) of the keys and plugins it runs with; see `fingerprint.needs_of`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFiles:
+    """The files of the worker on one task queue."""
+
+    queue: str
+    lock: Path
+    note: Path
+    log: Path
+    used: Path
+    """Touched when a run is about to start on the queue."""
 
 
 class Places:
@@ -55,14 +77,28 @@ class Places:
         self.start_lock = state / "start.lock"
         """Held while somebody starts or stops the processes."""
         self.server_lock = state / "server.lock"
-        self.worker_lock = state / "worker.lock"
         self.server_note = state / "server.json"
-        self.worker_note = state / "worker.json"
         self.fingerprint_key = state / "fingerprint.key"
         self.logs = self.home / "logs"
         self.server_log = self.logs / "server.log"
-        self.worker_log = self.logs / "worker.log"
         self.reports = self.home / "reports"
+
+    def worker(self, queue: str = DEFAULT_QUEUE) -> WorkerFiles:
+        """The files of the worker on a queue; on the default queue they have the plain names."""
+        name = "worker" if queue == DEFAULT_QUEUE else f"worker-{file_name(queue)}"
+        state = self.start_lock.parent
+        return WorkerFiles(
+            queue=queue,
+            lock=state / f"{name}.lock",
+            note=state / f"{name}.json",
+            log=self.logs / f"{name}.log",
+            used=state / f"{name}.used",
+        )
+
+    def workers(self) -> list[WorkerFiles]:
+        """The files of all workers that were ever started here, that of the default queue first."""
+        notes = (read_note(path, WorkerNote) for path in sorted(self.start_lock.parent.glob("worker-*.json")))
+        return [self.worker(), *(self.worker(note.queue) for note in notes if note)]
 
     def database(self, version: str) -> Path:
         """One database for each version of the server: an older server cannot read a newer one's file."""

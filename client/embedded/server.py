@@ -1,4 +1,4 @@
-"""The embedded pair: one Temporal server and one background worker for a home, started once and reused.
+"""The embedded Temporal server of a home, started once and reused; its workers are in `workers`.
 
 Invariants:
 - Each process holds a lock for as long as it lives (it inherits the open file), so two never serve one home,
@@ -11,12 +11,8 @@ Invariants:
 
 import asyncio
 import errno
-import os
-import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,11 +22,20 @@ from temporalio.service import RPCError
 from activities.settings import Settings
 from client.connection import Connection, NoConnection, Say, open_client, quiet
 from client.embedded.binary import NoServerBinary, find_temporal, free_port, loopback_address, server_version
-from client.embedded.fingerprint import fingerprint, worker_environment
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note, write_note
-from client.embedded.locks import Locked, LockFile, is_held
+from client.embedded.locks import LockFile, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention
-from client.embedded.processes import TEST_SECONDS, end, last_error, spawn
+from client.embedded.processes import end, last_error, spawn
+from client.embedded.workers import (
+    Wanted,
+    end_workers,
+    holding_start_lock,
+    live_workers,
+    mark_used,
+    queue_served,
+    serve_queue,
+    settle,
+)
 
 START_SECONDS = 60.0
 """How long a server may need until it answers: 1 s is common, a loaded machine is slower."""
@@ -41,39 +46,59 @@ class Pair:
     """The processes of a home that are alive."""
 
     server: ServerNote | None
-    worker: WorkerNote | None
+    workers: tuple[WorkerNote, ...]
+
+    @property
+    def worker(self) -> WorkerNote | None:
+        """The worker of the default queue, else another one."""
+        return self.workers[0] if self.workers else None
 
 
 def look(home: Path) -> Pair:
     """The live processes of a home, by its locks and notes; nothing is started."""
     places = Places(home)
-    return Pair(
-        read_note(places.server_note, ServerNote) if is_held(places.server_lock) else None,
-        read_note(places.worker_note, WorkerNote) if is_held(places.worker_lock) else None,
-    )
+    server = read_note(places.server_note, ServerNote) if is_held(places.server_lock) else None
+    return Pair(server, tuple(live_workers(places)))
 
 
 async def bring_up(
-    settings: Settings, *, worker: bool = True, renew: bool = False, say: Say = quiet
+    settings: Settings, *, worker: bool = True, for_run: bool = False, say: Say = quiet
 ) -> Connection:
-    """The embedded server, with its worker, started where they are not there yet.
+    """The embedded server, with a worker that has these settings, started where they are not there yet.
 
-    `renew` restarts a worker whose configuration is not the caller's, and says so. Raises NoConnection.
+    `for_run` keeps the worker while a run is about to start. Raises NoConnection.
     """
     places = Places(settings.home)
     try:
         places.make()
-        wanted = fingerprint(settings, places) if worker else None
+        wanted = Wanted.by(settings, places) if worker else None
         found = await _running_server(places)
-        if found is None or (wanted and _worker_trouble(places, found[1], wanted, renew)):
-            async with _starting(places):
+        queue = queue_served(places, wanted, found[1].address) if wanted and found else None
+        if found is None or (wanted and queue is None):
+            async with holding_start_lock(places):
                 found = await _running_server(places) or await _start_server(settings, places, say)
                 if wanted:
-                    await _settle_worker(settings, places, found[1], wanted, renew, say)
+                    queue = await settle(found[0], found[1].address, places, wanted, say)
+        queue = queue or settings.task_queue
+        if for_run:
+            mark_used(places, queue)
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
     client, note = found
-    return Connection(client, embedded=True, address=note.address, ui_url=note.ui_url)
+    return Connection(client, embedded=True, address=note.address, ui_url=note.ui_url, task_queue=queue)
+
+
+async def serve(
+    settings: Settings, connection: Connection, queue: str, *, running: bool, say: Say = quiet
+) -> Connection:
+    """See that a worker of the embedded server serves the queue of a run; return the connection with the
+    queue and whether it is served. Raises NoConnection."""
+    places = Places(settings.home)
+    try:
+        served = await serve_queue(settings, places, queue, connection.address, running=running, say=say)
+    except OSError as error:
+        raise NoConnection(unwritable(places.home, error)) from error
+    return replace(connection, task_queue=queue, served=served)
 
 
 def unwritable(home: Path, error: OSError) -> str:
@@ -99,33 +124,12 @@ def take_down(home: Path, *, server: bool = True) -> list[str]:
     lock.acquire(START_SECONDS)
     with lock:
         ended = []
-        worker_note = read_note(places.worker_note, WorkerNote)
-        if end(places.worker_lock, worker_note.pid if worker_note else None):
-            ended.append("worker")
+        if workers := end_workers(places):
+            ended.append("worker" if workers == 1 else f"{workers} workers")
         server_note = read_note(places.server_note, ServerNote)
         if server and end(places.server_lock, server_note.pid if server_note else None):
             ended.append("server")
     return ended
-
-
-@asynccontextmanager
-async def _starting(places: Places) -> AsyncIterator[None]:
-    """Hold the start lock. Raises NoConnection when another process never releases it."""
-    lock = LockFile(places.start_lock)
-    deadline = time.monotonic() + 2 * START_SECONDS
-    while True:
-        try:
-            lock.acquire()
-            break
-        except Locked:
-            if time.monotonic() > deadline:
-                raise NoConnection(
-                    f"another command has been starting the server for {2 * START_SECONDS:.0f} s; "
-                    "end it and try again"
-                ) from None
-            await asyncio.sleep(0.02)
-    with lock:
-        yield
 
 
 async def _running_server(places: Places) -> tuple[Client, ServerNote] | None:
@@ -154,7 +158,8 @@ async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
             return None
         try:
             client = await open_client({"target_host": note.address}, timeout=5)
-            await raise_retention(client)
+            if not note.ready:
+                await raise_retention(client)
         except (NoConnection, RPCError):
             if not is_held(places.server_lock):
                 return None
@@ -201,6 +206,7 @@ async def _start_server(settings: Settings, places: Places, say: Say) -> tuple[C
             raise
         found = await _wait_until_ready(places)
         if found is not None:
+            write_note(places.server_note, note.model_copy(update={"ready": True}))
             return found
         end(places.server_lock, pid)
     raise NoConnection(why_no_server(places, database))
@@ -272,57 +278,6 @@ def _server_command(binary: Path, port: int, web_ui: str | None, database: Path)
     for name, kind in ATTRIBUTES.items():
         command += ["--search-attribute", f"{name}={kind}"]
     return command
-
-
-def _worker_trouble(places: Places, server: ServerNote, wanted: str, renew: bool) -> str:
-    """Why the worker must be started or restarted; empty when it may stay as it is."""
-    note = read_note(places.worker_note, WorkerNote)
-    if not is_held(places.worker_lock):
-        return "there is none"
-    if note is None:
-        return "the note with its pid cannot be read"
-    if note.address != server.address:
-        return "the server moved to another port"
-    if renew and note.fingerprint != wanted:
-        return "your settings have changed"
-    return ""
-
-
-async def _settle_worker(
-    settings: Settings, places: Places, server: ServerNote, wanted: str, renew: bool, say: Say
-) -> None:
-    """Start or restart the worker where needed. The caller holds the start lock."""
-    trouble = _worker_trouble(places, server, wanted, renew)
-    if not trouble:
-        return
-    note = read_note(places.worker_note, WorkerNote)
-    if is_held(places.worker_lock):
-        say(f"restarting the background worker: {trouble}")
-        if note is None:
-            await _end_unknown(places.worker_lock)
-        else:
-            await asyncio.to_thread(end, places.worker_lock, note.pid)
-    command = [sys.executable, "-P", "-m", "worker.daemon", "--embedded", "--address", server.address]
-    pid = spawn(command, places.worker_lock, places.worker_log, places.home, env=worker_environment(settings))
-    note = WorkerNote(pid=pid, address=server.address, fingerprint=wanted, started_at=_now())
-    try:
-        write_note(places.worker_note, note)
-    except OSError:
-        await asyncio.to_thread(end, places.worker_lock, pid)
-        raise
-
-
-def lock_worker(settings: Settings, address: str) -> LockFile:
-    """Make this process the worker of a home until the lock is released. Raises Locked."""
-    places = Places(settings.home)
-    lock = LockFile(places.worker_lock)
-    lock.acquire(TEST_SECONDS)
-    lock.sign(os.getpid())
-    note = WorkerNote(
-        pid=os.getpid(), address=address, fingerprint=fingerprint(settings, places), started_at=_now()
-    )
-    write_note(places.worker_note, note)
-    return lock
 
 
 def _now() -> str:

@@ -14,12 +14,13 @@ from activities.report.audit import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.types import Evidence, EvidenceRef
-from client.connect import connect
+from client.connect import connect_to_run
 from client.connection import Connection, NoConnection, Say
 from client.reports.load import NoReport, stored_report
 from client.reports.store import AT_ONCE, Archive, Version, newest, standings
-from client.runs.listing import NoSuchRun, SeveralRuns, describe, find_run
-from client.runs.query import NoAnswer, evidence_index, outcome, query
+from client.runs.errors import NoAnswer, NoSuchRun, SeveralRuns
+from client.runs.listing import describe, matching
+from client.runs.query import evidence_index, outcome, query
 from workflows.types import AgentEvent, EventsAfter, PlanView
 
 PATIENCE_SECONDS = 20.0
@@ -74,8 +75,7 @@ async def find_finished(
     NoReport when the run has not ended or left none, NoSuchRun, NoConnection and StoreError.
     """
     try:
-        connection = await connect(settings, address, say=say)
-        run_id = await find_run(connection.client, name)
+        connection, run_id = await connect_to_run(settings, address, name, say=say)
     except SeveralRuns:
         raise
     except (NoConnection, NoSuchRun) as error:
@@ -91,13 +91,9 @@ async def find_finished(
 
 
 async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:
-    """The stored report of a run by its name, the beginning of its name, or `last`; else raises `error`."""
+    """The stored report of a run by its id, a part of it, or `last`; else raises `error`."""
     names = await archive.names() if name else []
-    found = (
-        names[:1]
-        if name == "last"
-        else [n for n in names if n == name] or [n for n in names if n.startswith(name)]
-    )
+    found = names[:1] if name == "last" else matching(names, name)
     if len(found) > 1:
         raise SeveralRuns(name, found)
     report = await archive.report(found[0]) if found else None

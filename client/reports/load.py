@@ -1,6 +1,5 @@
 """Getting a run's report: whole from the evidence store, else as the run itself remembers it."""
 
-from glob import escape as glob_escape
 from pathlib import Path
 
 from temporalio.client import WorkflowFailureError
@@ -8,14 +7,13 @@ from temporalio.client import WorkflowFailureError
 from activities.errors import DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, write_whole
-from activities.publish import report_name
 from activities.report.formats import render
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection
 from client.embedded.home import Places
-from client.runs.listing import NoSuchRun
-from client.runs.query import NoAnswer, outcome, query
+from client.runs.errors import NoAnswer, NoSuchRun
+from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
 
 BY_SUFFIX = {
@@ -67,34 +65,17 @@ async def stored_report(settings: Settings, blob: str) -> Report | None:
         return None
 
 
-async def is_kept(settings: Settings, run_id: str) -> bool:
-    """Whether a run has left a report, in home or in the evidence store, whatever the server knows of it."""
-    if has_file(settings, run_id):
-        return True
-    if "://" not in settings.evidence_url:
-        return False
-    return await EvidenceStore.at(settings.evidence_url).get_named(report_name(run_id, "json")) is not None
+async def ended_report(settings: Settings, connection: Connection, ended: Outcome) -> Report:
+    """The report of a run whose outcome is known. Raises NoReport."""
+    found = await stored_report(settings, ended.report_blob)
+    return found or (await load_report(settings, connection, ended.run_id))[0]
 
 
-def has_file(settings: Settings, run_id: str) -> bool:
-    """Whether a report of a run is among the files of home, or of an evidence store on this machine."""
-    if any(Places(settings.home).reports.glob(f"{glob_escape(file_name(run_id))}.*")):
-        return True
-    if "://" in settings.evidence_url:
-        return False
-    return (Path(settings.evidence_url).expanduser() / report_name(run_id, "json")).exists()
-
-
-async def save_report(
-    settings: Settings, connection: Connection, ended: Outcome, output: Path | None = None
-) -> Path:
-    """Write the report under home, where the run has not left it already, and to `output` in the format of
-    its ending; return the latter or former. Raises NoReport, OSError."""
+def save_report(settings: Settings, report: Report, output: Path | None = None) -> Path:
+    """Write a report under home, where the run has not left it already, and to `output` in the format of its
+    ending; return the latter or former. Raises NoReport, OSError."""
     form = settings.output_format
-    kept = Places(settings.home).reports / f"{file_name(ended.run_id)}.{form}"
-    if output is None and kept.exists():
-        return kept
-    report, _ = await load_report(settings, connection, ended.run_id)
+    kept = Places(settings.home).reports / f"{file_name(report.run_id)}.{form}"
     if not kept.exists():
         write_whole(kept, as_bytes(report, form))
     if output is None:

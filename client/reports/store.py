@@ -13,9 +13,9 @@ from obstore.exceptions import BaseError
 
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore, make_ref, open_store
-from activities.publish import report_name
 from activities.report.audit import supports_of
 from activities.report.schema import Reference, Report
+from activities.report.stored import report_name
 from activities.types import Evidence, EvidenceRef, Frozen, Identifiers, Standing, StandingNotice
 from activities.verification.quote_check import verbatim
 

@@ -5,7 +5,8 @@ What comes from documents and models is untrusted: it is printed as text, withou
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -53,7 +54,10 @@ class Display(Protocol):
         """What happened since the last time."""
 
     def note(self, message: str) -> None:
-        """Something about the following itself."""
+        """Show a message about the run or about following it."""
+
+    def suspended(self) -> AbstractContextManager[None]:
+        """Leave the terminal to others meanwhile."""
 
 
 def open_display(run_id: str) -> Display:
@@ -80,6 +84,9 @@ class PlainLines:
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
             self.note(event_line(event))
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def note(self, message: str) -> None:
         sys.stderr.write(plain(message) + "\n")
@@ -115,6 +122,14 @@ class LivePanel:
         for event in events:
             if event.type in SPOKEN:
                 self.note(event_line(event))
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def note(self, message: str) -> None:
         self._console.print(Text(plain(message), style="dim"))
@@ -160,13 +175,10 @@ def to_stdout() -> Console:
 
 def gate_hint(progress: Progress) -> str:
     """How to answer the gate that waits."""
-    look = {"plan": "plan show", "candidates": "candidates", "report": "report"}[
-        progress.waiting_for or "plan"
-    ]
     waits = "wait" if progress.waiting_for == "candidates" else "waits"
     return (
-        f"the {progress.waiting_for} {waits} for approval: `determinator {look} {progress.run_id}`, then "
-        f"`determinator approve {progress.run_id}` or `reject`"
+        f"the {progress.waiting_for} {waits} for approval: `determinator approve {progress.run_id}` or "
+        f"`determinator reject {progress.run_id}`"
     )
 
 

@@ -7,6 +7,7 @@ here when no worker answers. In the embedded mode a server or worker that died i
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,13 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.settings import Settings
 from client.connection import Connection, NoConnection
 from client.embedded.home import Places
-from client.embedded.server import bring_up, look
+from client.embedded.locks import is_held
+from client.embedded.server import bring_up, look, serve
 from client.runs.display import Display, gate_hint, plain
-from client.runs.listing import NoSuchRun
-from client.runs.query import NoAnswer, progress, query
+from client.runs.errors import NoAnswer, NoSuchRun
+from client.runs.query import progress, query
 from client.runs.sections import with_sections
-from workflows.types import AgentEvent, EventsAfter, Outcome
+from workflows.types import AgentEvent, EventsAfter, Outcome, Progress
 
 POLL_SECONDS = 0.4
 ALIVE_SECONDS = 3.0
@@ -41,6 +43,10 @@ RESTARTS = 5
 TAIL_BYTES = 32_768
 """How much of a log's end is read."""
 GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+
+
+AtGate = Callable[[Connection, Progress], Awaitable[None]]
+"""Asks a person about the gate at which a run waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +61,22 @@ class Follower:
     """Follows one run. Raises NoConnection when the server stays away, NoSuchRun."""
 
     def __init__(
-        self, settings: Settings, connection: Connection, run_id: str, display: Display, after: int = 0
+        self,
+        settings: Settings,
+        connection: Connection,
+        run_id: str,
+        display: Display,
+        after: int = 0,
+        at_gate: AtGate | None = None,
     ) -> None:
+        """`at_gate` is called once for each gate at which the run waits; without it, a note says how to
+        answer."""
         self._settings = settings
         self._connection = connection
         self._run_id = run_id
         self._display = display
         self._after = after
+        self._at_gate = at_gate
         self._restarts = 0
         self._gate: str | None = None
         self._silent_since: float | None = None
@@ -114,7 +129,11 @@ class Follower:
         self._silent_since = None
         self._display.progress(await with_sections(client, seen))
         if seen.waiting_for and seen.waiting_for != self._gate:
-            self._display.note(gate_hint(seen))
+            if self._at_gate is None:
+                self._display.note(gate_hint(seen))
+            else:
+                with self._display.suspended():
+                    await self._at_gate(self._connection, seen)
         self._gate = seen.waiting_for
 
     def _still_silent(self, error: Exception) -> None:
@@ -151,20 +170,26 @@ class Follower:
         if not self._connection.embedded or time.monotonic() - self._looked_at < ALIVE_SECONDS:
             return
         self._looked_at = time.monotonic()
-        pair = look(self._settings.home)
-        if pair.server is None or pair.worker is None:
-            await self._revive("server" if pair.server is None else "worker")
+        places = Places(self._settings.home)
+        if look(self._settings.home).server is None:
+            await self._revive("server")
+        elif self._connection.served and not is_held(places.worker(self._connection.task_queue).lock):
+            await self._revive("worker")
 
     async def _revive(self, what: str) -> None:
         self._restarts += 1
+        places = Places(self._settings.home)
+        queue = self._connection.task_queue
         if self._restarts > RESTARTS:
-            log = Places(self._settings.home).logs / f"{what}.log"
+            log = places.server_log if what == "server" else places.worker(queue).log
             raise NoConnection(
                 f"the background {what} keeps ending{last_log_error(log)}; its log is {log}. "
                 "The run is kept and continues once the cause is removed"
             )
         self._display.note(f"the background {what} is gone; starting it again, nothing is lost")
-        self._connection = await bring_up(self._settings, say=self._display.note)
+        note = self._display.note
+        connection = await bring_up(self._settings, worker=False, say=note)
+        self._connection = await serve(self._settings, connection, queue, running=True, say=note)
 
     async def _reconnect(self, away_since: float, error: RPCError) -> None:
         if self._connection.embedded:

@@ -1,33 +1,31 @@
 """Runs as the server knows them: listed, described, found by name. No worker is needed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
 
+from client.runs.errors import NoSuchRun, SeveralRuns, no_such_run
 from workflows.modes import WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
 """Visibility query for research runs."""
 
 
+STATUSES = {
+    "running": "Running",
+    "completed": "Completed",
+    "failed": "Failed",
+    "cancelled": "Canceled",
+    "terminated": "Terminated",
+    "timed_out": "TimedOut",
+}
+"""Statuses as they are named here, and as the server names them."""
 MAX_IDS = 20_000
 """Executions that are read in search of a part of an id."""
-
-
-class NoSuchRun(Exception):
-    """No run, or more than one, has that name; the message says which."""
-
-
-class SeveralRuns(NoSuchRun):
-    """More than one run has that name."""
-
-    def __init__(self, name: str, found: Sequence[str]) -> None:
-        shown = ", ".join(found[:4]) + (" ..." if len(found) > 4 else "")
-        super().__init__(f"{name} matches several runs: {shown}; give more of the id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +34,13 @@ class Row:
 
     run_id: str
     status: str
-    """`running`, `completed`, `failed`, `canceled`, `terminated`, `timed_out`."""
+    """`running`, `completed`, `failed`, `canceled`, `terminated`, `timed_out`: as the JSON has named it."""
     question: str
     mode: str
     phase: str
     stop_reason: str
     started: datetime
     closed: datetime | None
-
-
-def no_such_run(name: str) -> NoSuchRun:
-    """The error for a name that no run has."""
-    return NoSuchRun(f"no run is called {name[:100]}; `determinator list` shows the runs")
 
 
 async def find_run(client: Client, name: str) -> str:
@@ -62,14 +55,22 @@ async def find_run(client: Client, name: str) -> str:
         return name
     if not re.fullmatch(r"[\w./:-]+", name):
         raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run; `determinator list` shows the runs")
-    found = await run_ids(client, beginning=name)
-    if not found:
-        found = [run_id for run_id in await run_ids(client) if name in run_id]
+    found = await run_ids(client, beginning=name) or matching(await run_ids(client), name)
     if not found:
         raise no_such_run(name)
     if len(found) > 1:
         raise SeveralRuns(name, found)
     return found[0]
+
+
+def matching(names: Iterable[str], part: str) -> list[str]:
+    """The name that is the part itself, else those that begin with it, else those that contain it."""
+    fitting = [name for name in names if part in name]
+    return (
+        [name for name in fitting if name == part]
+        or [name for name in fitting if name.startswith(part)]
+        or fitting
+    )
 
 
 async def run_ids(client: Client, beginning: str = "") -> list[str]:
@@ -84,13 +85,49 @@ async def run_ids(client: Client, beginning: str = "") -> list[str]:
     return sorted(found)
 
 
-async def list_runs(client: Client, limit: int = 20) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a list of runs is narrowed to; None and an empty text mean anything."""
+
+    status: str | None = None
+    """One of `STATUSES`, or a phase of a running run, such as `paused`."""
+    mode: str | None = None
+    text: str = ""
+    """Part of the question or of the id, in any case."""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def query(self) -> str:
+        """The part that the server decides, as a visibility query."""
+        parts = [RESEARCH, "ExecutionStatus != 'ContinuedAsNew'"]
+        if self.status is not None:
+            # only running runs have a phase
+            parts.append(f"ExecutionStatus = '{STATUSES.get(self.status, 'Running')}'")
+        if self.since is not None:
+            parts.append(f"StartTime >= '{self.since.isoformat()}'")
+        if self.until is not None:
+            parts.append(f"StartTime < '{self.until.isoformat()}'")
+        return " AND ".join(parts)
+
+    def admits(self, row: Row) -> bool:
+        """The part that is decided here: not every server has our search attributes."""
+        if self.mode is not None and row.mode != self.mode:
+            return False
+        if self.status is not None and self.status not in STATUSES and row.phase != self.status:
+            return False
+        wanted = self.text.casefold()
+        return wanted in row.question.casefold() or wanted in row.run_id
+
+
+EVERY = Filter()
+
+
+async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> list[Row]:
     """Research runs without their sections, the newest first."""
-    query = f"{RESEARCH} AND ExecutionStatus != 'ContinuedAsNew'"
     rows: list[Row] = []
-    async for execution in client.list_workflows(query, page_size=200):
-        if "/" not in execution.id:
-            rows.append(await as_row(execution))
+    async for execution in client.list_workflows(only.query(), page_size=200):
+        if "/" not in execution.id and only.admits(row := await as_row(execution)):
+            rows.append(row)
         if len(rows) >= max(limit, 200):
             break
     # the server lists running workflows before closed ones; a list for people is ordered by start time

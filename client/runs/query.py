@@ -7,17 +7,14 @@ from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.types import EvidenceRef
-from client.runs.listing import describe, no_such_run
+from client.runs.errors import NoAnswer, no_such_run
+from client.runs.listing import describe
 from workflows.types import EvidenceIndex, ItemsAfter, Outcome, Progress
 
 QUERY_SECONDS = 5.0
 """How long a query may take before it counts as unanswered."""
 
 Answer = TypeVar("Answer")
-
-
-class NoAnswer(Exception):
-    """No worker answers queries about the run."""
 
 
 async def query(

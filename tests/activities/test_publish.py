@@ -9,10 +9,11 @@ from temporalio.testing import ActivityEnvironment
 from activities.errors import StoreError, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
-from activities.publish import PublishActivities, cited_refs, report_name
+from activities.publish import PublishActivities, cited_refs
 from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.schema import Published, Report
+from activities.report.stored import report_name
 from activities.steps import DraftClaim, PublishInput, PubMedSaid
 from activities.types import EvidenceRef, Standing, StandingNotice, Statement
 from tests.activities.cases import (

@@ -17,6 +17,7 @@ from client.connection import (
     plain_address,
 )
 from client.embedded.binary import free_port
+from tests.client.harness import determinator
 
 
 @pytest.mark.parametrize(
@@ -107,3 +108,11 @@ def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=90)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_an_api_key_for_a_server_without_tls_is_named_with_the_way_out(home: Path, dev_server: str) -> None:
+    ran = determinator("list", "--address", dev_server, env={"TEMPORAL_API_KEY": "hush-hush"})
+    assert ran.code == 3
+    assert "it speaks no TLS: unset TEMPORAL_API_KEY" in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert "hush" not in ran.err

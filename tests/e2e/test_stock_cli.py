@@ -1,6 +1,7 @@
-"""Whoever has nothing but Temporal's own command line can read a run and answer its gates."""
+"""A run is read, and its gates are answered, with nothing but Temporal's own command line."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.e2e.stage import anew, report_of, supports
 
 pytestmark = pytest.mark.xdist_group("e2e-gates")
 
+ROOT = Path(__file__).parents[2]
 QUESTION = "Are octogenarians at high risk for carotid endarterectomy?"
 
 
@@ -79,3 +81,33 @@ def test_a_run_is_read_steered_and_approved_with_the_stock_command(
     assert [(a["gate"], a["by"], a["note"]) for a in given] == [("report", "Ada", "well done")]
     assert report["title"] == draft["report"]["title"]
     assert supports(report) == drafted
+
+
+def test_the_commands_of_the_documents_work_as_printed(
+    house: Path, temporal_binary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the address that `up`, `status` and `doctor` print."""
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    monkeypatch.setenv("PATH", f"{temporal_binary.parent}:{os.environ['PATH']}")
+    flags = ("--mode", "deep", "--approve", "plan", "--detach", *anew())
+    run_id = determinator("ask", QUESTION, *flags).run_id
+    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["plan"], 90)
+    address = determinator("status", run_id, "--json").json()["address"]
+    assert f"Server {address}" in determinator("status", run_id).out.splitlines()
+    assert f"Server  {address}" in determinator("up").out.splitlines()
+    checks = {check["name"]: check["message"] for check in determinator("doctor", "--json").json()}
+    assert f" at {address}," in checks["server"]
+
+    commands = [
+        line
+        for page in ("README.md", "docs/architecture.md")
+        for line in (ROOT / page).read_text().splitlines()
+        if line.startswith("temporal workflow")
+    ]
+    assert len(commands) >= 4
+    for command in commands:
+        typed = command.replace("HOST:PORT", address).replace("RUN", run_id)
+        done = subprocess.run(typed, shell=True, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (typed, done.stderr)
+    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["approved"], 90)
+    assert determinator("watch", run_id).code in (0, 4)

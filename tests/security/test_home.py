@@ -4,7 +4,6 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import cast
 
 import httpx
 import pytest
@@ -12,13 +11,11 @@ import pytest
 from activities.private_files import file_name
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.connection import Connection
 from client.embedded.fingerprint import worker_environment
 from client.embedded.home import Places
 from client.embedded.server import bring_up, look
 from client.reports import load
 from tests.client.harness import processes_of
-from workflows.types import Outcome
 
 
 def modes(home: Path) -> dict[str, int]:
@@ -59,20 +56,9 @@ async def test_server_and_worker_create_files_for_their_owner_only(home: Path) -
 
 
 @pytest.mark.parametrize("run_id", ["../../X", "/etc/X", "..", ".hidden", "a\\..\\b", "x" * 400, ""])
-async def test_a_run_id_writes_nothing_outside_home(
-    home: Path, run_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_id_writes_nothing_outside_home(home: Path, run_id: str) -> None:
     report = Report.model_validate_json(json.dumps(REPORT | {"run_id": run_id}))
-
-    async def load_report(*_: object) -> tuple[Report, bool]:
-        return report, False
-
-    monkeypatch.setattr(load, "load_report", load_report)
-    ended = Outcome(
-        run_id=run_id, stop_reason="cancelled", answered=False, report_blob="x", markdown_blob="x"
-    )
-    unused = cast("Connection", None)  # the report is at hand
-    kept = await load.save_report(Settings(), unused, ended)
+    kept = load.save_report(Settings(), report)
     assert kept.resolve().parent == (home / "reports").resolve()
     assert os.sep not in file_name(run_id)
 
@@ -145,7 +131,7 @@ async def test_settings_of_another_server_do_not_reach_the_embedded_worker(
     assert connection.client.namespace == "default"
     worker = processes_of(home)["worker"]
     assert len(worker) == 1
-    log = Places(home).worker_log
+    log = Places(home).worker().log
     for _ in range(200):
         if "worker_started" in log.read_text():
             return

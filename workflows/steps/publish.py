@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.publish import CHECK_PUBMED, PublishActivities, pubmed_check
     from activities.report.schema import Published
     from activities.steps import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
-    from activities.types import StopReason
+    from activities.types import Statement, StopReason
     from workflows.types import Outcome
 
 from workflows.context import RunContext
@@ -99,6 +99,14 @@ class Publisher:
             return PubMedSaid(asked=check.pmids, failure=search_failure(error)[1])
         return answer
 
+    def _sample_only(self) -> tuple[Statement, ...]:
+        """The statement that only the bundled sample library was searched, where that is so."""
+        state = self.context.state
+        own = state.prepared is None or state.prepared.own_library
+        if own or not state.searches or any(s.source != "library" for s in state.searches):
+            return ()
+        return (Statement(code="sample_only"),)
+
     def _document(
         self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float, *, draft: bool
     ) -> PublishInput:
@@ -135,7 +143,7 @@ class Publisher:
                 prompt_versions=tuple(state.prompt_versions),
                 plan_hash=state.plan_hash,
                 approvals=tuple(state.control.decisions),
-                limitations=tuple(state.notes),
+                limitations=(*self._sample_only(), *state.notes),
                 confidence=confidence,
                 confidence_reasons=state.loop.judged.confidence_reasons if state.loop.judged else (),
                 stop_reason=stop,

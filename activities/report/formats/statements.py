@@ -207,6 +207,7 @@ Wording = str | Callable[[Statement], str]
 WORDING: Mapping[str, Wording] = {
     TEXT: lambda s: s.text("text"),
     # the run as a whole
+    "sample_only": "Only the bundled sample library was searched, 600 abstracts: no other source served.",
     "draft": "This is a draft: it waits for a reviewer's approval.",
     "unanswered": _unanswered,
     "stopped_early": lambda s: f"The research stopped early: {_because(s)}.",

@@ -113,7 +113,7 @@ def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
 
 
 def test_every_verb_is_thought_of_when_there_is_no_server() -> None:
-    without_a_run = {"ask", "list", "search", "sources", "doctor", "config", "up", "down", "worker"}
+    without_a_run = {"ask", "modes", "list", "search", "sources", "doctor", "config", "up", "down", "worker"}
     assert {verb for verb, *_ in VERBS_OF_A_RUN} == set(VERBS) - without_a_run
 
 
@@ -198,3 +198,25 @@ def test_secrets_are_never_shown(home: Path) -> None:
         assert ran.code == 0
         assert "hush" not in ran.out + ran.err
         assert "search.example" in ran.out
+
+
+def test_a_hook_that_cannot_be_loaded_is_named_before_a_run_starts_and_by_doctor(home: Path) -> None:
+    env = {"DETERMINATOR_HOOKS": '["nowhere.hooks:Audit"]'}
+    ran = determinator("ask", "Does it work?", env=env)
+    assert ran.code == 2
+    assert "the hook nowhere.hooks:Audit cannot be loaded" in ran.err
+    assert processes_of(home) == {"server": [], "worker": []}
+    checked = determinator("doctor", "--json", env=env)
+    assert checked.code == 1
+    assert [c["name"] for c in checked.json() if c["state"] == "fail"] == ["hooks"]
+
+
+def test_list_imports_only_what_it_needs(home: Path) -> None:
+    program = (
+        "import sys; from client.cli.main import run; run(['list']);"
+        "heavy = {'openai', 'bm25s', 'httpx', 'lxml', 'numpy', 'obstore', 'temporalio.worker',"
+        " 'workflows.types', 'activities.report.schema', 'activities.sources.registry'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

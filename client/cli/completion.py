@@ -1,0 +1,70 @@
+"""What the shell's completion offers. Nothing is started, and a failure prints nothing: an error message in
+the middle of a command line is of no use."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from activities.settings import Settings
+
+SECONDS = 2.0
+"""How long the server may take."""
+
+
+def settings_in_force() -> "Settings | None":
+    """The settings; None when they cannot be read."""
+    from activities.errors import DeterminatorError
+    from activities.settings import Settings
+
+    try:
+        return Settings()
+    except (DeterminatorError, ValueError, OSError):
+        return None
+
+
+def runs(incomplete: str) -> list[str]:
+    """Ids of runs that contain what was typed, and `last`; those that begin with it first."""
+    settings = settings_in_force()
+    if settings is None:
+        return []
+    names = ["last", *asyncio.run(known_runs(settings))]
+    fitting = [name for name in names if incomplete in name]
+    return sorted(fitting, key=lambda name: (not name.startswith(incomplete), name))
+
+
+async def known_runs(settings: "Settings") -> list[str]:
+    """The runs of the configured server, or of the embedded one when it is running; else of the files."""
+    from temporalio.service import RPCError
+
+    from client.connection import BadConnectionSettings, NoConnection, configured, open_client
+    from client.embedded.home import Places
+    from client.embedded.server import look
+    from client.runs.listing import run_ids
+
+    try:
+        server = look(settings.home).server
+        config = configured() or ({"target_host": server.address} if server else None)
+        if config is not None:
+            client = await open_client(config, timeout=SECONDS)
+            return await asyncio.wait_for(run_ids(client), SECONDS)
+    except (BadConnectionSettings, NoConnection, RPCError, TimeoutError):
+        pass
+    return sorted({path.stem for path in Places(settings.home).reports.glob("*.md")})
+
+
+def sources(incomplete: str) -> list[str]:
+    """Names of sources that begin with what was typed."""
+    from activities.sources.registry import source_names
+
+    return [name for name in source_names() if name.startswith(incomplete)]
+
+
+def profiles(incomplete: str) -> list[str]:
+    """Names of profiles that begin with what was typed."""
+    from activities.profiles.loader import profile_names
+
+    settings = settings_in_force()
+    if settings is None:
+        return []
+    names = ["auto", *profile_names(settings.profiles_dir or settings.home / "profiles")]
+    return [name for name in names if name.startswith(incomplete)]

@@ -1,0 +1,178 @@
+"""Asking the person at the terminal when a run waits at a gate."""
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from client.cli.failures import BadInput
+from client.cli.plan import HEAD, as_toml, from_editor, get_plan, plan_lines, submit_plan
+from client.cli.steering import candidate_line, signal, user
+
+if TYPE_CHECKING:
+    from activities.settings import Settings
+    from client.connection import Connection
+    from workflows.types import Progress
+
+POLL_SECONDS = 1.0
+"""How often to look whether the gate was answered elsewhere."""
+
+
+class Detached(Exception):
+    """The person left the run; it continues."""
+
+
+def interactive() -> bool:
+    """Whether there is a person to ask: one who can type and sees what is asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+class GateDialog:
+    """Shows what waits and sends the decision. Called with the progress of a run that waits at a gate."""
+
+    def __init__(self, settings: "Settings") -> None:
+        self._settings = settings
+
+    async def __call__(self, connection: "Connection", seen: "Progress") -> None:
+        """Ask until the gate is decided, here or elsewhere. Raises Detached."""
+        gate = seen.waiting_for
+        if gate is None:
+            return
+        await self._show(connection, seen)
+        while True:
+            answer = await self._choice(connection, seen)
+            if answer is None:
+                click.echo(f"the {gate} was decided elsewhere", err=True)
+                return
+            if answer == "d":
+                raise Detached
+            if answer == "e":
+                if await self._edit(connection, seen):
+                    return
+                continue
+            await self._decide(connection, seen, "approve" if answer == "a" else "reject")
+            return
+
+    async def _show(self, connection: "Connection", seen: "Progress") -> None:
+        from client.runs.display import plain
+
+        click.echo(f"\nThe {seen.waiting_for} waits for your approval.", err=True)
+        if seen.waiting_for == "plan":
+            for line in plan_lines(await get_plan(connection, seen.run_id)):
+                click.echo(line, err=True)
+        elif seen.waiting_for == "candidates":
+            for number, candidate in enumerate(seen.candidates, start=1):
+                click.echo(f"{number:>3}  {candidate_line(candidate)}", err=True)
+        else:
+            from client.reports.answer import answer_of, claims_of, with_references
+            from client.reports.load import load_report
+
+            report, _ = await load_report(self._settings, connection, seen.run_id)
+            click.echo(plain(answer_of(report).bottom_line), err=True)
+            for claim in claims_of(report):
+                click.echo(f"- {plain(with_references(claim))}", err=True)
+
+    async def _choice(self, connection: "Connection", seen: "Progress") -> Literal["a", "e", "r", "d"] | None:
+        """The first letter of the answer; None when the gate no longer waits."""
+        editable = seen.waiting_for != "report"
+        options = "[a]pprove [e]dit [r]eject [d]etach" if editable else "[a]pprove [r]eject [d]etach"
+        while True:
+            line = await self._line(connection, seen, f"{options}: ")
+            if line is None:
+                return None
+            match line.strip().lower()[:1]:
+                case "a":
+                    return "a"
+                case "r":
+                    return "r"
+                case "d":
+                    return "d"
+                case "e" if editable:
+                    return "e"
+                case _:
+                    continue
+
+    async def _line(self, connection: "Connection", seen: "Progress", prompt: str) -> str | None:
+        """A line from the terminal, `d` at its end of input; None when the gate was decided meanwhile."""
+        from client.runs.errors import NoAnswer
+        from client.runs.query import progress
+
+        click.echo(prompt, nl=False, err=True)
+        reading = asyncio.ensure_future(read_line())
+        try:
+            while True:
+                done, _ = await asyncio.wait([reading], timeout=POLL_SECONDS)
+                if done:
+                    return reading.result() or "d"
+                try:
+                    now = await progress(connection.client, seen.run_id)
+                except NoAnswer:
+                    continue
+                if now.waiting_for != seen.waiting_for:
+                    click.echo("", err=True)
+                    return None
+        finally:
+            reading.cancel()
+
+    async def _edit(self, connection: "Connection", seen: "Progress") -> bool:
+        """Edit what waits; whether that decided the gate as well."""
+        if seen.waiting_for == "plan":
+            view = await get_plan(connection, seen.run_id)
+            try:
+                text = from_editor(HEAD + as_toml(view.plan)) if view.plan else None
+                if text and text.strip():
+                    await submit_plan(connection, seen.run_id, text, keep=True)
+            except BadInput as error:
+                click.echo(f"Error: {error}", err=True)
+            await self._show(connection, seen)
+            return False
+        line = await self._line(connection, seen, "keep which (numbers or names, comma-separated): ")
+        if line is None:
+            return True
+        return await self._keep(connection, seen, line)
+
+    async def _keep(self, connection: "Connection", seen: "Progress", line: str) -> bool:
+        from temporalio.client import WorkflowUpdateFailedError
+
+        from workflows.types import ChooseCandidates
+
+        numbered = {str(n): candidate.name for n, candidate in enumerate(seen.candidates, start=1)}
+        names = tuple(numbered.get(word.strip(), word.strip()) for word in line.split(",") if word.strip())
+        try:
+            await connection.client.get_workflow_handle(seen.run_id).execute_update(
+                "choose_candidates", ChooseCandidates(names=names, by=user()), result_type=list[str]
+            )
+        except WorkflowUpdateFailedError as error:
+            click.echo(f"Error: the run refused: {error.cause}", err=True)
+            return False
+        return True
+
+    async def _decide(
+        self, connection: "Connection", seen: "Progress", action: Literal["approve", "reject"]
+    ) -> None:
+        from workflows.types import Approval
+
+        note = await self._line(connection, seen, "reason (optional): ") if action == "reject" else ""
+        if note is None:
+            return
+        approval = Approval.model_validate({"gate": seen.waiting_for, "by": user(), "note": note.strip()})
+        await signal(connection, seen.run_id, action, approval)
+
+
+async def read_line() -> str:
+    """One line of standard input with its line end; empty at the end of input.
+
+    Cancelling leaves standard input unread where the event loop can watch it.
+    """
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    try:
+        loop.add_reader(sys.stdin.fileno(), ready.set)
+    except NotImplementedError:  # Windows
+        return await asyncio.to_thread(sys.stdin.readline)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    return sys.stdin.readline()

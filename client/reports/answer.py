@@ -1,0 +1,98 @@
+"""The answer of a report as a terminal shows it: the bottom line, the first claims, what was searched."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from activities.report.formats import words
+from activities.report.formats.citations import Citations
+from activities.report.formats.prose import summary_of
+from activities.report.formats.statements import sentence, sentences
+from activities.report.formats.text import clean
+from activities.report.schema import Report
+from activities.types import ANSWERED, Claim, Frozen, SearchRecord
+
+FIRST_CLAIMS = 5
+"""Claims shown on the terminal; the report has them all."""
+SAMPLE_ONLY = "sample_only"
+"""Code of the statement that only the bundled sample library was searched."""
+
+
+class AnswerClaim(Frozen):
+    """A claim with the numbers of its references."""
+
+    id: str
+    text: str
+    references: tuple[int, ...]
+    evidence_ids: tuple[str, ...]
+
+
+class Answer(Frozen):
+    """What a person reads first."""
+
+    bottom_line: str
+    """Which way the evidence points, else the claim that answers best, else why there is no answer."""
+    sample_only: str = ""
+    """A sentence when only the bundled sample library was searched; empty otherwise."""
+    confidence: float
+    confidence_reasons: tuple[str, ...] = ()
+    searched: str
+    """Each source with its number of answered searches, on one line."""
+    not_reached: str = ""
+    """Each source that did not answer, with the reason; empty when all did."""
+
+
+def answer_of(report: Report) -> Answer:
+    """The answer of a report."""
+    sample = next((s for s in report.statements if s.code == SAMPLE_ONLY), None)
+    return Answer(
+        bottom_line=_bottom_line(report),
+        sample_only=sentence(sample) if sample else "",
+        confidence=report.confidence,
+        confidence_reasons=sentences(report.confidence_reasons),
+        searched=_searched(report.methodology.searches),
+        not_reached=_not_reached(report.methodology.searches),
+    )
+
+
+def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
+    """All claims of a report: those of its summary first, then the others in the order of the sections."""
+    summary = summary_of(report)
+    named = {claim.id for claim in summary}
+    others = [c for section in report.sections for c in section.claims if c.id not in named]
+    citations = Citations.of(report.references)
+    return tuple(_claim(claim, citations) for claim in (*summary, *others))
+
+
+def _claim(claim: Claim, citations: Citations) -> AnswerClaim:
+    ids = tuple(dict.fromkeys(support.evidence_id for support in claim.support))
+    numbers = sorted({citations.numbers[name] for name in ids if name in citations.numbers})
+    return AnswerClaim(id=claim.id, text=clean(claim.text), references=tuple(numbers), evidence_ids=ids)
+
+
+def _bottom_line(report: Report) -> str:
+    if report.unanswered is not None:
+        return f"No claim could be supported: {sentence(report.unanswered)}"
+    if balance := words.balance(report):
+        return balance
+    claims = claims_of(report)
+    return with_references(claims[0]) if claims else clean(report.executive_summary)
+
+
+def with_references(claim: AnswerClaim) -> str:
+    """`A claim. [1, 3]`"""
+    return f"{claim.text} [{', '.join(map(str, claim.references))}]"
+
+
+def _searched(searches: Iterable[SearchRecord]) -> str:
+    answered = Counter(clean(s.source) for s in searches if s.status in ANSWERED)
+    return ", ".join(f"{name} {count}x" for name, count in answered.items()) or "nothing"
+
+
+def _not_reached(searches: Iterable[SearchRecord]) -> str:
+    failed: dict[str, list[str]] = {}
+    for search in searches:
+        if search.status not in ANSWERED:
+            reasons = failed.setdefault(clean(search.source), [])
+            if (reason := search.status.replace("_", " ")) not in reasons:
+                reasons.append(reason)
+    return ", ".join(f"{name} ({', '.join(reasons)})" for name, reasons in failed.items())

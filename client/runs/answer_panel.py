@@ -1,0 +1,73 @@
+"""The answer on the terminal, as `ask` and `watch` end."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from activities.report.schema import Report
+from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
+from client.runs.display import plain, to_stdout
+
+WIDTH = 100
+"""Columns at most: longer lines are hard to read."""
+
+
+def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
+    """Print bottom line, first claims, confidence, what was searched, and what to type next."""
+    console = to_stdout()
+    width = min(console.width, WIDTH) if console.is_terminal else console.width
+    for part in answer_parts(report, stop_reason, path):
+        # lines of text are not broken in a pipe, and a path is broken nowhere
+        whole = isinstance(part, Text) and (not console.is_terminal or part.plain.startswith("Report "))
+        console.print(part, soft_wrap=whole, width=None if whole else width)
+
+
+def answer_parts(report: Report, stop_reason: str, path: Path | None) -> list[Text | Table | Padding]:
+    """The parts from top to bottom."""
+    answer = answer_of(report)
+    claims = [text for claim in claims_of(report) if (text := with_references(claim)) != answer.bottom_line]
+    parts: list[Text | Table | Padding] = []
+    if answer.sample_only:
+        parts.append(Text(plain(answer.sample_only), style="bold yellow"))
+    parts.append(Text(f"Answer: {plain(answer.bottom_line)}", style="bold"))
+    if claims:
+        table = Table.grid(padding=(0, 1))
+        for text in claims[:FIRST_CLAIMS]:
+            table.add_row(Text("-"), Text(plain(text)))
+        parts.append(table)
+        if len(claims) > FIRST_CLAIMS:
+            parts.append(Text(f"  and {len(claims) - FIRST_CLAIMS} more claims in the report", style="dim"))
+    check = report.verification
+    reasons = " ".join(map(plain, answer.confidence_reasons))
+    confidence = f"Confidence {answer.confidence:.0%}"
+    parts.append(Text(f"{confidence}: {reasons}" if reasons else confidence))
+    parts.append(
+        Text(
+            f"{check.verified} verified claims, {len(report.references)} references; "
+            f"ended: {stop_reason.replace('_', ' ')}"
+        )
+    )
+    missing = f"; not reached: {answer.not_reached}" if answer.not_reached else ""
+    parts.append(Text(plain(f"Searched: {answer.searched}{missing}")))
+    if path is not None:
+        parts.append(Text(f"Report {path}"))
+    parts.append(
+        Text(
+            f"Next: determinator report {report.run_id}, or evidence, export, verify in place of report",
+            style="dim",
+        )
+    )
+    return parts
+
+
+def rendered(markdown: str, width: int) -> str:
+    """A report in Markdown with the terminal's own styles, for a pager."""
+    from rich.markdown import Markdown
+
+    console = Console(width=min(width, WIDTH), force_terminal=True, color_system="standard")
+    with console.capture() as capture:
+        console.print(Markdown(markdown))
+    return capture.get()

@@ -1,0 +1,150 @@
+"""Tables at 80 columns, filters of the list, grouped help, completion."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from client.cli.ask import GROUPS, ask
+from client.cli.main import VERBS
+from tests.client.harness import determinator
+from tests.client.terminal import Terminal
+from tests.e2e.stage import anew
+
+pytestmark = pytest.mark.xdist_group("tables")
+
+QUESTIONS = {
+    "iterative": "Does metformin lower the risk of colorectal cancer in adults with type 2 diabetes?",
+    "deep": "Which old drugs could prevent colorectal adenomas in people without diabetes?",
+}
+TEXT = (
+    "Metformin use and colorectal cancer risk in a cohort\n\n"
+    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes."
+)
+
+
+@pytest.fixture
+def runs(house: Path, tmp_path: Path) -> dict[str, str]:
+    """A completed iterative run and a deep one that waits for its plan: mode -> id."""
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "cohort.txt").write_text(TEXT)
+    found = {}
+    for mode, question in QUESTIONS.items():
+        flags = ("--mode", mode, "--library", str(folder), *anew())
+        gate = ("--approve", "plan", "--detach") if mode == "deep" else ()
+        found[mode] = determinator("ask", question, *flags, *gate).run_id
+    return found
+
+
+def listed(*flags: str) -> set[str]:
+    return {row["run_id"] for row in determinator("list", *flags, "--json").json()}
+
+
+def test_a_list_is_narrowed_by_state_mode_text_and_date(runs: dict[str, str]) -> None:
+    both = set(runs.values())
+    assert both <= listed()
+    for flags, expected in (
+        (("--state", "completed"), {runs["iterative"]}),
+        (("--state", "running"), {runs["deep"]}),
+        (("--mode", "deep"), {runs["deep"]}),
+        (("--text", "ADENOMAS"), {runs["deep"]}),
+        (("--text", runs["iterative"][-8:]), {runs["iterative"]}),
+        (("--since", "today"), both),
+        (("--until", "yesterday"), set()),
+        (("--since", "today", "--mode", "iterative", "--state", "completed"), {runs["iterative"]}),
+    ):
+        assert listed(*flags) & both == expected, flags
+    assert determinator("cancel", runs["deep"]).code == 0
+
+
+def test_at_80_columns_the_list_keeps_status_mode_and_start(runs: dict[str, str]) -> None:
+    terminal = Terminal("list", columns=80)
+    assert terminal.end() == 0
+    shown = terminal.text()
+    row = next((line for line in shown.splitlines() if runs["iterative"][-8:] in line), "")
+    assert row, shown
+    assert len(row) <= 80
+    hash_, status, mode, day, *_ = row.split()
+    assert (hash_, status, mode, len(day)) == (runs["iterative"][-8:], "completed", "iterative", 10)
+    assert determinator("status", hash_, "--json").json()["run_id"] == runs["iterative"]
+    wide = Terminal("list", columns=140)
+    assert wide.end() == 0
+    assert runs["iterative"] in wide.text()
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_evidence_is_listed_with_whole_ids(runs: dict[str, str], columns: int) -> None:
+    ids = [
+        line.split('"evidence_id": "')[1].split('"')[0]
+        for line in determinator("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
+    ]
+    terminal = Terminal("evidence", runs["iterative"], columns=columns)
+    assert terminal.end() == 0
+    assert ids
+    assert all(name in terminal.text() for name in ids)
+
+
+def test_at_80_columns_sources_say_how_to_enable_them(house: Path) -> None:
+    closed = [row for row in determinator("sources", "--json").json() if not row["enabled"]]
+    terminal = Terminal("sources", columns=80)
+    assert terminal.end() == 0
+    shown = "".join(terminal.text().split())
+    assert closed
+    for row in closed:
+        assert "".join(row["reason"].split()) in shown, row["reason"]
+
+
+def test_every_option_of_ask_is_explained_and_stands_in_a_group() -> None:
+    grouped = [name for names in GROUPS.values() for name in names]
+    options = [p for p in ask.params if isinstance(p, click.Option) and p.name != "address"]
+    assert sorted(p.name or "" for p in options) == sorted(grouped)
+    assert [p.name for p in ask.params if isinstance(p, click.Option) and not p.help] == []
+    shown = determinator("ask", "--help").out
+    assert all(f"{heading}:" in shown for heading in GROUPS)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def complete(*words: str) -> set[str]:
+    """What the shell would offer for the last of these words."""
+    env = {
+        "_DETERMINATOR_COMPLETE": "bash_complete",
+        "COMP_WORDS": shlex.join(["determinator", *words])
+        if words[-1]
+        else f"determinator {' '.join(words)}",
+        "COMP_CWORD": str(len(words)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "client.cli.main"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **env},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return {line.partition(",")[2] for line in done.stdout.splitlines()}
+
+
+def test_the_shell_completes_verbs_runs_sources_and_profiles(runs: dict[str, str]) -> None:
+    assert complete("re") == {verb for verb in VERBS if verb.startswith("re")}
+    assert complete("status", runs["deep"][:-3]) == {runs["deep"]}
+    assert complete("watch", runs["deep"][-8:]) == {runs["deep"]}
+    assert complete("ask", "--source", "pub") == {"pubmed"}
+    assert complete("ask", "--profile", "drug") == {"drug_repurposing"}
+    script = subprocess.run(
+        ["bash", "-c", 'eval "$(_DETERMINATOR_COMPLETE=bash_source determinator)"; complete -p determinator'],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )
+    assert script.returncode == 0, script.stderr
+
+
+def test_completion_starts_nothing(home: Path) -> None:
+    assert complete("status", "l") == {"last"}
+    assert not (home / "state").exists()

@@ -1,0 +1,165 @@
+"""A scripted session in a pseudo-terminal, at 80 and at 140 columns: what a person sees and types."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.client.harness import begin, determinator, wait_until
+from tests.client.terminal import Terminal
+from tests.e2e.stage import anew
+
+pytestmark = pytest.mark.xdist_group("e2e-terminal")
+
+QUESTION = "Does metformin lower the risk of colorectal cancer?"
+DOCUMENTS = {
+    "cohort.txt": "Metformin use and colorectal cancer risk in a cohort\n\n"
+    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
+    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes.",
+    "mechanism.txt": "Metformin inhibits growth of colorectal cancer cells\n\n"
+    "Metformin activated AMPK and inhibited mTOR signalling in colorectal cancer cells. "
+    "Growth of colorectal cancer cells was reduced by metformin in a dose-dependent manner.",
+}
+WIDTHS = pytest.mark.parametrize("columns", [80, 140])
+PROMPT = "[a]pprove [e]dit [r]eject [d]etach:"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> str:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, text in DOCUMENTS.items():
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+@WIDTHS
+def test_ask_ends_with_the_answer_on_the_screen(house: Path, library: str, columns: int) -> None:
+    terminal = Terminal("ask", QUESTION, "--library", library, *anew(), columns=columns)
+    assert terminal.end() == 0, terminal.text()
+    shown = terminal.text()
+    report = determinator("report", "last", "--format", "json").json()
+    answer = shown[shown.index("Answer: ") :]
+    for part in ("Confidence ", "Searched: library", f"/{report['run_id']}.md", "Next: "):
+        assert part in answer.replace("\n", ""), part
+    claims = [claim["text"] for section in report["sections"] for claim in section["claims"]]
+    assert any(claim[:40] in " ".join(answer.split()) for claim in claims)
+    assert "Only the bundled sample library" not in answer
+
+
+def test_json_holds_the_answer_and_the_claims(house: Path, library: str) -> None:
+    ran = determinator("ask", QUESTION, "--library", library, "--json", *anew())
+    data = ran.json()
+    report = determinator("report", data["run_id"], "--format", "json").json()
+    ids = {claim["id"] for section in report["sections"] for claim in section["claims"]}
+    assert {claim["id"] for claim in data["claims"]} == ids
+    numbers = {reference["number"] for reference in report["references"]}
+    assert {n for claim in data["claims"] for n in claim["references"]} == numbers
+    assert data["answer"]["confidence"] == report["confidence"]
+    assert data["answer"]["bottom_line"]
+    assert (data["answer"]["searched"][:8], data["answer"]["not_reached"]) == ("library ", "")
+
+
+def test_when_only_the_sample_was_searched_that_stands_first(house: Path) -> None:
+    question = "Is laparoscopic surgery as safe as open surgery?"
+    ran = determinator("ask", question, "--offline", *anew())
+    assert ran.code == 0, ran
+    lines = ran.out.splitlines()
+    first = next(i for i, line in enumerate(lines) if not line.startswith(("Run ", "Web ")))
+    assert lines[first].startswith("Only the bundled sample library")
+    assert lines[first + 1].startswith("Answer: ")
+    report = determinator("report", "last", "--format", "json").json()
+    assert report["statements"][0]["code"] == "sample_only"
+
+
+@WIDTHS
+def test_at_a_gate_ask_shows_the_plan_and_asks(house: Path, library: str, columns: int) -> None:
+    arguments = ("ask", QUESTION, "--mode", "deep", "--library", library, "--approve", "plan", *anew())
+    terminal = Terminal(*arguments, columns=columns, LOGNAME="ada")
+    terminal.expect(PROMPT)
+    asked = terminal.text()
+    plan = determinator("plan", "show", "last", "--json").json()["plan"]
+    for section in plan["report_outline"]:
+        assert section["title"][:30] in asked
+    terminal.type("what?")
+    terminal.expect(PROMPT)
+    terminal.type("a")
+    assert terminal.end() in (0, 4), terminal.text()
+    assert "Answer: " in terminal.text()
+    approvals = determinator("report", "last", "--format", "json").json()["methodology"]["approvals"]
+    assert [(a["gate"], a["action"], a["by"]) for a in approvals] == [("plan", "approved", "ada")]
+
+
+def test_a_plan_edited_at_the_gate_is_the_plan_that_runs(house: Path, library: str, tmp_path: Path) -> None:
+    title = "One section of my own"
+    written = {"report_title": "Mine", "report_outline": [{"title": title, "key_question": QUESTION}]}
+    (tmp_path / "plan.json").write_text(json.dumps(written))
+    editor = tmp_path / "editor.sh"
+    editor.write_text(f'#!/bin/sh\ncp "{tmp_path}/plan.json" "$1"\n')
+    editor.chmod(0o755)
+    arguments = ("ask", QUESTION, "--mode", "deep", "--library", library, "--approve", "plan", *anew())
+    terminal = Terminal(*arguments, columns=100, EDITOR=str(editor), VISUAL=str(editor))
+    terminal.expect(PROMPT)
+    terminal.type("e")
+    terminal.expect(PROMPT)
+    assert title in terminal.text()
+    terminal.type("a")
+    assert terminal.end() in (0, 4), terminal.text()
+    report = determinator("report", "last", "--format", "json").json()
+    assert [section["title"] for section in report["sections"]] == [title]
+
+
+def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(house: Path, library: str) -> None:
+    arguments = ("ask", QUESTION, "--mode", "iterative", "--library", library, "--approve", "report")
+    terminal = Terminal(*arguments, *anew(), columns=100)
+    terminal.expect("[a]pprove [r]eject [d]etach:")
+    terminal.type("d")
+    assert terminal.end() == 0, terminal.text()
+    assert "determinator watch" in terminal.text()
+    assert determinator("status", "last", "--json").json()["progress"]["waiting_for"] == "report"
+    again = Terminal("watch", "last", columns=100)
+    again.expect("[a]pprove [r]eject [d]etach:")
+    again.type("r")
+    again.expect("reason")
+    again.type("too thin")
+    assert again.end() in (0, 4), again.text()
+    report = determinator("report", "last", "--format", "json").json()
+    assert report["stop_reason"] == "rejected_by_reviewer"
+    assert [a["note"] for a in report["methodology"]["approvals"]] == ["too thin"]
+
+
+def test_a_gate_answered_elsewhere_ends_the_question(house: Path, library: str) -> None:
+    arguments = ("ask", QUESTION, "--mode", "iterative", "--library", library, "--approve", "report")
+    terminal = Terminal(*arguments, *anew(), columns=100)
+    terminal.expect("[a]pprove [r]eject [d]etach:")
+    assert determinator("approve", "last").code == 0
+    terminal.expect("was decided elsewhere")
+    assert terminal.end() == 0, terminal.text()
+
+
+def test_without_a_terminal_the_two_commands_are_named(house: Path, library: str) -> None:
+    started = determinator("ask", QUESTION, "--library", library, "--approve", "report", "--detach", *anew())
+    run = started.run_id
+    wait_until(lambda: (determinator("status", run, "--json").json()["progress"] or {}).get("waiting_for"))
+    watching = begin("watch", run)
+    assert watching.stderr is not None
+    hint = next(line for line in watching.stderr if "determinator approve" in line)
+    assert f"`determinator approve {run}` or `determinator reject {run}`" in hint
+    assert determinator("approve", run).code == 0
+    assert watching.wait(60) == 0
+    watching.communicate()
+
+
+@WIDTHS
+def test_a_report_on_a_terminal_is_rendered_and_in_a_pipe_raw(
+    house: Path, library: str, columns: int
+) -> None:
+    ran = determinator("ask", QUESTION, "--library", library, *anew())
+    raw = determinator("report", ran.run_id).out
+    assert raw.startswith("# ")
+    assert "## Summary" in raw
+    terminal = Terminal("report", ran.run_id, columns=columns)
+    assert terminal.end() == 0
+    shown = terminal.text()
+    assert "Summary" in shown
+    assert "## Summary" not in shown

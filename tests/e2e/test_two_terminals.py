@@ -1,0 +1,140 @@
+"""Two terminals with different settings: each run keeps the worker, keys and plugins it began with."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from client.embedded.server import look
+from tests.client.harness import Ran, determinator, processes_of, wait_until
+from tests.fake_openai import sensible
+from tests.replay import ReplayServer
+
+pytestmark = pytest.mark.xdist_group("e2e-two-terminals")
+
+QUESTION = "Does metformin lower the risk of colorectal cancer?"
+TEXT = (
+    "Metformin use and colorectal cancer risk in a cohort\n\n"
+    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
+    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes."
+)
+KEY = "hush-hush-of-the-first-terminal"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> str:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "cohort.txt").write_text(TEXT)
+    return str(folder)
+
+
+@pytest.fixture
+def paid(home: Path) -> "dict[str, str]":
+    """The environment of a terminal that has the key; its model is started by the test."""
+    return {"OPENAI_API_KEY": KEY}
+
+
+def waits(run_id: str, **env: str) -> bool:
+    seen = determinator("status", run_id, "--json", env=env).json()["progress"]
+    return bool(seen and seen["waiting_for"])
+
+
+def ask(library: str, *flags: str, env: "dict[str, str] | None" = None) -> Ran:
+    ran = determinator("ask", QUESTION, "--mode", "iterative", "--library", library, *flags, env=env)
+    assert ran.code in (0, 4), ran
+    return ran
+
+
+def test_a_run_keeps_its_key_when_another_terminal_asks_without_one(
+    home: Path, library: str, paid: "dict[str, str]"
+) -> None:
+    with ReplayServer() as model:
+        model.on("/chat/completions", sensible)
+        paid["OPENAI_BASE_URL"] = model.url
+        first = ask(library, "--model", "m1", "--approve", "report", "--detach", env=paid)
+        wait_until(lambda: waits(first.run_id, **paid), what="the report gate")
+        (worker,) = processes_of(home)["worker"]
+        second = ask(library, "--max-iterations", "1")
+        assert "restarting" not in second.err
+        assert worker in processes_of(home)["worker"]
+        assert len(look(home).workers) == 2
+
+        # the worker of the paid run dies: nobody without the key takes its place
+        os.kill(worker, signal.SIGKILL)
+        looked = determinator("status", first.run_id)
+        assert looked.code == 0
+        assert "a worker with OPENAI_API_KEY, OPENAI_BASE_URL" in looked.err
+        assert len(processes_of(home)["worker"]) == 1
+
+        assert determinator("approve", first.run_id, "--gate", "report").code == 0
+        watched = determinator("watch", first.run_id, "--json", env=paid)
+        assert watched.code == 0, watched
+        assert watched.json()["stop_reason"] != "judge_unavailable"
+        report = determinator("report", first.run_id, "--format", "json").json()
+        assert report["methodology"]["models"] == ["m1"]
+
+
+def test_keys_are_in_no_history_and_in_no_file(home: Path, library: str, paid: "dict[str, str]") -> None:
+    ask(library, env=paid)
+    determinator("down")
+    files = [file for file in home.rglob("*") if file.is_file()]
+    assert any(file.name.startswith("temporal-") for file in files)  # the histories are in there
+    assert [file for file in files if KEY.encode() in file.read_bytes()] == []
+
+
+def test_idle_workers_with_other_settings_give_way(home: Path, library: str) -> None:
+    ask(library)
+    (before,) = processes_of(home)["worker"]
+    wait_until(lambda: determinator("up", env={"NCBI_API_KEY": "x"}).err, every=1.0)
+    after = processes_of(home)["worker"]
+    assert len(after) == 1
+    assert before not in after
+
+
+def test_settings_that_a_request_carries_need_no_worker_of_their_own(home: Path) -> None:
+    assert determinator("up").code == 0
+    before = processes_of(home)["worker"]
+    other = determinator("up", env={"DETERMINATOR_MAX_TOKENS": "1000", "DETERMINATOR_MODE": "deep"})
+    assert (other.code, other.err) == (0, "")
+    assert processes_of(home)["worker"] == before
+
+
+def test_an_installed_plugin_is_part_of_the_settings(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from activities.settings import Settings
+    from client.embedded.fingerprint import fingerprint, needs_of
+    from client.embedded.home import Places
+
+    places = Places(home)
+    places.make()
+    before = fingerprint(Settings(), places)
+    package = tmp_path / "site" / "lab-1.0.dist-info"
+    package.mkdir(parents=True)
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[determinator.sources]\nlab = lab:build\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    with_plugin = fingerprint(Settings(), places)
+    assert with_plugin != before
+    assert "plugin lab" in needs_of(Settings())
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1.1\n")
+    assert fingerprint(Settings(), places) not in (before, with_plugin)
+
+
+def test_a_run_of_before_on_the_default_queue_is_still_served(home: Path, library: str) -> None:
+    first = ask(library, "--approve", "report", "--detach")
+    wait_until(lambda: waits(first.run_id), what="the report gate")
+    (worker,) = processes_of(home)["worker"]
+    note = home / "state" / "worker.json"
+    # as an earlier version wrote it: without the queue and the names of keys
+    kept = {
+        name: value for name, value in json.loads(note.read_text()).items() if name not in ("queue", "needs")
+    }
+    note.write_text(json.dumps(kept))
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: not processes_of(home)["worker"])
+    assert determinator("approve", first.run_id, "--gate", "report").code == 0
+    assert determinator("watch", first.run_id).code == 0
