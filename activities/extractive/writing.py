@@ -78,7 +78,7 @@ def work_row(question: str, document: Evidence, chosen: Sequence[Ranked]) -> Wor
     """What a quoted work found, and which way that answers the question where it is sure."""
     quoted = [r.sentence for r in chosen if r.sentence.evidence_id == document.evidence_id]
     concluding = [s for s in sentences(document) if s.part == "conclusion"]
-    stated = list(dict.fromkeys((*(s.quote for s in concluding), *(s.quote for s in quoted))))
+    stated = list(dict.fromkeys(s.quote for s in concluding or quoted))
     sure = verdict(question, stated)
     best = next((s for s in quoted if s.part == "conclusion"), quoted[0])
     return WorkRow(

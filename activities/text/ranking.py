@@ -67,6 +67,10 @@ ON_ANOTHER_THING = 0.3
 of vitamin C answers no question about vitamin E."""
 NAMED_IS_ENOUGH = 0.55
 """Least relevance of a work that names the one thing a question for a fact is about."""
+LEAST_DIRECT = 0.15
+"""`Item.direct` under which a work is held to be about something else."""
+BARELY = 0.49
+"""Relevance of such a work at most: under `RELEVANT`."""
 ABBREVIATED = 20_000
 """Characters of a text that are searched for definitions of abbreviations and for names outside sentences."""
 
@@ -137,7 +141,7 @@ class Needle:
         self._readings = [self._read(document) for document in documents]
         total = len(documents)
         self.weights: list[float] = []
-        things = any(word.technical >= _THING for word in self.words)
+        self.names_things = things = any(word.technical >= _THING for word in self.words)
         for place, word in enumerate(self.words):
             base = small if set(word.terms) <= weak else _ANY + word.technical if things else 1.0
             holders = sum(place in reading.spoken for reading in self._readings)
@@ -247,10 +251,13 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
         ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
         near = _directness(needle, reading, said, focus) if ranked else 0.0
+        direct = _calibrated(needle, reading, near) if ranked else 0.0
         if want.form in ("fact", "list", "definition") and _names_it(needle, reading):
             near = max(near, NAMED_IS_ENOUGH)
+        elif direct < LEAST_DIRECT and needle.names_things:
+            near = min(near, BARELY)
         relevance = near * ON_ANOTHER_THING if reading.missing else near
-        direct = _calibrated(needle, reading, near) if ranked and not reading.missing else 0.0
+        direct = 0.0 if reading.missing else direct
         items.append(
             Item(document, round(relevance, 4), tuple(ranked), round(near, 4), direct, reading.missing)
         )
