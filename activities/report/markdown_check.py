@@ -40,6 +40,8 @@ _NCT = re.compile(r"\bNCT\s?\d+\b", re.IGNORECASE)
 _PMC = re.compile(r"\bPMC\s?:?\s?\w*\d\w*", re.IGNORECASE)
 _ARXIV = re.compile(r"\barXiv:\s*([^\s)\]>,;\"]+)", re.IGNORECASE)
 _ARXIV_FORM = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?\.?$", re.IGNORECASE)
+LINK = "\x01"
+"""Stands before an address that a reference links to; no text that was read has it."""
 MAX_PMID_DIGITS = 8
 """PubMed's largest number had eight digits in 2025 (https://pubmed.ncbi.nlm.nih.gov/help/)."""
 
@@ -94,9 +96,12 @@ def check_markdown(text: str) -> MarkdownCheck:
 
 def _read(text: str) -> _Text:
     found = _Text()
+    text = text.replace(LINK, "")
     plain = _FENCE.sub("", text)
     for pattern in (_FOOTNOTE, _LINK_DEFINITION):
-        found.entries += [(int(m[1]), m[2]) for m in pattern.finditer(plain)]
+        found.entries += [
+            (int(m[1]), _ADDRESS.sub(lambda a: f" {LINK}{a[0]} ", m[2])) for m in pattern.finditer(plain)
+        ]
     # Definitions would be read as links or paragraphs: they are entries already.
     text = _LINK_DEFINITION.sub("", _FOOTNOTE.sub("", text))
     # `text_join` would make an escaped bracket look like one that was typed bare.
@@ -124,8 +129,12 @@ def _read(text: str) -> _Text:
 
 
 def _entries(token: Token, number: int) -> Iterator[tuple[int, str]]:
-    """The references in a block of the list: a list item, or lines that each begin with a number."""
-    shown = "".join(_with_addresses(token.children or ()))
+    """The references in a block of the list: a list item, or lines that each begin with a number. Where there
+    are links, an address in the text is part of a title."""
+    children = token.children or []
+    shown = "".join(_with_addresses(children))
+    if not any(child.type == "link_open" for child in children):
+        shown = _ADDRESS.sub(lambda m: f" {LINK}{m[0]} ", shown)
     if number:
         yield number, shown
         return
@@ -145,7 +154,7 @@ def _entries(token: Token, number: int) -> Iterator[tuple[int, str]]:
 def _with_addresses(children: Sequence[Token]) -> Iterator[str]:
     for child in children:
         if child.type == "link_open":
-            yield f" {child.attrGet('href')} "
+            yield f" {LINK}{child.attrGet('href')} "
         elif child.type in ("softbreak", "hardbreak"):
             yield "\n"
         else:
@@ -207,7 +216,8 @@ def _duplicates(entries: Iterable[tuple[int, str]]) -> Iterator[Statement]:
 
 def _names(text: str) -> list[str]:
     """What a reference is found by: normalised addresses, and identifiers as such and in addresses."""
-    names = [url for address in _ADDRESS.findall(text) if (url := normal_url(address.rstrip(".,;)")))]
+    linked = [address for part in text.split(LINK)[1:] for address in part.split()[:1]]
+    names = [url for address in linked if (url := normal_url(address.rstrip(".,;)")))]
     names += [f"doi:{doi}" for m in _DOI_NAMED.finditer(text) if (doi := normal_doi(m[1]))]
     for match in (*_PMID.finditer(text), *_PMID_ADDRESS.finditer(text)):
         if pmid := normal_pmid(match[1].strip(" .,")):

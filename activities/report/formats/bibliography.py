@@ -70,8 +70,11 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
         from bibtexparser.library import Library
         from bibtexparser.middlewares import LatexEncodingMiddleware
         from bibtexparser.model import Entry, Field
+        from pylatexenc.latexencode import UnicodeToLatexEncoder  # type: ignore[import-untyped]
     except ImportError as error:
         raise MissingExtra("bibliography") from error
+    # Scripts that LaTeX has no commands for stay as they are: today's engines read UTF-8.
+    encoder = UnicodeToLatexEncoder(unknown_char_warning=False)
     library = Library()
     names = keys(report.references)
     for reference in report.references:
@@ -95,7 +98,7 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
             [Field(name, value) for name, value in fields.items() if value],
         )
         library.add(entry)
-        encoded = LatexEncodingMiddleware(keep_math=False, enclose_urls=False).transform_entry(entry, library)
+        encoded = LatexEncodingMiddleware(encoder=encoder).transform_entry(entry, library)
         assert isinstance(encoded, Entry)
         for name, value in exact.items():
             if value:

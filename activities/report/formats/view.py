@@ -57,7 +57,7 @@ def view_of(report: Report) -> View:
         confidence_reasons=reasons,
         verified=words.verified(report),
         sections=sections,
-        candidates=tuple(_candidate(c, shown) for c in report.candidates),
+        candidates=tuple(_candidate(c, n, shown) for n, c in enumerate(report.candidates, start=1)),
         candidate_note=CANDIDATE_NOTE if report.structured else OLD_CANDIDATE_NOTE,
         contradictions=tuple(_contradictions(report, shown)),
         gaps=words.gaps(report),
@@ -156,7 +156,7 @@ def _summary_text(report: Report) -> tuple[str, ...]:
     return tuple(filter(None, (clean(line.removeprefix("- ")) for line in lines)))
 
 
-def _candidate(candidate: Candidate, shown: _Claims) -> CandidateView:
+def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateView:
     generic = clean(candidate.generic_name)
     other = generic and generic.casefold() != clean(candidate.name).casefold()
     fields = (
@@ -165,7 +165,7 @@ def _candidate(candidate: Candidate, shown: _Claims) -> CandidateView:
         candidate.regulatory_status,
         candidate.trial_status,
     )
-    anchor = f"candidate-{anchor_of(candidate.name)}"
+    anchor = f"candidate-{number}"
     quotes = shown.quotes(anchor, "", candidate.support)
     return CandidateView(
         anchor=anchor,

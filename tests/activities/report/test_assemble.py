@@ -9,8 +9,18 @@ from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.claims import draft_claims, plain_claim
 from activities.report.schema import Report
+from activities.report.strength import independent, studies
 from activities.steps import DraftParagraph, PrismaCounts, PublishInput, SectionDraft
-from activities.types import Candidate, Evidence, SearchRecord, Statement, StopReason, Support, Usage
+from activities.types import (
+    Candidate,
+    Evidence,
+    EvidenceType,
+    SearchRecord,
+    Statement,
+    StopReason,
+    Support,
+    Usage,
+)
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -230,6 +240,41 @@ def test_retracted_work_is_left_out_and_named() -> None:
     )
     assert report.references == ()
     assert [s.text("evidence_id") for s in stated(report, "retracted_left_out")] == ["pmid:3"]
+
+
+def test_retracted_work_that_was_found_and_withheld_is_named_too() -> None:
+    step = FULL.model_copy(update={"evidence": tuple(map(ref_of, DOCUMENTS.values()))})
+    assert [s.text("evidence_id") for s in stated(built(step), "retracted_left_out")] == ["pmid:3"]
+
+
+def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_trials() -> None:
+    def item(name: str, kind: EvidenceType, year: int, text: str, *authors: str) -> Evidence:
+        return Evidence(
+            evidence_id=name,
+            source="x",
+            title=name,
+            text=text,
+            authors=authors,
+            year=year,
+            evidence_type=kind,
+        )
+
+    first = item("a", "randomized_trial", 2010, "NCT00000001 enrolled 120 patients.", "Doe J")
+    second = item("b", "randomized_trial", 2012, "Ten years of NCT00000001.", "Roe B")
+    same = item("c", "observational", 2010, "We followed 500 adults.", "Poe E")
+    twin = item("d", "observational", 2010, "In all, 500 participants were seen.", "Poe E")
+    other = item("e", "observational", 2010, "In all, 501 participants were seen.", "Poe E")
+    review = item("f", "systematic_review", 2011, "Trials such as NCT00000001 were pooled.", "Moe M")
+    late = item("g", "randomized_trial", 2015, "A later trial of 80 women.", "Loe L")
+    items = [first, second, same, twin, other, review, late]
+    study = studies(items)
+    assert study["a"] == study["b"]
+    assert study["c"] == study["d"] != study["e"]
+    assert len(set(study.values())) == 5
+    assert independent([first, second], study) == 1
+    assert independent([same, twin, other], study) == 2
+    assert independent([review, first, same], study) == 1
+    assert independent([review, first, late], study) == 2
 
 
 def test_concern_is_shown_in_the_reference_and_named() -> None:

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import docx
 import pypdf
 import pytest
 import rispy  # type: ignore[import-untyped]
@@ -33,6 +34,7 @@ from tests.activities.cases import (
     quoting,
     ref_of,
 )
+from tests.activities.report.wide import RICH
 
 STORED = Path(__file__).parent / "stored" / "report-0.1.0.json"
 """A report as the version before coded statements stored it."""
@@ -278,11 +280,51 @@ def test_csl_has_what_a_citation_processor_needs() -> None:
     assert (first["type"], first["PMID"]) == ("article-journal", "1")
 
 
-def test_a_word_document_has_the_claims_and_their_quotes() -> None:
-    with zipfile.ZipFile(io.BytesIO(render(REPORT, "docx"))) as archive:
-        text = archive.read("word/document.xml").decode()
-    assert REDUCED in text
-    assert "Metformin reduced mortality by 30%. [1] [PMID: 1]" in text
+def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    styles = {p.style.name: p.text for p in document.paragraphs if p.style is not None}
+    assert {"Title", "Subtitle", "Heading 1", "List Bullet", "Quote", "Caption"} <= set(styles)
+    heads = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Heading 1"]
+    assert heads == [
+        *("Summary", "Background", "Benefit", "Harm", "Candidates", "Contradictions", "Gaps", "Limitations"),
+        *("Method", "References"),
+    ]
+    links = {link.address for p in document.paragraphs for link in p.hyperlinks}
+    assert "https://pubmed.ncbi.nlm.nih.gov/1/" in links
+    properties = document.core_properties
+    assert (properties.title, properties.author) == ("Metformin and mortality", "Determinator")
+    assert properties.subject == RICH.question
+    assert properties.created is not None
+    assert properties.created.year == 2026
+
+
+def test_the_tables_of_a_word_document_fit_its_page_and_repeat_their_heads() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    page = document.sections[0]
+    room = (page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0)
+    assert len(document.tables) == 7
+    for table in document.tables:
+        assert sum(cell.width or 0 for cell in table.rows[0].cells) <= room
+        assert table.rows[0]._tr.xpath("w:trPr/w:tblHeader")
+
+
+def test_a_word_document_has_the_claims_and_each_quote_that_differs_once() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    quotes = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Quote"]
+    assert quotes == [f"\u201c{REDUCED}\u201d [2]", f"\u201c{INCREASED}\u201d [4]"]
+    points = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "List Bullet"]
+    assert points[0].startswith(
+        "Long-term mortality stayed lower under metformin. [1, 2] [PMID: 4, 1] (strong"
+    )
+
+
+@pytest.mark.parametrize("name", ["html", "docx", "pdf", "md"])
+def test_every_format_keeps_the_order_of_the_summary(name: str) -> None:
+    text = words_of(RICH, name)
+    claims = {c.id: c.text.rstrip(".") for section in RICH.sections for c in section.claims}
+    places = [text.index(claims[claim]) for claim in RICH.summary_claims]
+    assert places == sorted(places)
+    assert len(places) > 1
 
 
 def test_a_pdf_has_the_claims_and_greek_letters() -> None:

@@ -1,0 +1,85 @@
+"""200 generated reports of varied shape in every format: how many have a structural defect, and which.
+
+python benchmarks/reports.py [COUNT]
+"""
+
+import io
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from lxml import html as lxml_html
+
+from activities.report.audit import evidence_line, verify
+from activities.report.formats import render
+from activities.report.formats.statements import sentence
+from activities.report.markdown_check import check_markdown
+from activities.report.schema import Report
+from activities.types import Evidence
+from tests.activities.cases import ref_of
+from tests.activities.report.generated import generated
+
+COUNT = 200
+
+
+def defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool = True) -> list[str]:
+    """What is wrong with a report, in any of its formats; empty when nothing is."""
+    return list(_defects(report, documents, pdf=pdf))
+
+
+def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) -> Iterator[str]:
+    lines = [evidence_line(ref_of(item), item) for item in documents.values()]
+    yield from (f"audit: {problem}" for problem in verify(report, lines))
+    if Report.model_validate_json(render(report, "json")) != report:
+        yield "json: not read back as it was"
+    text = render(report, "md").decode()
+    yield from (f"md: {sentence(problem)}" for problem in check_markdown(text).problems)
+    page = lxml_html.fromstring(render(report, "html"))
+    names = page.xpath("//@id")
+    yield from (f"html: id {name} twice" for name, count in Counter(names).items() if count > 1)
+    targets = {href[1:] for href in page.xpath("//a/@href") if href.startswith("#")}
+    yield from (f"html: no target {name}" for name in sorted(targets - set(names)))
+    if page.xpath("//img | //iframe | //main//script | //*[@src] | //*[@onclick]"):
+        yield "html: text has become markup"
+    outside = [h for h in page.xpath("//a/@href") if not re.match(r"#|https?://", h)]
+    yield from (f"html: link to {href}" for href in outside)
+    shown = {claim.id for section in report.sections for claim in section.claims}
+    if len(page.xpath("//span[@class='claim']")) != len(shown):
+        yield "html: not every claim is printed once"
+    import rispy
+    from bibtexparser.entrypoint import parse_string
+
+    library = parse_string(render(report, "bibtex").decode())
+    if library.failed_blocks or len(library.entries) != len(report.references):
+        yield "bibtex: not read back with every reference"
+    if len(rispy.loads(render(report, "ris").decode())) != len(report.references):
+        yield "ris: not read back with every reference"
+    from docx import Document
+
+    document = Document(io.BytesIO(render(report, "docx")))
+    if not document.paragraphs:
+        yield "docx: empty"
+    if pdf and not render(report, "pdf").startswith(b"%PDF"):
+        yield "pdf: none"
+
+
+def main(count: int) -> None:
+    found: Counter[str] = Counter()
+    sound = claims = 0
+    for seed in range(count):
+        report, documents = generated(seed)
+        wrong = defects(report, documents, pdf=seed % 10 == 0)
+        sound += not wrong
+        claims += report.verification.verified
+        found.update(problem.split(":")[0] + ":" + problem.split(":", 1)[1][:60] for problem in wrong)
+    print(f"{sound} of {count} generated reports without a structural defect ({claims} claims verified)")
+    for problem, times in found.most_common(20):
+        print(f"  {times:4}  {problem}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT)
