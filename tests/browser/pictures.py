@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.browser.chromium import open_page
 
-WIDTH, HEIGHT = 1200, 900
+WIDTH, HEIGHT = 1024, 760
 
 
 def main(report: Path, folder: Path) -> None:
