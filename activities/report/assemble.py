@@ -184,7 +184,7 @@ def _confidence_reasons(
         reasons.append(
             Statement(code="confidence_few_claims_stand", values={"verified": kept, "claims": kept + refused})
         )
-    if step.stop_reason != "sufficient_evidence":
+    if step.stop_reason not in ("sufficient_evidence", "no_new_evidence"):
         reasons.append(Statement(code="confidence_stopped", values={"stop_reason": step.stop_reason}))
     return tuple(reasons)
 

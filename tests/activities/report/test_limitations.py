@@ -1,11 +1,17 @@
 """What a report must state is stated once."""
 
+import re
+from pathlib import Path
+
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.limitations import folded
 from activities.roles.prompt import Shown, left_out
 from activities.types import Statement
 from tests.activities.cases import FULL, REGISTRY, RETRACTED, TRIAL
 from tests.activities.report.test_assemble import built
+
+ROOT = Path(__file__).parents[3]
+EMITTED = re.compile(r"(?:Statement\(\s*code=|add_limitation\(\s*|_refusal\()\"([a-z_]+)\"")
 
 
 def unshown(step: str, missing: int, of: int) -> Statement:
@@ -41,6 +47,17 @@ def test_a_statement_that_this_version_does_not_know_is_printed_with_its_values(
     said = sentence(Statement(code="moon_in_the_way", values={"moon": "Io", "works": 3}))
     assert "Io" in said
     assert "3" in said
+
+
+def test_every_code_that_is_emitted_has_a_wording() -> None:
+    emitted = {
+        code: path
+        for folder in ("activities", "workflows")
+        for path in (ROOT / folder).rglob("*.py")
+        for code in EMITTED.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(emitted) > 40
+    assert {code: str(path) for code, path in emitted.items() if code not in WORDING} == {}
 
 
 def test_every_wording_survives_a_statement_without_values() -> None:
