@@ -1,15 +1,18 @@
 """Heartbeats from a timer in the background: how a dead worker is noticed and how a cancel arrives."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from temporalio import activity
 
 
 @asynccontextmanager
-async def heartbeating(*details: object) -> AsyncIterator[None]:
-    """Heartbeat at a third of the heartbeat time-out while the body runs; do nothing without a time-out."""
+async def heartbeating(details: Callable[[], object] | None = None) -> AsyncIterator[None]:
+    """Heartbeat at a third of the heartbeat time-out while the body runs; do nothing without a time-out.
+
+    `details` is called for each heartbeat; what it returns is shown with the activity under way, and is what
+    is known of an attempt that timed out."""
     timeout = activity.info().heartbeat_timeout
     if not timeout:
         yield
@@ -17,7 +20,7 @@ async def heartbeating(*details: object) -> AsyncIterator[None]:
 
     async def beat() -> None:
         while True:
-            activity.heartbeat(*details)
+            activity.heartbeat(*([details()] if details else []))
             await asyncio.sleep(timeout.total_seconds() / 3)
 
     task = asyncio.create_task(beat())

@@ -8,6 +8,7 @@ from temporalio import activity
 
 from activities.errors import DeterminatorError, to_application_error
 from activities.models.prices import price_of
+from activities.models.sizing import effort_of
 from activities.permits import Permits
 from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
@@ -35,11 +36,27 @@ class PrepareActivities:
         """Non-retryable when a profile, source, model or library that was asked for is not there."""
         try:
             prepared = await asyncio.to_thread(self.resolve, step, activity.info().workflow_id or "")
+            prepared = await self._with_effort(prepared)
         except DeterminatorError as error:
             raise to_application_error(error) from error
         if step.sources:
             return prepared  # what was asked for by name is tried, and the ledger tells what became of it
         return prepared.model_copy(update={"sources": await self._within_reach(prepared.sources)})
+
+    async def _with_effort(self, prepared: Prepared) -> Prepared:
+        """How much each model is asked for: as the request or the settings say, else by the model's size."""
+        choices = dict.fromkeys((*prepared.models.values(), *prepared.fallbacks))
+        efforts = await asyncio.gather(*(effort_of(self._settings, choice) for choice in choices))
+        known = {
+            choice: choice.model_copy(update={"effort": effort})
+            for choice, effort in zip(choices, efforts, strict=True)
+        }
+        return prepared.model_copy(
+            update={
+                "models": {role: known[choice] for role, choice in prepared.models.items()},
+                "fallbacks": tuple(known[choice] for choice in prepared.fallbacks),
+            }
+        )
 
     async def _within_reach(self, offered: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
         addresses = {

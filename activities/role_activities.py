@@ -1,11 +1,13 @@
 """The thinking steps as activities: thin, one a role, so that each is a row of its own in the Web UI."""
 
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from temporalio import activity
 
 from activities.errors import DeterminatorError, to_application_error
 from activities.heartbeat import heartbeating
+from activities.models import progress
 from activities.steps import (
     AgentSelectionPlan,
     Charged,
@@ -34,6 +36,11 @@ from activities.steps import (
 )
 from activities.types import ReportPlan
 
+HAND_OVER_SECONDS = 5.0
+HAND_OVER_SHARE = 0.1
+"""Of a step's time, kept back for reading, storing and returning what the model said: the smaller of the
+two."""
+
 
 class Thinker(Protocol):
     """Runs one role on one typed input (`activities.roles.runner`)."""
@@ -52,9 +59,12 @@ class ThinkActivities:
     async def _think(self, role: Role, step: StepContext) -> Charged[Any]:
         info = activity.info()
         scope = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
-        async with heartbeating():
+        shown = progress.Progress(role, attempt=info.attempt)
+        progress.CURRENT.set(shown)
+        async with heartbeating(shown.details):
             try:
-                return await self._thinker.think(role, step.model_copy(update={"scope": scope}))
+                update = {"scope": scope, "seconds": seconds_left(info)}
+                return await self._thinker.think(role, step.model_copy(update=update))
             except DeterminatorError as error:
                 raise to_application_error(error) from error
 
@@ -105,3 +115,28 @@ class ThinkActivities:
     @activity.defn
     async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
         return await self._think("manager", step)
+
+
+def seconds_left(info: activity.Info) -> float | None:
+    """How long an attempt has to answer, with enough left to hand the answer over; None without a limit."""
+    ends = [
+        begun + limit
+        for begun, limit in (
+            (info.started_time, info.start_to_close_timeout),
+            (info.scheduled_time, info.schedule_to_close_timeout),
+        )
+        if limit
+    ]
+    if not ends:
+        return None
+    left = (min(ends) - datetime.now(UTC)).total_seconds()
+    return max(left - min(HAND_OVER_SECONDS, left * HAND_OVER_SHARE), 0.0)
+
+
+def on_last_attempt() -> bool:
+    """Whether the activity under way will not be retried after this attempt; True outside an activity."""
+    if not activity.in_activity():
+        return True
+    info = activity.info()
+    attempts = info.retry_policy.maximum_attempts if info.retry_policy else 0
+    return 0 < attempts <= info.attempt

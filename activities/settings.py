@@ -21,7 +21,7 @@ from pydantic_settings import (
 from activities import credentials
 from activities.configuration.file import ConfigError, FileSettings, read_file
 from activities.configuration.values import seconds
-from activities.types import Filters, Gate, Mode, ModelChoice
+from activities.types import Effort, Filters, Gate, Mode, ModelChoice
 
 CONFIG_FILE = "determinator.toml"
 
@@ -86,7 +86,15 @@ class Settings(BaseSettings):
     wait_for_model: bool = False
     temperature: float = Field(default=0.0, ge=0, le=2)
     context_tokens: int = Field(default=32_000, ge=1_000)
-    """Context window assumed for a model that is not known."""
+    """Context window assumed for a model that is not known; when it is set, no prompt is larger than it."""
+    effort: Effort | None = None
+    """How much a model is asked for: `small`, `normal` or `large`. Unset: found by the model's size."""
+    model_concurrency: int | None = Field(default=None, ge=0)
+    """Calls made to one model server at once; 0 for no limit. Unset: as many as a local server says it
+    serves, else one, and no limit for a provider's server."""
+    model_silence: Annotated[Seconds, Field(gt=0)] = 150.0
+    """Seconds after which a model that says nothing more is given up; its first word may take four times as
+    long, because a local model reads a long prompt before it."""
     prices: dict[str, dict[str, float]] = Field(default_factory=dict)
     """Model -> `input`, `output`, `cached_input` in US dollars a million tokens; over `genai-prices`."""
     profiles_dir: Path | None = None

@@ -84,6 +84,8 @@ class StepContext(Frozen):
     """What the reviewer said, oldest first. Trusted, unlike evidence."""
     scope: str = ""
     """Identifies the run for the store of paid answers; set by the activity, not by the caller."""
+    seconds: float | None = None
+    """How long this attempt may take; set by the activity, not by the caller. None: no limit."""
 
 
 # prepare: resolve what only the worker knows
@@ -322,6 +324,8 @@ class DraftClaim(Frozen):
     support: tuple[Support, ...]
     contradicts: tuple[str, ...] = ()
     """Texts or ids of earlier claims it contradicts."""
+    added_by_code: bool = False
+    """Chosen by code, because the model's own claims were fewer than the evidence carries."""
 
 
 class DraftParagraph(Frozen):

@@ -408,6 +408,9 @@ class Price(Frozen):
     cached_input_per_million: float | None = None
 
 
+Effort = Literal["small", "normal", "large"]
+
+
 class ModelChoice(Frozen):
     """Which back end and model serve one role. Never carries a secret."""
 
@@ -417,6 +420,9 @@ class ModelChoice(Frozen):
     """None: the worker's own setting."""
     temperature: float | None = None
     """Sampling temperature of one step; None: 0. Not sent to a model that takes none."""
+    effort: Effort | None = None
+    """How much the model is asked for (`activities.roles.allowances`); None until the worker has found it
+    out."""
 
 
 class Allowance(Frozen):

@@ -17,6 +17,8 @@ from typing import Any, cast
 from tests.replay import Answer, Asked, ReplayServer, Reply
 
 PATH = "/v1/chat/completions"
+ABOUT_ITSELF = ("/props", "/v1/models", "/api/ps", "/api/show")
+"""Where a server is asked what it is; not counted among the questions unless a test answers there."""
 JSON = {"content-type": "application/json"}
 SSE = {"content-type": "text/event-stream"}
 
@@ -33,6 +35,11 @@ class FakeOpenAI(ReplayServer):
     def script(self, *answers: Answer) -> "FakeOpenAI":
         self.on(PATH, *answers)
         return self
+
+    def _reply(self, asked: Asked) -> Reply:
+        if asked.path in ABOUT_ITSELF and asked.path not in self._answers:
+            return Reply(404, "{}", JSON)
+        return super()._reply(asked)
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -141,6 +148,8 @@ class Endless:
 
 
 _ITEM = re.compile(r"^\[(E\d+)\] .*\n((?:(?!\[E\d+\] ).*\n?)*)", re.MULTILINE)
+_NUMBER = re.compile(r"^S\d+: ", re.MULTILINE)
+_NUMBERED = re.compile(r"^(S\d+): (.+)$", re.MULTILINE)
 _LISTED = re.compile(r"^- (\w+): ", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?]{25,}[.!?]")
 
@@ -156,9 +165,14 @@ def role_of(asked: Asked) -> str:
 
 def evidence_of(asked: Asked) -> dict[str, str]:
     """Label -> text of the items in the prompt."""
-    _, _, after = _text(asked).partition("\nEvidence:\n<<<evidence-")
-    inside = re.split(r"\nevidence-[0-9a-f]{12}>>>", after)[0]
-    return {label: text.strip() for label, text in _ITEM.findall(inside)}
+    found = re.search(r"\n(?:Evidence|Sentences):\n<<<evidence-(.*)", _text(asked), re.DOTALL)
+    inside = re.split(r"\nevidence-[0-9a-f]{12}>>>", found.group(1))[0] if found else ""
+    return {label: _NUMBER.sub("", text).strip() for label, text in _ITEM.findall(inside)}
+
+
+def sentences_of(asked: Asked) -> dict[str, str]:
+    """Label -> sentence of those a writer may choose from."""
+    return dict(_NUMBERED.findall(_text(asked)))
 
 
 def question_of(asked: Asked) -> str:
@@ -171,16 +185,14 @@ def sensible(asked: Asked) -> Reply:
     items = evidence_of(asked)
     text = _text(asked)
     question = question_of(asked)
-    quotes = [
-        (label, found.group().strip()) for label, body in items.items() if (found := _SENTENCE.search(body))
-    ]
     criteria = _LISTED.findall(text.partition("\nCriteria:\n")[2].partition("\n\n")[0])
     sources = _LISTED.findall(text.partition("\nSources:\n")[2].partition("\n\n")[0])
     gaps = re.findall(r"^- (\d+)\. (.+)$", text, re.MULTILINE)
     claims = [
-        {"paragraph": 1 + n // 4, "text": quote, "item": label, "quote": quote, "contradicts": ""}
-        for n, (label, quote) in enumerate(quotes[:10])
-    ]
+        {"paragraph": 1 + n // 4, "sentence": label, "text": "", "contradicts": ""}
+        for n, (label, sentence) in enumerate(sentences_of(asked).items())
+        if "SYSTEM" not in sentence
+    ][:10]
     answers: dict[str, dict[str, Any]] = {
         "query_parser": {
             "improved_query": question,
@@ -208,7 +220,7 @@ def sensible(asked: Asked) -> Reply:
             ]
         },
         "judge": {
-            "scores": [{"criterion": name, "score": 8} for name in criteria],
+            "scores": [{"criterion": name, "score": 7 + n % 3} for n, name in enumerate(criteria)],
             "confidence": 0.9,
             "gaps": [],
             "recommended_searches": [],
@@ -231,6 +243,17 @@ def sensible(asked: Asked) -> Reply:
         },
     }
     return says(answers[role_of(asked)], usage=(len(text) // 4, 150))(asked)
+
+
+def quoting(asked: Asked) -> Reply:
+    """A writer that copies its quotes from the items, in place of naming sentences by their labels."""
+    quotes = [
+        (label, found.group().strip())
+        for label, body in evidence_of(asked).items()
+        if (found := _SENTENCE.search(body))
+    ]
+    claims = [{"paragraph": 1, "text": quote, "item": label, "quote": quote} for label, quote in quotes]
+    return says({"title": "Answer", "claims": claims, "limitations": []})(asked)
 
 
 LIES = {

@@ -27,8 +27,6 @@ CHOOSES_BACK_END = ("activities.roles.runner",)
 """Modules that may import `activities.extractive`: they choose between it and a language model."""
 KNOWN: set[tuple[str, str]] = {
     ("worker.daemon", "client.exit"),
-    ("activities.roles.runner", "temporalio"),
-    ("activities.roles.tool_selector", "activities.extractive"),
 }
 """Imports that break a rule and are still to be removed: importing module -> what it imports."""
 

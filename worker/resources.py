@@ -1,19 +1,19 @@
 """What a worker process opens once and injects into its activities: store, HTTP, sources, model, thinker."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.evidence_store import EvidenceStore
-from activities.models.base import Answer, Completion
+from activities.models.base import Answer, Completion, Review
 from activities.permits import Permits
 from activities.prepare import PrepareActivities
 from activities.private_files import private_home
 from activities.publish import PublishActivities
 from activities.retractions.lookup import StandingLookup
-from activities.role_activities import ThinkActivities
+from activities.role_activities import ThinkActivities, on_last_attempt
 from activities.roles.runner import RoleThinker
 from activities.search import SearchActivities
 from activities.settings import Settings
@@ -73,7 +73,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             store=store,
             http=http,
             sources=sources,
-            think=ThinkActivities(RoleThinker(model, store, settings)),
+            think=ThinkActivities(RoleThinker(model, store, settings, on_last_attempt)),
             prepare=PrepareActivities(settings, sources),
             publish=PublishActivities(
                 store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
@@ -92,6 +92,16 @@ class LateModel:
         self._model: OpenAIModel | None = None
         self._permits = Permits(settings)
 
+    @property
+    def opened(self) -> "OpenAIModel":
+        """The model client, made at its first use."""
+        if self._model is None:
+            # in the event loop: a first import in a thread beside another one is not worth the risk
+            from activities.models.client import OpenAIModel
+
+            self._model = OpenAIModel(self._settings, self._store)
+        return self._model
+
     async def ask(
         self,
         choice: ModelChoice,
@@ -101,17 +111,29 @@ class LateModel:
         answer: type[Answer],
         allowance: Allowance,
         scope: str,
+        choices: Mapping[str, Sequence[str]] | None = None,
+        review: Callable[[Answer], Review] | None = None,
+        seconds: float | None = None,
     ) -> tuple[Answer, Completion]:
         """See `activities.models.base.LanguageModel.ask`. Raises NotPermitted for another model server."""
         self._permits.check_address(choice.base_url)
-        if self._model is None:
-            # in the event loop: a first import in a thread beside another one is not worth the risk
-            from activities.models.client import OpenAIModel
-
-            self._model = OpenAIModel(self._settings, self._store)
-        return await self._model.ask(
-            choice, system=system, user=user, answer=answer, allowance=allowance, scope=scope
+        return await self.opened.ask(
+            choice,
+            system=system,
+            user=user,
+            answer=answer,
+            allowance=allowance,
+            scope=scope,
+            choices=choices,
+            review=review,
+            seconds=seconds,
         )
+
+    async def context(self, choice: ModelChoice) -> int:
+        """See `activities.models.base.LanguageModel.context`. Raises NotPermitted for another model
+        server."""
+        self._permits.check_address(choice.base_url)
+        return await self.opened.context(choice)
 
     async def aclose(self) -> None:
         """Close what was opened."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -12,6 +13,16 @@ from activities.evidence_store import EvidenceStore
 from activities.types import Usage
 
 log = structlog.get_logger()
+
+CUT: Mapping[str, str] = {
+    "length": "was cut off at its output limit",
+    "unfinished": "broke off",
+    "silence": "said nothing more and was cut off",
+    "deadline": "was cut off when the step's time was over",
+    "loop": "repeated itself and was cut off",
+    "size": "went on for too long and was cut off",
+}
+"""Finish reason of an answer that is not whole -> what is said of it. The first is the servers' own."""
 
 
 class RawAnswer(BaseModel):
@@ -27,6 +38,16 @@ class RawAnswer(BaseModel):
     usage: Usage = Usage()
     estimated: bool = False
     """The provider reported no usage."""
+
+    @property
+    def said(self) -> str:
+        """What there is to read: the content, or else the arguments of tool calls."""
+        return self.text if self.text.strip() else "\n".join(self.tool_calls)
+
+    @property
+    def cut(self) -> bool:
+        """Whether the answer ended before it was whole."""
+        return self.finish_reason in CUT
 
 
 class _Entry(BaseModel):

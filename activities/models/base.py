@@ -1,5 +1,6 @@
 """The only door to a language model, as the roles see it."""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -21,6 +22,17 @@ class Completion(BaseModel):
     """What the reader must be told, such as usage that the provider did not report and was estimated."""
 
 
+class Review(BaseModel):
+    """What a role finds wrong with an answer that has the right form."""
+
+    problem: str = ""
+    """In words for the repair turn; empty when all is well."""
+    usable: bool = False
+    """Whether the answer serves all the same when the repair turn brings no better one."""
+    failures: int = 0
+    """How many parts are wrong: of two usable answers the one with fewer is kept."""
+
+
 class LanguageModel(Protocol):
     """The only door to a language model (`activities.models.client`)."""
 
@@ -33,10 +45,20 @@ class LanguageModel(Protocol):
         answer: type[Answer],
         allowance: Allowance,
         scope: str,
+        choices: Mapping[str, Sequence[str]] | None = None,
+        review: Callable[[Answer], Review] | None = None,
+        seconds: float | None = None,
     ) -> tuple[Answer, Completion]:
         """Ask for an answer of the given shape within the allowance.
 
         `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
-        store of paid answers. Raises ModelError; its `usage` is what was paid all the same.
+        store of paid answers. `choices` are the values a field may have, by its path (`claims.sentence`).
+        `review` looks at a valid answer; what it finds wrong is asked for once more. `seconds` is how long
+        the step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the
+        same.
         """
+        ...
+
+    async def context(self, choice: ModelChoice) -> int:
+        """Tokens the model reads and writes in one exchange, as far as it is known by now."""
         ...

@@ -1,9 +1,10 @@
-"""What a server can do: found out from its refusals, once, and remembered for the address and the model."""
+"""What a server can do: learned from its refusals, once, and remembered for the address and the model."""
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -14,12 +15,14 @@ from activities.evidence_store import EvidenceStore
 LimitName = Literal["max_completion_tokens", "max_tokens", "none"]
 Format = Literal["json_schema", "json_object_schema", "json_object", "none"]
 LADDER: tuple[Format, ...] = ("json_schema", "json_object_schema", "json_object", "none")
-"""Best first. `json_object_schema` is the schema inside `json_object`, as llama.cpp's servers take it."""
+"""Best first. `json_object_schema` is the schema inside `json_object`, as llama.cpp's servers accept it."""
+LEAST_CONTEXT = 512
+"""Tokens; a number below this in an error message is not the size of a context."""
 
 _NO = re.compile(
     r"unsupported|not support|does ?n.t support|unknown|unrecogni[sz]ed|not allowed|not permitted|invalid|"
     r"extra (?:inputs|fields)|unexpected|literal_error|must be|should be|not available|only (?:the )?default|"
-    r"incompatible|not implemented|deprecated",
+    r"incompatible|not implemented|deprecated|failed to parse|repetitions",
     re.IGNORECASE,
 )
 _UNSUPPORTED = re.compile(r"unsupported|not support|not implemented|literal_error", re.IGNORECASE)
@@ -27,6 +30,16 @@ _UNSUPPORTED = re.compile(r"unsupported|not support|not implemented|literal_erro
 _AT_MOST = re.compile(
     r"(?:at most|less than or equal to|maximum (?:value )?(?:of|is)|<=)\s*`?(\d{2,7})", re.IGNORECASE
 )
+_BOUNDS = re.compile(r"max(?:items|length)|grammar|repetitions", re.IGNORECASE)
+"""What OpenAI, vLLM (xgrammar) and llama.cpp name when a schema's bounds are the trouble."""
+_CONTEXT_SIZES = (
+    re.compile(r"maximum context length is (\d+)", re.IGNORECASE),  # vLLM, OpenAI
+    re.compile(r"exceeds? (?:the )?available context size \((\d+)", re.IGNORECASE),  # llama.cpp
+    re.compile(r"exceeds? context window of (\d+)", re.IGNORECASE),  # llama-cpp-python
+    re.compile(r"(?:context (?:length|window|size)|n_ctx|num_ctx)(?! by)\D{0,20}(\d+)", re.IGNORECASE),
+)
+_EXCEEDED_BY = re.compile(r"exceeded (?:max(?:imum)? )?context length by (\d+)", re.IGNORECASE)
+"""Ollama's words: by how much, not how large the context is."""
 
 
 class Capabilities(BaseModel):
@@ -43,75 +56,138 @@ class Capabilities(BaseModel):
     stream: bool = True
     stream_usage: bool = True
     max_output: int | None = None
-    """Largest output cap the server takes."""
+    """Largest output cap the server accepts."""
+    bounds: bool = True
+    """Whether a schema may hold `maxItems` and `maxLength`."""
+    context_tokens: int | None = None
+    """Size of the context, where an error or the server itself named it."""
 
     @classmethod
     def assumed(cls, address: str) -> "Capabilities":
-        """What to try first. OpenAI has retired `max_tokens` for its newer models; other servers may not know
-        the newer name and then would not cap the output at all."""
+        """What to try first. OpenAI has retired `max_tokens` for its newer models and refuses `maxLength` in
+        strict schemas; other servers may not know the newer name and then would not cap the output at all."""
         official = "api.openai.com" in address or ".openai.azure.com" in address
-        return cls(limit="max_completion_tokens" if official else "max_tokens")
-
-    def lowered(self) -> "Capabilities":
-        """One rung down the ladder of structured output."""
-        rung = LADDER.index(self.format)
-        return self.model_copy(update={"format": LADDER[min(rung + 1, len(LADDER) - 1)]})
+        if official:
+            return cls(limit="max_completion_tokens", bounds=False)
+        return cls()
 
     def learned(self, status: int, error: Mapping[str, object]) -> "Capabilities | None":
         """What a refusal teaches; None when it is not about how the question was put.
 
         `error` is the body's error object (`message`, `param`, `code`).
         """
+        refusal = _Refusal(
+            status=status,
+            param=str(error.get("param") or ""),
+            code=str(error.get("code") or ""),
+            message=str(error.get("message") or error),
+        )
         if status not in (400, 404, 415, 422, 500, 501):
             return None
-        message = str(error.get("message") or error)
-        param = str(error.get("param") or "")
-        code = str(error.get("code") or "")
-        if status >= 500 and not _UNSUPPORTED.search(message):
+        if status >= 500 and not _UNSUPPORTED.search(refusal.message):
             return None  # a server in trouble teaches nothing
-        if code == "context_length_exceeded" or not (_NO.search(message) or _NO.search(code)):
-            return self._capped(param, message)
-        about = f"{param} {message}".lower()
-        if param:
-            about = param.lower() if param.lower() not in ("none", "body") else about
-        if (
-            "response_format" in about
-            or "json_schema" in about
-            or "json_object" in about
-            or "schema" in about
-        ):
-            return self.lowered() if self.format != "none" else None
-        if "stream_options" in about or "include_usage" in about:
-            return self._changed(stream_usage=False) if self.stream_usage else None
-        if "temperature" in about:
-            return self._changed(temperature=False) if self.temperature else None
-        if "max_tokens" in about or "max_completion_tokens" in about:
-            return self._capped(param, message) or self._other_limit()
-        if ("role" in about and ("system" in message.lower())) or "system role" in about:
-            return self._changed(system_role=False) if self.system_role else None
-        if re.search(r"\bstream(ing)?\b", about):
-            return self._changed(stream=False, stream_usage=False) if self.stream else None
+        if refusal.code == "context_length_exceeded" or not refusal.denies:
+            return self.capped(refusal)
+        for pattern, lesson in _LESSONS:
+            if pattern.search(refusal.about):
+                return lesson(self, refusal)
         return None
 
-    def _capped(self, param: str, message: str) -> "Capabilities | None":
+    def with_context(self, tokens: int) -> "Capabilities":
+        """The same server, its context known."""
+        return self.model_copy(update={"context_tokens": tokens})
+
+    def lowered(self) -> "Capabilities | None":
+        """One rung down the ladder of structured output; None at its foot."""
+        rung = LADDER.index(self.format) + 1
+        return self.model_copy(update={"format": LADDER[rung]}) if rung < len(LADDER) else None
+
+    def without(self, name: str, *also: str) -> "Capabilities | None":
+        """Without a capability; None when it was not assumed."""
+        if not getattr(self, name):
+            return None
+        return self.model_copy(update=dict.fromkeys((name, *also), False))
+
+    def capped(self, refusal: "_Refusal") -> "Capabilities | None":
         """`max_tokens is too large: 9000. This model supports at most 4096 completion tokens`."""
-        found = _AT_MOST.search(message)
-        if found is None or "max_" not in f"{param} {message}" or "context" in message.lower():
+        found = _AT_MOST.search(refusal.message)
+        named = f"{refusal.param} {refusal.message}"
+        if found is None or "max_" not in named or "context" in refusal.message.lower():
             return None
         most = int(found.group(1))
-        return self._changed(max_output=most) if self.max_output is None or most < self.max_output else None
+        if self.max_output is not None and most >= self.max_output:
+            return None
+        return self.model_copy(update={"max_output": most})
 
-    def _other_limit(self) -> "Capabilities | None":
+    def other_limit(self) -> "Capabilities | None":
         """The other name for the output cap; no cap once both were refused."""
         if self.limit == "none":
             return None
         refused = (*self.refused_limits, self.limit)
         names: tuple[LimitName, ...] = ("max_completion_tokens", "max_tokens")
         left: LimitName = next((name for name in names if name not in refused), "none")
-        return self._changed(limit=left, refused_limits=refused)
+        return self.model_copy(update={"limit": left, "refused_limits": refused})
 
-    def _changed(self, **fields: object) -> "Capabilities":
-        return self.model_copy(update=fields)
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """An error response as far as it may teach something."""
+
+    status: int
+    param: str
+    code: str
+    message: str
+
+    @property
+    def denies(self) -> bool:
+        """Whether it says that something is not accepted."""
+        return bool(_NO.search(self.message) or _NO.search(self.code))
+
+    @property
+    def about(self) -> str:
+        """What it is about: the parameter it names, else all of its words."""
+        param = self.param.lower()
+        named = param not in ("", "none", "body")
+        bounds = re.search(
+            r"max(?:items|length)|not supported by xgrammar|grammar|repetitions", self.message, re.IGNORECASE
+        )
+        if named and bounds is None:
+            return param
+        return f"{param} {self.message}".lower()
+
+
+_Lesson = Callable[[Capabilities, _Refusal], Capabilities | None]
+_LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
+    (_BOUNDS, lambda known, _: known.without("bounds") or known.lowered()),
+    (re.compile(r"response_format|json_schema|json_object|schema"), lambda known, _: known.lowered()),
+    (re.compile(r"stream_options|include_usage"), lambda known, _: known.without("stream_usage")),
+    (re.compile(r"temperature"), lambda known, _: known.without("temperature")),
+    (
+        re.compile(r"max_tokens|max_completion_tokens"),
+        lambda known, refusal: known.capped(refusal) or known.other_limit(),
+    ),
+    (re.compile(r"system role|role.*system|system.*role"), lambda known, _: known.without("system_role")),
+    (
+        re.compile(r"\brole\b|messages\["),
+        lambda known, refusal: known.without("system_role") if "system" in refusal.message.lower() else None,
+    ),
+    (re.compile(r"\bstream(ing)?\b"), lambda known, _: known.without("stream", "stream_usage")),
+)
+"""What a refusal is about -> what it teaches; the first that matches decides."""
+
+
+def context_size(message: str, sent: int) -> int | None:
+    """The size of a context in tokens, from the words of an error; None when they do not say.
+
+    `sent` is how many tokens the request had by our own estimate: Ollama says by how much it was too long.
+    The numbers are the servers' own (llama.cpp, llama-cpp-python, vLLM, Ollama, OpenAI).
+    """
+    for pattern in _CONTEXT_SIZES:
+        if (found := pattern.search(message)) and int(found.group(1)) >= LEAST_CONTEXT:
+            return int(found.group(1))
+    if found := _EXCEEDED_BY.search(message):
+        return max(sent - int(found.group(1)), LEAST_CONTEXT)
+    return None
 
 
 class CapabilityMemory:

@@ -5,7 +5,8 @@ content_filter. `ModelBusy` is rate_limited, `ModelDown` is unavailable.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.sources.http.client import retry_after
@@ -18,7 +19,8 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _CONTEXT = re.compile(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|"
-    r"exceed_context|request too large|input is too long|n_ctx",
+    r"exceed_context|exceed(?:ed|s)? (?:the |max(?:imum)? )?(?:available )?context|request too large|"
+    r"input is too long|n_ctx",
     re.IGNORECASE,
 )
 _FILTER = re.compile(
@@ -69,6 +71,75 @@ def wait_of(headers: Mapping[str, str], message: str) -> float | None:
     return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _SPAN.findall(found.group(1)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What a server said when a call failed."""
+
+    status: int | None
+    """None: the failure came inside a stream."""
+    code: str
+    message: str
+    where: str
+    """Model and address."""
+
+    @property
+    def words(self) -> str:
+        return f"{self.code} {self.message}"
+
+    @property
+    def said(self) -> str:
+        return f": {self.message}" if self.message else ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the request is at fault."""
+        return self.status is not None and self.status < 500
+
+    def is_in(self, *statuses: int) -> bool:
+        return self.status in statuses
+
+
+_Test = Callable[[_Failure], bool]
+_PERMANENT: tuple[tuple[_Test, str, str], ...] = (
+    (
+        lambda f: bool(_QUOTA.search(f.words)) or f.is_in(402),
+        "insufficient_quota",
+        "the account of {where} is out of credit{said}",
+    ),
+    (
+        lambda f: bool(_CONTEXT.search(f.words)) and not f.is_in(401, 403),
+        "context_length",
+        "the prompt was too long for {where}{said}",
+    ),
+)
+"""(test, category, words) of failures that a later attempt cannot change; the first that holds decides."""
+_PERMANENT_UNLESS_BUSY: tuple[tuple[_Test, str, str], ...] = (
+    (
+        lambda f: f.is_in(401, 403),
+        "auth",
+        "{where} refused the key ({status}){said}; check OPENAI_API_KEY",
+    ),
+    (
+        lambda f: bool(_FILTER.search(f.words)),
+        "content_filter",
+        "the content filter of {where} stopped the question{said}",
+    ),
+    (
+        lambda f: (
+            f.is_in(404) or (f.status is not None and f.status < 500 and bool(_NO_MODEL.search(f.words)))
+        ),
+        "model_not_found",
+        "{where} was not found{said}; check the model's name and OPENAI_BASE_URL",
+    ),
+)
+_REQUEST_AT_FAULT: tuple[tuple[_Test, str, str], ...] = (
+    (lambda f: f.is_in(413), "context_length", "the prompt was too long for {where}{said}"),
+    (lambda _: True, "bad_request", "{where} refused the request ({status}){said}"),
+)
+_TRY_LATER = (408, 409, 425)
+"""Statuses below 500 that another attempt may change."""
+
+
 def translate(
     status: int | None,
     body: object,
@@ -76,47 +147,40 @@ def translate(
     *,
     model: str,
     address: str,
-    secret: str = "",
+    secrets: Sequence[str] = (),
 ) -> ModelError:
-    """The error a failed call stands for. `status` None: the failure came inside a stream."""
+    """The error that a failed call stands for. `status` None: the failure came inside a stream."""
     error = error_object(body)
-    whole = scrub(" ".join(str(error.get("message") or "").split()), secret)
-    message = whole[:300]
-    code = f"{error.get('code') or ''} {error.get('type') or ''} {error.get('status') or ''}"
-    known = f"{code} {message}"
-    said = f": {message}" if message else ""
-    where = f"{model} at {address}"
-    if _QUOTA.search(known) or status == 402:
-        return _refused("insufficient_quota", f"the account behind {where} is out of credit{said}")
-    if _CONTEXT.search(known) and status not in (401, 403):
-        return _refused(
-            "context_length",
-            f"the prompt was too long for {where}{said}; set context_tokens to what it reads",
-        )
-    if status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code:
-        return ModelBusy(f"{where} is busy (429){said}", retry_after=wait_of(headers, whole))
-    if status in (401, 403):
-        return _refused("auth", f"{where} refused the key ({status}){said}; check OPENAI_API_KEY")
-    if _FILTER.search(known):
-        return _refused("content_filter", f"the content filter of {where} stopped the question{said}")
-    if status == 404 or (status is not None and status < 500 and _NO_MODEL.search(known)):
-        return _refused(
-            "model_not_found", f"{where} was not found{said}; check the model's name and OPENAI_BASE_URL"
-        )
-    if status is None or status >= 500 or status in (408, 409, 425):
+    whole = scrub(" ".join(str(error.get("message") or "").split()), *secrets)
+    code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
+    failure = _Failure(status, code, whole[:300], f"{model} at {address}")
+    busy = status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code
+    trouble = status is None or status >= 500 or status in _TRY_LATER
+    if (refused := _first(_PERMANENT, failure)) is not None:
+        return refused
+    if busy:
+        return ModelBusy(f"{failure.where} is busy (429){failure.said}", retry_after=wait_of(headers, whole))
+    if (refused := _first(_PERMANENT_UNLESS_BUSY, failure)) is not None:
+        return refused
+    if trouble:
         shown = f" ({status})" if status else ""
-        return ModelDown(f"{where} failed{shown}{said}", retry_after=wait_of(headers, ""))
-    if status == 413:
-        return _refused("context_length", f"the prompt was too long for {where}{said}")
-    return _refused("bad_request", f"{where} refused the request ({status}){said}")
+        return ModelDown(f"{failure.where} failed{shown}{failure.said}", retry_after=wait_of(headers, ""))
+    refused = _first(_REQUEST_AT_FAULT, failure)
+    assert refused is not None  # the last row always holds
+    return refused
 
 
-def _refused(category: str, message: str) -> ModelRefused:
-    return ModelRefused(message, category=category)
+def _first(rows: Sequence[tuple[_Test, str, str]], failure: _Failure) -> ModelRefused | None:
+    for test, category, words in rows:
+        if test(failure):
+            text = words.format(where=failure.where, said=failure.said, status=failure.status)
+            return ModelRefused(text, category=category)
+    return None
 
 
-def scrub(text: str, secret: str = "") -> str:
-    """A provider's text without anything that looks like a key."""
-    if len(secret) >= SHORTEST_SECRET:
-        text = text.replace(secret, "[key]")
+def scrub(text: str, *secrets: str) -> str:
+    """A provider's text without the given secrets and without anything else that looks like a key."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, "[key]")
     return _BEARER.sub("Bearer [key]", _KEY.sub("[key]", text))

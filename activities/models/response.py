@@ -12,10 +12,12 @@ class Pieces:
         self.text = ""
         self.reasoning = ""
         self.refusal = ""
+        self.characters = 0
+        """Of all words that came, reasoning included."""
         self.finish_reason = ""
         self.tool_calls: dict[int, str] = {}
         self.usage: Mapping[str, object] | None = None
-        self._heard = False
+        self._answered = False
 
     @property
     def reported(self) -> Usage | None:
@@ -27,21 +29,25 @@ class Pieces:
         """All words that came, reasoning included: what an estimate of the usage counts."""
         return self.text + self.reasoning + self.refusal + "".join(self.tool_calls.values())
 
+    def tail(self, length: int) -> str:
+        """The end of what is being said."""
+        return (self.text or self.reasoning)[-length:]
+
     def whole(self, body: object) -> None:
         """A whole answer. Raises ValueError when the body is not one."""
-        self._take(body, "message")
+        self._collect(body, "message")
         self.check()
 
     def add(self, chunk: object) -> None:
         """One event of a stream."""
-        self._take(chunk, "delta")
+        self._collect(chunk, "delta")
 
     def check(self) -> None:
         """Raises ValueError when nothing that looks like an answer came."""
-        if not self._heard:
+        if not self._answered:
             raise ValueError("there was no choice in its answer")
 
-    def _take(self, body: object, field: str) -> None:
+    def _collect(self, body: object, field: str) -> None:
         if not isinstance(body, Mapping):
             raise ValueError(f"a JSON object was expected, not {type(body).__name__}")  # noqa: TRY004
         usage = body.get("usage")
@@ -50,25 +56,29 @@ class Pieces:
         choices = body.get("choices")
         if not isinstance(choices, list):
             return
-        # only one answer was asked for: a second choice is none of ours
+        # only one answer was asked for: a second choice is ignored
         choice = next((c for c in choices if isinstance(c, Mapping) and c.get("index") in (0, None)), None)
         if choice is None:
             return
-        self._heard = True
+        self._answered = True
         self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
         said = choice.get(field)
         if not isinstance(said, Mapping):
             said = choice.get("message")
         if isinstance(said, Mapping):
-            self._say(said)
+            self._append(said)
 
-    def _say(self, said: Mapping[str, object]) -> None:
+    def _append(self, said: Mapping[str, object]) -> None:
         content = said.get("content")
         if isinstance(content, list):
             content = "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
-        self.text += _text(content)
-        self.reasoning += _text(said.get("reasoning_content") or said.get("reasoning"))
-        self.refusal += _text(said.get("refusal"))
+        words = _text(content)
+        reasoning = _text(said.get("reasoning_content") or said.get("reasoning"))
+        refusal = _text(said.get("refusal"))
+        self.text += words
+        self.reasoning += reasoning
+        self.refusal += refusal
+        self.characters += len(words) + len(reasoning) + len(refusal)
         calls = said.get("tool_calls")
         for number, call in enumerate(calls if isinstance(calls, list) else ()):
             if not isinstance(call, Mapping):
@@ -77,7 +87,9 @@ class Pieces:
             place = index if isinstance(index, int) else number
             function = call.get("function")
             if isinstance(function, Mapping):
-                self.tool_calls[place] = self.tool_calls.get(place, "") + _text(function.get("arguments"))
+                arguments = _text(function.get("arguments"))
+                self.tool_calls[place] = self.tool_calls.get(place, "") + arguments
+                self.characters += len(arguments)
 
 
 def usage_of(reported: Mapping[str, object]) -> Usage | None:

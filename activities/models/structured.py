@@ -7,7 +7,7 @@ beyond that: what does not validate is `Unreadable`, with the validator's words 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import pydantic_core
@@ -18,13 +18,26 @@ Answer = TypeVar("Answer", bound=BaseModel)
 MOST_PROBLEMS = 8
 """Validation errors a repair turn is told of; the first ones usually cause the others."""
 MOST_CANDIDATES = 12
+MOST_STARTS = 200
+"""Brackets that are tried as the beginning of an object. With `LONGEST_ANSWER` this bounds the work, so that
+reading takes time in proportion to the length whatever the text is."""
+MOST_PARTIAL = 20
+"""Of these, how many are read as the beginning of an object that was cut off."""
+LONGEST_ANSWER = 400_000
+"""Characters that are read; what is beyond is dropped as if the answer had been cut off there."""
+MOST_REPEATS = 2
+"""Times an item may stand in a list again; the next one ends the list."""
+DEEPEST = 3
+"""Wrappings (a list of one, a single key, a tool call) that are taken off."""
 
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THINKING_END = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-_THINKING_OPEN = re.compile(r"<(?:think|thinking|reasoning)>.*$", re.DOTALL | re.IGNORECASE)
-_FENCED = re.compile(r"```[\w-]*\s*\n?(.*?)```", re.DOTALL)
+_THINKING_TAG = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
+_FENCE = re.compile(r"```(?:[\w-]*[ \t]*\n)?")
+_BRACKET = re.compile(r"[{\[]")
 _KEPT = {"type", "properties", "items", "required", "enum", "const", "anyOf", "$ref", "$defs"}
-"""What of a JSON schema goes out. Bounds and defaults are for the validator: strict servers refuse them."""
+"""What of a JSON schema goes out. Other keywords and defaults are for the validator: strict servers refuse
+them."""
+BOUNDS = frozenset({"maxItems", "maxLength"})
+"""Keywords that keep a small model from going on for ever; sent where the server accepts them."""
 
 
 class Unreadable(Exception):
@@ -36,31 +49,59 @@ class Unreadable(Exception):
         """For the repair turn and for people."""
         self.found_json = found_json
         """Whether there was an object to repair at all."""
+        self.said = ""
+        """What was read."""
+        self.prompt_tokens = 0
+        """Of the prompt it answered."""
+        self.final = False
+        """There is no time for another turn."""
 
 
-def schema_of(answer: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of an answer, in the subset that strict servers take: every object closed, every field
-    required."""
+def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
+    """The JSON schema of an answer, in the subset that strict servers accept: every object closed, every
+    field required. `choices` names the values of a field by its path (`claims.sentence`); an empty list of
+    values leaves the field free."""
     lean: dict[str, Any] = _lean(answer.model_json_schema())
+    for path, values in (choices or {}).items():
+        if values:
+            _choose(lean, path.split("."), list(values))
     return lean
 
 
-def _lean(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
+def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The same schema for a server that refuses `maxItems` and `maxLength`."""
+    plain: dict[str, Any] = _lean(dict(schema), frozenset())
+    return plain
+
+
+def _lean(node: Any, bounds: frozenset[str] = BOUNDS) -> Any:  # noqa: ANN401 - a JSON schema has no static type
     if isinstance(node, list):
-        return [_lean(part) for part in node]
+        return [_lean(part, bounds) for part in node]
     if not isinstance(node, dict):
         return node
-    lean = {key: node[key] for key in node if key in _KEPT}
+    lean = {key: node[key] for key in node if key in _KEPT or key in bounds}
     for key in ("items", "anyOf"):
         if key in lean:
-            lean[key] = _lean(lean[key])
+            lean[key] = _lean(lean[key], bounds)
     for key in ("properties", "$defs"):
         if key in lean:
-            lean[key] = {name: _lean(part) for name, part in lean[key].items()}
+            lean[key] = {name: _lean(part, bounds) for name, part in lean[key].items()}
     if lean.get("type") == "object":
         lean["required"] = list(lean.get("properties", {}))
         lean["additionalProperties"] = False
     return lean
+
+
+def _choose(schema: dict[str, Any], path: Sequence[str], values: list[str]) -> None:
+    node = schema
+    for name in path:
+        node = node["properties"][name]
+        if "items" in node:
+            node = node["items"]
+        if "$ref" in node:
+            node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+    node.pop("maxLength", None)
+    node["enum"] = values
 
 
 def read(text: str, answer: type[Answer], *, cut: bool = False) -> Answer:
@@ -69,13 +110,20 @@ def read(text: str, answer: type[Answer], *, cut: bool = False) -> Answer:
 
     Raises Unreadable.
     """
+    try:
+        return _read(text[:LONGEST_ANSWER], answer, cut or len(text) > LONGEST_ANSWER)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply", found_json=False) from None
+
+
+def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
     problem = ""
     found = False
     for number, candidate in enumerate(candidates(text, cut=cut)):
         if number >= MOST_CANDIDATES:
             break
         found = True
-        shaped = _shaped(candidate, answer)
+        shaped = without_repeats(_shaped(candidate, answer))
         if not (isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys()):
             problem = problem or f"none of the fields {', '.join(answer.model_fields)} was there"
             continue
@@ -100,9 +148,9 @@ def read(text: str, answer: type[Answer], *, cut: bool = False) -> Answer:
 def candidates(text: str, *, cut: bool = False) -> Iterator[object]:
     """Objects that may be the answer, the likeliest first."""
     seen: list[object] = []
-    for source in dict.fromkeys((_THINKING_OPEN.sub("", _spoken(text)), _spoken(text), text)):
+    for source in dict.fromkeys((_spoken(text, unclosed=False), _spoken(text, unclosed=True), text)):
         for raw in _objects(source, cut):
-            for candidate in (raw, *_unwrapped(raw)):
+            for candidate in (raw, *_unwrapped(raw, DEEPEST)):
                 if _may_answer(candidate) and candidate not in seen:
                     seen.append(candidate)
                     yield candidate
@@ -115,42 +163,64 @@ def _may_answer(value: object) -> bool:
     )
 
 
-def _spoken(text: str) -> str:
-    """The text without its reasoning."""
-    return _THINKING_END.sub("", _THINKING.sub("", text))
+def _spoken(text: str, *, unclosed: bool) -> str:
+    """The text without its reasoning. What stands before a closing tag that nothing opened is reasoning;
+    `unclosed`: what stands after an opening tag that nothing closes is not."""
+    said: list[str] = []
+    begun = at = 0
+    thinking = False
+    for tag in _THINKING_TAG.finditer(text):
+        if tag.group(1):
+            if not thinking:
+                said.clear()
+            thinking, at = False, tag.end()
+        elif not thinking:
+            said.append(text[at : tag.start()])
+            thinking, begun = True, tag.start()
+    if not thinking:
+        said.append(text[at:])
+    elif unclosed:
+        said.append(text[begun:])
+    return "".join(said)
 
 
 def _objects(text: str, cut: bool) -> Iterator[object]:
-    for piece in (text, *_FENCED.findall(text)):
+    for piece in (text, *_fenced(text)):
         try:
             yield json.loads(piece, strict=False)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     decoder = json.JSONDecoder(strict=False)
-    at = 0
-    while (start := _start(text, at)) >= 0:
+    failed = at = 0
+    for bracket in _BRACKET.finditer(text):
+        if bracket.start() < at:
+            continue  # inside what was read already
         try:
-            value, at = decoder.raw_decode(text, start)
+            value, at = decoder.raw_decode(text, bracket.start())
             yield value
         except (ValueError, RecursionError):
-            at = start + 1
-            if cut:
+            failed += 1
+            if failed > MOST_STARTS:
+                return
+            if cut and failed <= MOST_PARTIAL:
                 try:
-                    yield pydantic_core.from_json(text[start:], allow_partial=True)
+                    yield pydantic_core.from_json(text[bracket.start() :], allow_partial=True)
                 except ValueError:
                     continue
 
 
-def _start(text: str, at: int) -> int:
-    found = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
-    return min(found, default=-1)
+def _fenced(text: str) -> Iterator[str]:
+    """What stands between two code fences."""
+    fences = list(_FENCE.finditer(text))[: 2 * MOST_CANDIDATES]
+    for opening, closing in zip(fences[::2], fences[1::2], strict=False):
+        yield text[opening.end() : closing.start()]
 
 
-def _unwrapped(value: object) -> Iterator[object]:
+def _unwrapped(value: object, depth: int) -> Iterator[object]:
     """What is inside a tool call, a list of one, or a single key."""
-    if isinstance(value, list) and len(value) == 1:
+    if depth and isinstance(value, list) and len(value) == 1:
         yield value[0]
-        yield from _unwrapped(value[0])
+        yield from _unwrapped(value[0], depth - 1)
     if not isinstance(value, dict):
         return
     call = value.get("function") if isinstance(value.get("function"), dict) else value
@@ -159,7 +229,7 @@ def _unwrapped(value: object) -> Iterator[object]:
         if isinstance(inner, str):
             try:
                 inner = json.loads(inner, strict=False)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
         if isinstance(inner, dict):
             yield inner
@@ -167,6 +237,27 @@ def _unwrapped(value: object) -> Iterator[object]:
         inner = next(iter(value.values()))
         if isinstance(inner, dict):
             yield inner
+
+
+def without_repeats(value: object) -> object:
+    """The lists of an answer up to the item that was repeated once too often: a small model that loops says
+    nothing more after it."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _until_repeated(part) if isinstance(part, list) else part for name, part in value.items()}
+
+
+def _until_repeated(items: list[object]) -> list[object]:
+    counts: dict[str, int] = {}
+    firsts: list[object] = []
+    for item in items:
+        name = json.dumps(item, sort_keys=True, ensure_ascii=False, default=str)
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] == 1:
+            firsts.append(item)
+        elif counts[name] > MOST_REPEATS + 1:
+            return firsts
+    return items
 
 
 def _shaped(value: object, answer: type[BaseModel]) -> object:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from activities.roles.prompt import compose, fenced, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Texts, lines
+from activities.roles.validation import Loose, Texts, limits, lines
 from activities.steps import GapsInput, KnowledgeGapOutput
 from activities.types import Evidence
 
@@ -14,7 +14,7 @@ HEAD = 260
 
 class GapsAnswer(Loose):
     research_complete: bool = False
-    outstanding_gaps: Texts
+    outstanding_gaps: Texts = limits(items=5, length=220)
 
 
 def render(step: GapsInput, documents: Sequence[Evidence], room: int) -> Prompt:

@@ -1,8 +1,7 @@
 """Hypothesis generator: drug -> target -> pathway -> effect, with what speaks for and against."""
 
 from collections.abc import Sequence
-
-from pydantic import Field
+from dataclasses import replace
 
 from activities.roles.prompt import compose
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -14,6 +13,7 @@ from activities.roles.validation import (
     Texts,
     clamped,
     grounded,
+    limits,
     line,
     lines,
     names,
@@ -25,27 +25,27 @@ from activities.types import Evidence
 
 
 class HypothesisAnswer(Loose):
-    drug: Text
-    generic_name: Text = ""
-    target: Text = ""
-    pathway: Text = ""
-    effect: Text = ""
+    drug: Text = limits(length=80)
+    generic_name: Text = limits(length=80, default="")
+    target: Text = limits(length=120, default="")
+    pathway: Text = limits(length=160, default="")
+    effect: Text = limits(length=200, default="")
     confidence: Share = 0.0
-    supporting: list[Quoted] = Field(default_factory=list)
-    contradicting: list[Quoted] = Field(default_factory=list)
-    current_indications: Texts = Field(default_factory=list)
-    regulatory_status: Text = ""
-    trial_status: Text = ""
-    search_suggestions: Texts = Field(default_factory=list)
+    supporting: list[Quoted] = limits(items=3, default_factory=list)
+    contradicting: list[Quoted] = limits(items=2, default_factory=list)
+    current_indications: Texts = limits(items=4, length=100, default_factory=list)
+    regulatory_status: Text = limits(length=120, default="")
+    trial_status: Text = limits(length=120, default="")
+    search_suggestions: Texts = limits(items=3, length=100, default_factory=list)
 
 
 class HypothesesAnswer(Loose):
-    hypotheses: list[HypothesisAnswer]
+    hypotheses: list[HypothesisAnswer] = limits(items=6)
 
 
 def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> Prompt:
     chosen = f"Only these drugs: {line(', '.join(step.chosen), 600)}" if step.chosen else ""
-    return compose(
+    prompt = compose(
         "hypothesis_generator",
         step,
         room=room,
@@ -55,6 +55,9 @@ def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> P
         at_most=20,
         task=f"Name at most {step.max_candidates} drugs. Answer with JSON.",
     )
+    known = tuple(prompt.shown)
+    choices = {"hypotheses.supporting.item": known, "hypotheses.contradicting.item": known}
+    return replace(prompt, choices=choices)
 
 
 def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> Accepted[Hypotheses]:

@@ -1,44 +1,60 @@
 """Quality judge: scores the evidence; whether the scores suffice is decided by code elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from pydantic import Field
-
+from activities.roles.allowances import size_of
 from activities.roles.prompt import compose
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Score, Share, Text, Texts, clamped, items, line, lines
+from activities.roles.validation import (
+    Loose,
+    Score,
+    Share,
+    Text,
+    Texts,
+    clamped,
+    items,
+    limits,
+    line,
+    lines,
+)
 from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import Evidence
 
 MOST_GAPS = 5
+LEAST_CRITERIA = 3
+"""Criteria from which equal scores for all of them are no judgement."""
 
 
 class ScoreAnswer(Loose):
-    criterion: Text
+    criterion: Text = limits(length=60)
     score: Score
 
 
 class JudgeAnswer(Loose):
-    scores: list[ScoreAnswer]
+    scores: list[ScoreAnswer] = limits(items=8)
     confidence: Share
-    gaps: Texts = Field(default_factory=list)
-    recommended_searches: Texts = Field(default_factory=list)
-    relevant: Texts = Field(default_factory=list)
-    reasoning: Text = ""
+    gaps: Texts = limits(items=3, length=200, default_factory=list)
+    recommended_searches: Texts = limits(items=3, length=100, default_factory=list)
+    relevant: Texts = limits(items=12, default_factory=list)
+    reasoning: Text = limits(length=300, default="")
 
 
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
     criteria = "\n".join(f"- {c.name}: {line(c.description, 200)}" for c in step.profile.criteria)
-    return compose(
+    size = size_of(step.model)
+    prompt = compose(
         "judge",
         step,
         room=room,
         given=[f"Criteria:\n{criteria}"],
         documents=documents,
-        per_item=600,
-        at_most=step.max_shown,
+        per_item=size.item_characters,
+        at_most=min(step.max_shown, size.items),
         task="Score every criterion by what the evidence says. Answer with JSON.",
     )
+    names = tuple(c.name for c in step.profile.criteria)
+    return replace(prompt, choices={"scores.criterion": names, "relevant": tuple(prompt.shown)})
 
 
 def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[JudgeAssessment]:
@@ -59,6 +75,23 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
     return Accepted(assessment, notes)
 
 
+def weighed(
+    step: JudgeInput,
+    _prompt: Prompt,
+    accepted: Accepted[JudgeAssessment],
+    alone: Callable[[JudgeInput], JudgeAssessment],
+) -> Accepted[JudgeAssessment]:
+    """The model is not the only judge: the lower of its confidence and code's counts. A model that scores
+    every criterion alike has not judged, and code's assessment stands in its place."""
+    own, code = accepted.output, alone(step)
+    if len(own.scores) >= LEAST_CRITERIA and len(set(own.scores.values())) == 1:
+        note = "the model scored every criterion alike: its vote was not used"
+        return Accepted(code.model_copy(update={"shown": own.shown}), (*accepted.notes, note))
+    return Accepted(
+        own.model_copy(update={"confidence": min(own.confidence, code.confidence)}), accepted.notes
+    )
+
+
 def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment | None:
     if documents:
         return None
@@ -70,5 +103,5 @@ def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment 
 
 
 SPEC = RoleSpec[JudgeInput, JudgeAnswer, JudgeAssessment](
-    "judge", JudgeAnswer, render, accept, lambda step: step.evidence, by_code
+    "judge", JudgeAnswer, render, accept, lambda step: step.evidence, by_code, combine=weighed
 )

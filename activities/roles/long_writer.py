@@ -10,9 +10,18 @@ from activities.types import Evidence
 
 
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    return drafting.render("long_writer", step, documents, room, "Write this section. Answer with JSON.")
+    return drafting.render(
+        "long_writer", step, documents, room, "Write this section in at most {most} claims."
+    )
 
 
 SPEC = RoleSpec[WriteInput, DraftAnswer, SectionDraft](
-    "long_writer", DraftAnswer, render, drafting.accept, lambda step: step.evidence, drafting.by_code
+    "long_writer",
+    DraftAnswer,
+    render,
+    drafting.accept,
+    lambda step: step.evidence,
+    drafting.by_code,
+    drafting.review,
+    drafting.filled,
 )

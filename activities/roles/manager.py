@@ -1,12 +1,11 @@
 """Manager of a team: keeps what is known and the plan, and says which member works next on what."""
 
 from collections.abc import Sequence
-
-from pydantic import Field
+from dataclasses import replace
 
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, line, lines
+from activities.roles.validation import Loose, Text, Texts, limits, line, lines
 from activities.steps import ManagerInput, TeamLedger
 from activities.types import Evidence
 
@@ -17,13 +16,13 @@ AGAIN = "The plan did not work. Keep the facts and make another plan."
 
 
 class ManagerAnswer(Loose):
-    facts: Texts = Field(default_factory=list)
-    plan: Texts = Field(default_factory=list)
+    facts: Texts = limits(items=MOST_FACTS, length=200, default_factory=list)
+    plan: Texts = limits(items=MOST_STEPS, length=200, default_factory=list)
     satisfied: bool = False
     looping: bool = False
     progress: bool = True
     next_speaker: Text
-    instruction: Text = ""
+    instruction: Text = limits(length=300, default="")
 
 
 def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Prompt:
@@ -38,7 +37,9 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
         listed("Turns so far", turns[-MOST_TURNS:], MOST_TURNS),
         listed("Gaps the judge named", step.judged_gaps, 5),
     ]
-    return compose("manager", step, room=room, given=given, task="Choose the next turn. Answer with JSON.")
+    task = "Choose the next turn. Answer with JSON."
+    prompt = compose("manager", step, room=room, given=given, task=task)
+    return replace(prompt, choices={"next_speaker": tuple(step.members)})
 
 
 def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accepted[TeamLedger]:

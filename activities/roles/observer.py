@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from activities.roles.prompt import compose, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, item, line
+from activities.roles.validation import Loose, Text, item, limits, line
 from activities.steps import Observation, ObserveInput
 from activities.types import Evidence
 
@@ -13,7 +13,7 @@ _LABEL = re.compile(r"\[?\bE\d{1,4}\b\]?")
 
 
 class ObservationAnswer(Loose):
-    text: Text
+    text: Text = limits(length=900)
 
 
 def render(step: ObserveInput, documents: Sequence[Evidence], room: int) -> Prompt:

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, bears_on, line
+from activities.roles.validation import Loose, Text, bears_on, limits, line
 from activities.steps import PlanInput
 from activities.types import Evidence, ReportPlan, ReportPlanSection
 
 
 class SectionAnswer(Loose):
-    title: Text = ""
-    key_question: Text = ""
+    title: Text = limits(length=100, default="")
+    key_question: Text = limits(length=240, default="")
 
 
 class PlanAnswer(Loose):
-    report_title: Text = ""
-    background_context: Text = ""
-    sections: list[SectionAnswer]
+    report_title: Text = limits(length=140, default="")
+    background_context: Text = limits(length=500, default="")
+    sections: list[SectionAnswer] = limits(items=8)
 
 
 def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt:

@@ -66,17 +66,18 @@ def compose(
     task: str,
     given: Sequence[str] = (),
     documents: Sequence[Evidence] | None = None,
+    evidence: bool = False,
     per_item: int = 600,
     at_most: int = 30,
     best_first: bool = False,
 ) -> Prompt:
     """The prompt of a role: stable part first, then the question, what is `given`, the evidence, the task.
 
-    `documents` None: the role sees no evidence. They are shown most telling first (`best_first`: they come in
-    that order), each with at most `per_item` characters, at most `at_most` of them, and fewer or shorter when
-    the room is too small.
+    `documents` None: the role sees no evidence, or (`evidence`) what it sees is among what is `given`. They
+    are shown most telling first (`best_first`: they come in that order), each with at most `per_item`
+    characters, at most `at_most` of them, and fewer or shorter when the room is too small.
     """
-    file = prompt_file(role, evidence=documents is not None)
+    file = prompt_file(role, evidence=evidence or documents is not None)
     profile = [f"Profile: {step.profile.name}. {step.profile.guidance}".strip()]
     system = "\n\n".join([file.text, *profile])
     parts = [f"Question: {clip(step.question, QUESTION)}"]
@@ -92,15 +93,21 @@ def compose(
     ordered = documents if best_first else most_telling(step.question, documents, at_most)
     shown = show(step.question, ordered, room - estimate(system, frame), per_item, at_most)
     parts.append("Evidence:\n" + fenced("evidence", shown.text))
-    return Prompt(system, "\n\n".join([*parts, task]), file.version, shown.labels, left_out(shown, documents))
+    return Prompt(
+        system,
+        "\n\n".join([*parts, task]),
+        file.version,
+        shown.labels,
+        notes=left_out(len(shown.items), len(documents)),
+    )
 
 
-def left_out(shown: Shown, documents: Sequence[Evidence]) -> tuple[Statement, ...]:
+def left_out(shown: int, found: int) -> tuple[Statement, ...]:
     """What the report must state when not all evidence was shown."""
-    missing = len(documents) - len(shown.items)
-    if not missing:
+    missing = found - shown
+    if missing <= 0:
         return ()
-    return (Statement(code="items_not_shown", values={"missing": missing, "of": len(documents)}),)
+    return (Statement(code="items_not_shown", values={"missing": missing, "of": found}),)
 
 
 def show(question: str, documents: Sequence[Evidence], room: int, per_item: int, at_most: int) -> Shown:
@@ -160,7 +167,7 @@ def heading(number: int, item: Evidence) -> str:
         )
         if part
     )
-    return f"[E{number}] {clip(_one_line(item.title), HEADING)} ({about})"
+    return f"[E{number}] {clip(one_line(item.title), HEADING)} ({about})"
 
 
 def excerpt(text: str, words: set[str], limit: int) -> str:
@@ -225,7 +232,7 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
     """A list of things earlier steps said, as data; empty without any."""
     if not items:
         return ""
-    lines = "\n".join(f"- {clip(_one_line(item), each)}" for item in items[:limit])
+    lines = "\n".join(f"- {clip(one_line(item), each)}" for item in items[:limit])
     return f"{name}:\n{fenced('list', lines)}"
 
 
@@ -238,5 +245,6 @@ def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
     )
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text without line breaks and control characters: it cannot begin a line of its own in a prompt."""
     return " ".join(_CONTROL.sub(" ", text).split())

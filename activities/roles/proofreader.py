@@ -4,14 +4,14 @@ Repetition that code can find is removed before; quotes stay as they are.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from pydantic import Field
 from rapidfuzz import fuzz
 
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.prompt import compose, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, line, plural
+from activities.roles.validation import Loose, Text, Texts, limits, line, plural
 from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft
 from activities.text.repetition import remove_repetition
 from activities.types import Evidence
@@ -23,14 +23,14 @@ CLAIM_CHARS = 260
 
 
 class PairAnswer(Loose):
-    one: Text = ""
-    other: Text = ""
+    one: Text = limits(length=6, default="")
+    other: Text = limits(length=6, default="")
 
 
 class ProofreadAnswer(Loose):
-    drop: Texts = Field(default_factory=list)
-    contradictions: list[PairAnswer] = Field(default_factory=list)
-    lead: Texts = Field(default_factory=list)
+    drop: Texts = limits(items=20, length=6, default_factory=list)
+    contradictions: list[PairAnswer] = limits(items=10, default_factory=list)
+    lead: Texts = limits(items=8, length=6, default_factory=list)
     """Of each section the claim that should open it."""
 
 
@@ -71,7 +71,9 @@ def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> P
     if len(rows) < len(claims):
         unread = len(claims) - len(rows)
         notes = (f"{plural(unread, 'claim')} at the end were not proofread, so that the prompt would fit",)
-    return Prompt(prompt.system, prompt.user, prompt.version, notes=notes)
+    known = tuple(label for label, _, _ in claims[: len(rows)])
+    choices = {"drop": known, "lead": known, "contradictions.one": known, "contradictions.other": known}
+    return replace(prompt, choices=choices, notes=notes)
 
 
 def accept(step: ProofreadInput, _prompt: Prompt, answer: ProofreadAnswer) -> Accepted[Proofread]:

@@ -1,13 +1,12 @@
 """Query parser: what kind of question is this, and of which smaller ones is it made?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import get_args
-
-from pydantic import Field
 
 from activities.roles.prompt import compose
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, line, lines, names, words
+from activities.roles.validation import Loose, Text, Texts, limits, line, lines, names, words
 from activities.steps import ParsedQuery, ParseQueryInput
 from activities.types import Evidence, Mode
 
@@ -17,12 +16,12 @@ MOST_QUESTIONS = 5
 
 
 class QueryAnswer(Loose):
-    improved_query: Text = ""
+    improved_query: Text = limits(length=400, default="")
     research_mode: Text = "iterative"
     profile: Text = ""
-    key_entities: Texts = Field(default_factory=list)
-    research_questions: Texts = Field(default_factory=list)
-    rationale: Text = ""
+    key_entities: Texts = limits(items=8, length=80, default_factory=list)
+    research_questions: Texts = limits(items=5, length=200, default_factory=list)
+    rationale: Text = limits(length=300, default="")
 
 
 def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
@@ -33,9 +32,16 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
     elif step.modes:
         modes = "\n".join(f"- {name}: {about}" for name, about in step.modes.items())
         given.append(f"Modes of research:\n{modes}")
-    return compose(
+    prompt = compose(
         "query_parser", step, room=room, given=given, task="Prepare this question. Answer with JSON."
     )
+    known = tuple(step.profiles) or (step.profile.name,)
+    return replace(prompt, choices={"research_mode": modes_of(step), "profile": known})
+
+
+def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
+    """The modes that may be chosen."""
+    return (step.mode,) if step.mode else tuple(step.modes) or ("iterative", "deep")
 
 
 def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
@@ -49,8 +55,7 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         improved = question
         notes = ("the question is searched as it was typed",)
     named = answer.research_mode.strip().casefold()
-    offered = step.modes or ("iterative", "deep")
-    fitting = next((mode for mode in MODES if mode == named and mode in offered), "iterative")
+    fitting = next((mode for mode in MODES if mode == named and mode in modes_of(step)), "iterative")
     profile = answer.profile.strip()
     parsed = ParsedQuery(
         original_query=step.question,

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, line, lines
+from activities.roles.validation import Loose, Text, Texts, limits, line, lines
 from activities.steps import ReflectInput, Reflection
 from activities.types import ANSWERED, Evidence
 
@@ -16,8 +14,8 @@ NOTHING_NEW = "They brought no new item."
 
 class ReflectionAnswer(Loose):
     served: bool
-    reason: Text = ""
-    better_searches: Texts = Field(default_factory=list)
+    reason: Text = limits(length=300, default="")
+    better_searches: Texts = limits(items=5, length=100, default_factory=list)
 
 
 def render(step: ReflectInput, documents: Sequence[Evidence], room: int) -> Prompt:

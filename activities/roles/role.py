@@ -1,11 +1,12 @@
 """What makes a role: the prompt it sends, the answer it asks for, and what of that answer is let through.
 
 A role is pure: it reads no file but its prompt and asks nobody. `render` shows the model what it needs,
-`accept` is the gate behind it: whatever a model says, only items it was shown, sources that are enabled and
+`accept` filters its answer: whatever a model says, only items it was shown, sources that are enabled and
 numbers within bounds come out.
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,7 +15,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from activities.models.base import Review
 from activities.steps import Role, StepContext
+from activities.text.sentences import Sentence
 from activities.types import Evidence, EvidenceRef, Statement
 
 Step = TypeVar("Step", bound=StepContext)
@@ -32,6 +35,10 @@ class Prompt:
     version: str
     shown: dict[str, Evidence] = field(default_factory=dict)
     """Label (`E1`) -> item."""
+    sentences: dict[str, Sentence] = field(default_factory=dict)
+    """Label (`S1`) -> sentence, where the answer is to choose among sentences."""
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Field of the answer by its path (`claims.sentence`) -> the values it may have."""
     notes: tuple[Statement | str, ...] = ()
 
 
@@ -41,6 +48,10 @@ class Accepted(Generic[Output]):
 
     output: Output
     notes: tuple[Statement | str, ...] = ()
+
+
+Combine = Callable[[Step, Prompt, Accepted[Output], Callable[[Step], Output]], Accepted[Output]]
+"""(step, prompt, what was let through, the same role done by code alone) -> the answer of the step."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,11 @@ class RoleSpec(Generic[Step, Answer, Output]):
     """The items whose bodies the role reads."""
     by_code: Callable[[Step, Sequence[Evidence]], Output | None] = lambda _step, _documents: None
     """The answer where it follows from the input and no model need be asked."""
+    review: Callable[[Step, Prompt, Answer], Review] = lambda _step, _prompt, _answer: Review()
+    """What is wrong with an answer of the right form; what it names is asked for once more."""
+    combine: Combine[Step, Output] | None = None
+    """Puts the answer together with what code alone would have answered; None where the model's stands
+    alone."""
 
 
 AnySpec = RoleSpec[Any, Any, Any]
@@ -65,6 +81,8 @@ AnySpec = RoleSpec[Any, Any, Any]
 @dataclass(frozen=True, slots=True)
 class PromptFile:
     text: str
+    example: dict[str, Any]
+    """The answer it ends with, to show the form."""
     version: str
     """`role@` and the first eight hex digits of the SHA-256 of the text as it is sent."""
 
@@ -74,7 +92,8 @@ def prompt_file(role: Role, *, evidence: bool) -> PromptFile:
     """The stable text of a role: its own file, and the rules on evidence where it sees any."""
     folder = resources.files(__package__) / "prompts"
     parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
+    example = json.loads(parts[0].rsplit("\n", 1)[-1])
     if evidence:
         parts.append((folder / "evidence_rules.md").read_text("utf-8").strip())
     text = "\n\n".join(parts)
-    return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")
+    return PromptFile(text, example, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

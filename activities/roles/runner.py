@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import structlog
+from pydantic import BaseModel
 
 from activities.errors import ModelBusy, ModelError, ModelRefused
 from activities.evidence_store import EvidenceStore
-from activities.models.base import LanguageModel
-from activities.models.prices import context_window
+from activities.models.base import Completion, LanguageModel, Review
 from activities.models.tokens import room
+from activities.roles.allowances import asks_model
 from activities.roles.registry import SPECS
-from activities.roles.role import AnySpec
+from activities.roles.role import AnySpec, Prompt, prompt_file
+from activities.roles.validation import copied
 from activities.settings import Settings
 from activities.steps import Charged, Role, StepContext
 from activities.types import Evidence, ModelChoice, Statement, Usage
@@ -38,6 +41,8 @@ WITHOUT_DOCUMENTS: frozenset[Role] = frozenset(
     {"query_parser", "planner", "tool_selector", "proofreader", "manager"}
 )
 """Roles whose extractive function takes the step alone."""
+MOST_SIZES = 4
+"""Sizes of a prompt that are tried when a server calls it too long."""
 BY_CODE = "code"
 """Stands for the model where a step's answer follows from its input and nothing had to be asked."""
 
@@ -56,12 +61,12 @@ class RoleThinker:
         model: LanguageModel | None,
         store: EvidenceStore,
         settings: Settings,
-        last_attempt: Callable[[], bool] | None = None,
+        last_attempt: Callable[[], bool] = lambda: True,
     ) -> None:
         self._model = model
         self._store = store
         self._settings = settings
-        self._last_attempt = last_attempt or on_last_attempt
+        self._last_attempt = last_attempt
 
     async def think(self, role: Role, step: StepContext) -> Charged[Any]:
         """Raises ModelError when no model and no fallback could answer; its usage is all that was paid."""
@@ -100,7 +105,10 @@ class RoleThinker:
     async def _answer(
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence], choice: ModelChoice
     ) -> Charged[Any]:
-        if choice.backend == "extractive":
+        step = step.model_copy(update={"model": choice})
+        iteration = getattr(step, "iteration", 1)
+        wanted = asks_model(spec.role, choice, iteration=iteration, section=step.section)
+        if choice.backend == "extractive" or not wanted:
             output = await asyncio.to_thread(_extract, spec.role, step, documents)
             return Charged(output=output)
         if (known := spec.by_code(step, documents)) is not None:
@@ -110,16 +118,12 @@ class RoleThinker:
                 f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
                 category="auth",
             )
-        prompt = spec.render(step, documents, room(step.allowance, context_window(self._settings, choice)))
-        answer, completion = await self._model.ask(
-            choice,
-            system=prompt.system,
-            user=prompt.user,
-            answer=spec.answer,
-            allowance=step.allowance,
-            scope=f"{step.scope or step.run_id}/{spec.role}",
-        )
-        accepted = spec.accept(step, prompt, answer)
+        prompt, answer, completion = await self._ask(spec, step, documents, choice, self._model)
+        # in threads: ranking and checking long texts must not hold up the heartbeats
+        accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
+        if spec.combine is not None:
+            alone = partial(_extract, spec.role, documents=documents)
+            accepted = await asyncio.to_thread(spec.combine, step, prompt, accepted, alone)
         return Charged(
             output=accepted.output,
             usage=completion.usage,
@@ -130,8 +134,59 @@ class RoleThinker:
             ),
         )
 
+    async def _ask(
+        self,
+        spec: AnySpec,
+        step: StepContext,
+        documents: Sequence[Evidence],
+        choice: ModelChoice,
+        model: LanguageModel,
+    ) -> tuple[Prompt, Any, Completion]:
+        """The model's answer to the role's prompt. A prompt that its server calls too long is made smaller,
+        to what was learned of the server, and not repeated."""
+        spent = Usage()
+        context = await model.context(choice)
+        for _ in range(MOST_SIZES):
+            prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
+            try:
+                answer, completion = await model.ask(
+                    choice,
+                    system=prompt.system,
+                    user=prompt.user,
+                    answer=spec.answer,
+                    allowance=step.allowance,
+                    scope=f"{step.scope or step.run_id}/{spec.role}",
+                    choices=prompt.choices,
+                    review=partial(_reviewed, spec, step, prompt),
+                    seconds=step.seconds,
+                )
+            except ModelRefused as error:
+                error.usage = spent + error.usage
+                before, context = context, await model.context(choice)
+                if error.category != "context_length" or context >= before:
+                    raise
+                spent = error.usage
+                continue
+            except ModelError as error:
+                error.usage = spent + error.usage
+                raise
+            return prompt, answer, completion.model_copy(update={"usage": spent + completion.usage})
+        raise ModelRefused(
+            f"no prompt of {spec.role} is short enough for {choice.model}",
+            category="context_length",
+            usage=spent,
+        )
 
-def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> object:
+
+def _reviewed(spec: AnySpec, step: StepContext, prompt: Prompt, answer: BaseModel) -> Review:
+    """What is wrong with an answer: that it is the example of the prompt, or what its role finds."""
+    example = prompt_file(spec.role, evidence=False).example
+    if text := copied(example, answer.model_dump()):
+        return Review(problem=f"it repeats the example ({text[:60]}); answer from what you were given")
+    return spec.review(step, prompt, answer)
+
+
+def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> Any:  # noqa: ANN401 - by role
     from activities import extractive
 
     function = getattr(extractive, EXTRACTIVE[role])
@@ -146,29 +201,18 @@ def _of_role(role: Role, note: Statement | str) -> Statement | str:
 
 
 def _said(role: Role) -> str:
-    """What a role does, as the report's reader is told of it."""
+    """What a role does, for the report's reader."""
     return {
         "query_parser": "Reading the question",
         "planner": "Planning",
-        "observer": "Looking at the evidence",
-        "gap_evaluator": "Asking what is missing",
+        "observer": "Reading the evidence",
+        "gap_evaluator": "Finding what is missing",
         "tool_selector": "Choosing searches",
         "judge": "Judging the evidence",
-        "reflector": "Thinking searches over",
+        "reflector": "Reviewing searches",
         "hypothesis_generator": "Naming candidates",
         "writer": "Writing",
         "long_writer": "Writing",
         "proofreader": "Proofreading",
         "manager": "Managing the team",
     }[role]
-
-
-def on_last_attempt() -> bool:
-    """Whether the activity under way will not be retried after this attempt; True outside an activity."""
-    from temporalio import activity
-
-    if not activity.in_activity():
-        return True
-    info = activity.info()
-    attempts = info.retry_policy.maximum_attempts if info.retry_policy else 0
-    return 0 < attempts <= info.attempt

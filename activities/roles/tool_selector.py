@@ -1,10 +1,11 @@
 """Tool selector: which sources to ask what."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Score, Text, line, plural
+from activities.roles.validation import Loose, Score, Text, limits, line, plural
 from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
 from activities.types import ANSWERED, Evidence, SourceOption
 
@@ -13,18 +14,18 @@ QUERY_CHARS = 300
 
 class SearchAnswer(Loose):
     gap: Score = 1
-    source: Text
-    query: Text
+    source: Text = limits(length=60)
+    query: Text = limits(length=160)
 
 
 class SelectionAnswer(Loose):
-    searches: list[SearchAnswer]
+    searches: list[SearchAnswer] = limits(items=12)
 
 
 def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     sources = "\n".join(f"- {o.info.name}: {line(o.info.covers, 160)}" for o in step.sources if usable(o))
     numbered = [f"{n}. {gap}" for n, gap in enumerate(step.gaps, 1)]
-    return compose(
+    prompt = compose(
         "tool_selector",
         step,
         room=room,
@@ -37,6 +38,7 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
         ],
         task=f"Choose at most {step.per_gap} searches for each gap. Answer with JSON.",
     )
+    return replace(prompt, choices={"searches.source": tuple(o.info.name for o in step.sources if usable(o))})
 
 
 def usable(option: SourceOption) -> bool:
@@ -46,7 +48,7 @@ def usable(option: SourceOption) -> bool:
 
 def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:
     """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
-    answered. A gap the model left without a usable search gets one by code."""
+    answered."""
     sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o)}
     seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ANSWERED}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
@@ -63,16 +65,27 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
         seen.add((source, _folded(query)))
         chosen.append(AgentTask(gap=step.gaps[search.gap - 1], agent=source, query=query))
     notes = [f"{plural(unknown, 'search')} named a source or gap that is not there"] if unknown else []
-    bare = tuple(step.gaps[n - 1] for n, chosen in by_gap.items() if not chosen)
-    tasks = [task for chosen in by_gap.values() for task in chosen]
-    if bare and sources:
-        from activities.extractive import select_tools
+    tasks = tuple(task for chosen in by_gap.values() for task in chosen)
+    return Accepted(AgentSelectionPlan(tasks=tasks), tuple(notes))
 
-        filled = select_tools(step.model_copy(update={"gaps": bare})).tasks
-        filled = tuple(task for task in filled if (task.agent, _folded(task.query)) not in seen)
-        tasks += filled
-        notes.append(f"{plural(len(bare), 'gap')} had no usable search; code chose {len(filled)}")
-    return Accepted(AgentSelectionPlan(tasks=tuple(tasks)), tuple(notes))
+
+def filled(
+    step: SelectInput,
+    _prompt: Prompt,
+    accepted: Accepted[AgentSelectionPlan],
+    alone: Callable[[SelectInput], AgentSelectionPlan],
+) -> Accepted[AgentSelectionPlan]:
+    """With searches chosen by code for the gaps the model left without a usable one."""
+    tasks = accepted.output.tasks
+    bare = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
+    if not bare:
+        return accepted
+    seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ("ok", "empty")}
+    seen |= {(task.agent, _folded(task.query)) for task in tasks}
+    found = alone(step.model_copy(update={"gaps": bare})).tasks
+    added = tuple(task for task in found if (task.agent, _folded(task.query)) not in seen)
+    note = f"{plural(len(bare), 'gap')} had no usable search; code chose {len(added)}"
+    return Accepted(AgentSelectionPlan(tasks=(*tasks, *added)), (*accepted.notes, note))
 
 
 def by_code(step: SelectInput, _documents: Sequence[Evidence]) -> AgentSelectionPlan | None:
@@ -85,5 +98,5 @@ def _folded(query: str) -> str:
 
 
 SPEC = RoleSpec[SelectInput, SelectionAnswer, AgentSelectionPlan](
-    "tool_selector", SelectionAnswer, render, accept, by_code=by_code
+    "tool_selector", SelectionAnswer, render, accept, by_code=by_code, combine=filled
 )

@@ -1,4 +1,4 @@
-"""The gate every answer passes: tolerant of form, strict about content.
+"""What every answer passes through: tolerant of form, strict about content.
 
 Forms that small models get wrong without meaning harm (a number as text, one string for a list, `85%`) are
 read; what names something the model was not shown is dropped.
@@ -6,9 +6,9 @@ read; what names something the model was not shown is dropped.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from activities.roles.role import Prompt
 from activities.types import Evidence, Support
@@ -70,11 +70,41 @@ Score = Annotated[int, BeforeValidator(_score)]
 Share = Annotated[float, BeforeValidator(_share)]
 
 
+def limits(*, items: int | None = None, length: int | None = None, **also: Any) -> Any:  # noqa: ANN401
+    """A field whose JSON schema says how many items it may have and how long its text (or each item's) may
+    be. For the model only: what an answer has beyond that is cut by code, not refused."""
+
+    def bound(schema: dict[str, Any]) -> None:
+        if items is not None:
+            schema["maxItems"] = items
+        texts = schema.get("items", schema) if schema.get("type") == "array" else schema
+        if length is not None and texts.get("type") == "string":
+            texts["maxLength"] = length
+
+    return Field(json_schema_extra=bound, **also)
+
+
 class Quoted(Loose):
     """A quote and the label of its item."""
 
-    item: Text = ""
-    quote: Text = ""
+    item: Text = limits(length=8, default="")
+    quote: Text = limits(length=400, default="")
+
+
+def copied(example: object, answer: object) -> str:
+    """The first text of an example of four words and more that an answer repeats; empty when there is
+    none."""
+    said = {" ".join(words(text)) for text in texts_in(answer)}
+    return next((t for t in texts_in(example) if len(words(t)) > 3 and " ".join(words(t)) in said), "")
+
+
+def texts_in(value: object) -> list[str]:
+    """Every text inside a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for part in value for text in texts_in(part)] if isinstance(value, list) else []
 
 
 def clamped(value: float, low: float, high: float) -> float:

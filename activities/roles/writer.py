@@ -10,9 +10,16 @@ from activities.types import Evidence
 
 
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    return drafting.render("writer", step, documents, room, "Write the report. Answer with JSON.")
+    return drafting.render("writer", step, documents, room, "Write the report in at most {most} claims.")
 
 
 SPEC = RoleSpec[WriteInput, DraftAnswer, SectionDraft](
-    "writer", DraftAnswer, render, drafting.accept, lambda step: step.evidence, drafting.by_code
+    "writer",
+    DraftAnswer,
+    render,
+    drafting.accept,
+    lambda step: step.evidence,
+    drafting.by_code,
+    drafting.review,
+    drafting.filled,
 )

@@ -37,7 +37,7 @@ from client.cli.watch import follow_run, show_detached, show_started
 GATES = ("plan", "candidates", "report")
 GROUPS = {
     "What to search": ("sources", "library", "also_web", "offline"),
-    "How to answer": ("mode", "profile", "model", "fallbacks", "wait_for_model", "writer"),
+    "How to answer": ("mode", "profile", "model", "effort", "fallbacks", "wait_for_model", "writer"),
     "Limits": ("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections"),
     "People": ("approve", "approval_timeout", "approval_default"),
     "Output": ("output", "detach", "as_json"),
@@ -78,6 +78,11 @@ GROUPS = {
     help="auto (default), drug_repurposing, biomedical, general, one of your own, or its TOML file.",
 )
 @click.option("--model", type=Filled(), metavar="NAME", help="Model for every role; `extractive` for none.")
+@click.option(
+    "--effort",
+    type=Name(["small", "normal", "large"]),
+    help="How much the model is asked for; default: by its size.",
+)
 @click.option(
     "--fallback",
     "fallbacks",

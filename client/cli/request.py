@@ -9,6 +9,7 @@ from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
     from activities.settings import Settings
+    from activities.types import ModelChoice
     from workflows.types import ResearchRequest
 
 
@@ -24,6 +25,7 @@ class AskOptions:
     """Search other sources beside a library of one's own."""
     model: str | None = None
     fallbacks: tuple[str, ...] = ()
+    effort: Literal["small", "normal", "large"] | None = None
     wait_for_model: bool = False
     writer: Literal["long_writer", "proofreader"] | None = None
     max_iterations: int | None = None
@@ -95,7 +97,7 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         "profile_path": path,
         "sources": sources_to_search(settings, options),
         "library": check_library(options.library),
-        "models": {"default": choice(options.model)} if options.model else {},
+        "models": models(settings, options),
         "fallbacks": tuple(choice(model) for model in options.fallbacks),
         "approve": options.approve or tuple(settings.approve),
         "approval_timeout_seconds": first_given(options.approval_timeout, settings.approval_timeout),
@@ -121,6 +123,22 @@ def check_mode(settings: "Settings", request: "ResearchRequest") -> None:
     model = any(one.backend == "openai" for one in chosen.values())
     if reason := refusal(request.mode, Available(sources=True, model=model)):
         raise BadInput(reason)
+
+
+def models(settings: "Settings", options: AskOptions) -> "dict[str, ModelChoice]":
+    """The models that are asked for by name, or by how much is asked of them; empty for the worker's own.
+
+    Raises BadInput for an effort without a model it is for.
+    """
+    from activities.settings import choice
+
+    chosen = {"default": choice(options.model)} if options.model else {}
+    if options.effort is None:
+        return chosen
+    chosen = chosen or settings.model_choices()
+    if all(one.backend == "extractive" for one in chosen.values()):
+        raise BadInput("--effort is for a language model: name one with --model, or set DETERMINATOR_MODEL")
+    return {role: one.model_copy(update={"effort": options.effort}) for role, one in chosen.items()}
 
 
 def check_model(settings: "Settings", request: "ResearchRequest") -> None:

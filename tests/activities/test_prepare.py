@@ -12,7 +12,7 @@ from activities.prepare import PrepareActivities
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.steps import Prepared, PrepareInput
-from activities.types import ModelChoice, Query, SourceInfo
+from activities.types import Effort, ModelChoice, Query, SourceInfo
 
 
 class Stub:
@@ -31,7 +31,7 @@ SOURCES = {
     "brave": Stub("brave", "set BRAVE_API_KEY"),
     "unpaywall": Stub("unpaywall", role="lookup"),
 }
-GPT = ModelChoice(backend="openai", model="gpt-4o-mini")
+GPT = ModelChoice(backend="openai", model="gpt-4o-mini", effort="normal")
 
 
 async def prepare(step: PrepareInput, tmp_path: Path, **settings: object) -> Prepared:
@@ -75,7 +75,10 @@ async def test_the_settings_name_the_models_and_their_fallbacks(tmp_path: Path) 
         fallback=["extractive"],
         prices={"tiny": {"input": 1, "output": 2}},
     )
-    assert done.models == {"default": GPT, "judge": ModelChoice(backend="openai", model="tiny")}
+    assert done.models == {
+        "default": GPT,
+        "judge": ModelChoice(backend="openai", model="tiny", effort="normal"),
+    }
     assert done.fallbacks == (ModelChoice(),)
     assert done.prices["tiny"] is not None
     assert done.prices["tiny"].output_per_million == 2
@@ -85,7 +88,10 @@ async def test_the_settings_name_the_models_and_their_fallbacks(tmp_path: Path) 
 async def test_the_request_goes_before_the_settings(tmp_path: Path) -> None:
     step = PrepareInput(profile="general", models={"writer": GPT})
     done = await prepare(step, tmp_path, model="small", roles={"judge": "tiny"})
-    assert done.models == {"default": ModelChoice(backend="openai", model="small"), "writer": GPT}
+    assert done.models == {
+        "default": ModelChoice(backend="openai", model="small", effort="normal"),
+        "writer": GPT,
+    }
 
 
 async def test_an_unknown_price_is_said_to_be_unknown(tmp_path: Path) -> None:
@@ -121,3 +127,22 @@ async def test_a_broken_profile_that_nobody_asked_for_stops_nobody(tmp_path: Pat
     assert "broken" not in done.profiles
     said = await refusal(PrepareInput(profile="broken"), tmp_path, profiles_dir=tmp_path)
     assert "broken.toml" in said
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "asked", "effort"),
+    [
+        ("gpt-4o-mini", {}, None, "normal"),
+        ("qwen2.5:1.5b", {}, None, "small"),
+        ("SmolLM2-135M-Instruct", {}, None, "small"),
+        ("llama-3.1-70b", {}, None, "normal"),
+        ("gpt-4o-mini", {"effort": "large"}, None, "large"),
+        ("qwen2.5:1.5b", {"effort": "large"}, "normal", "normal"),
+    ],
+)
+async def test_how_much_a_model_is_asked_for_is_chosen_or_follows_from_its_size(
+    tmp_path: Path, model: str, settings: dict[str, object], asked: Effort | None, effort: Effort
+) -> None:
+    choice = ModelChoice(backend="openai", model=model, effort=asked)
+    done = await prepare(PrepareInput(profile="general", models={"default": choice}), tmp_path, **settings)
+    assert done.models["default"].effort == effort

@@ -66,7 +66,8 @@ def test_a_model_answers_with_quotes_that_hold(model: FakeOpenAI, papers: Path) 
     assert set(report["methodology"]["models"]) <= {"fake", BY_CODE}
     assert "fake" in report["methodology"]["models"]
     assert report["methodology"]["tokens"] > 0
-    assert report["stop_reason"] == "sufficient_evidence"
+    # the model is sure; how sure code is decides as well
+    assert report["stop_reason"] in ("sufficient_evidence", "no_new_evidence")
 
 
 def test_a_key_that_is_refused_ends_in_a_report_that_says_so(

@@ -63,6 +63,7 @@ from activities.steps import (
 )
 from activities.text.repetition import remove_repetition
 from activities.types import (
+    Allowance,
     Criterion,
     Evidence,
     EvidenceRef,
@@ -193,6 +194,16 @@ class Script:
     """Where PubMed may be asked about what is cited."""
 
 
+def held(usage: Usage, allowance: Allowance) -> Usage:
+    """A usage within what the call was allowed, as the model client holds it."""
+    return usage.model_copy(
+        update={
+            "input_tokens": min(usage.input_tokens, allowance.input_tokens),
+            "output_tokens": min(usage.output_tokens, allowance.output_tokens),
+        }
+    )
+
+
 class Fakes:
     """Register `activities` on a worker; read `calls`, `searches` and `published` afterwards."""
 
@@ -236,7 +247,7 @@ class Fakes:
                 await asyncio.sleep(3_600)
         given = script.answers.get(role)
         output: T = given(step) if given else default()
-        usage = script.usage(role, step) if paid else Usage()
+        usage = held(script.usage(role, step), step.allowance) if paid else Usage()
         assert usage.tokens <= ALLOWANCES[role].tokens
         workflow_id = activity.info().workflow_id or ""
         if paid:

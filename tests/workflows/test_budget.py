@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from temporalio.exceptions import ActivityError, RetryState, TimeoutError, TimeoutType  # noqa: A004
 
 from activities.types import Allowance, Price, Usage
-from workflows.rules.budget import Budget, worst_cost
+from workflows.rules.budget import Budget, smaller_allowance, worst_cost
+from workflows.steps.failures import model_failure
 from workflows.types import Limits
 
 pytestmark = pytest.mark.invariant
@@ -180,3 +182,54 @@ def test_time_for_writing_is_kept_back_from_research() -> None:
     assert long.research_seconds(1000.0) == 3600 - 1000 - 120
     assert short.research_seconds(0.0) == 85
     assert short.research_seconds(90.0) == 0
+
+
+FULL = Allowance(input_tokens=8_000, output_tokens=900)
+
+
+@pytest.mark.parametrize(
+    ("used", "free", "tokens"),
+    [
+        (None, 8_900, 8_900),
+        (None, 4_000, 4_000),
+        (None, 3_000, None),
+        (Usage(calls=2, input_tokens=2_400, output_tokens=200), 2_700, 2_700),
+        (Usage(calls=2, input_tokens=2_400, output_tokens=200), 2_500, None),
+        (Usage(calls=1, input_tokens=8_000, output_tokens=900), 4_000, 4_000),
+    ],
+)
+def test_a_call_that_does_not_fit_whole_is_made_smaller_by_what_its_role_really_used(
+    used: Usage | None, free: int, tokens: int | None
+) -> None:
+    smaller = smaller_allowance(FULL, used, free)
+    assert (smaller.tokens if smaller else None) == tokens
+
+
+@given(allowances, st.integers(0, 20_000), st.integers(0, 5), st.integers(0, 20_000))
+def test_a_smaller_allowance_never_exceeds_what_is_free(
+    wanted: Allowance, free: int, calls: int, used: int
+) -> None:
+    smaller = smaller_allowance(wanted, Usage(calls=calls, input_tokens=used), free)
+    assert smaller is None or smaller.tokens <= min(free, wanted.tokens)
+
+
+def test_a_call_that_timed_out_is_charged_what_its_last_heartbeat_said() -> None:
+    used = Usage(calls=1, input_tokens=1_200, output_tokens=300)
+    cause = TimeoutError(
+        "activity timed out",
+        type=TimeoutType.START_TO_CLOSE,
+        last_heartbeat_details=[{"role": "judge", "usage": used.model_dump(mode="json")}],
+    )
+    error = ActivityError(
+        "activity failed",
+        scheduled_event_id=1,
+        started_event_id=2,
+        identity="",
+        activity_type="judge_evidence",
+        activity_id="1",
+        retry_state=RetryState.TIMEOUT,
+    )
+    error.__cause__ = cause
+    failed, charged = model_failure(error)
+    assert charged == used
+    assert failed.category == "unavailable"

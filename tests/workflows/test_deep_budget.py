@@ -102,12 +102,12 @@ async def test_what_a_section_leaves_goes_to_the_others(stage: Stage) -> None:
 
 
 async def test_a_budget_too_small_for_planning_still_plans_and_reports(stage: Stage) -> None:
-    outcome, report, run = await stage.play(a_request("deep", limits={"max_tokens": 5_000}))
+    outcome, report, run = await stage.play(a_request("deep", limits={"max_tokens": 1_500}))
     assert outcome.stop_reason == "token_budget_exceeded"
     assert [c.paid for c in stage.fakes.of("planner")] == [False]
     assert len(report.sections) == 3
     assert "planned_without_model" in limitations(report)
-    assert (await accounted(stage, run)).tokens <= 5_000
+    assert (await accounted(stage, run)).tokens <= 1_500
 
 
 async def test_one_section_that_runs_out_does_not_end_the_others(stage: Stage) -> None:

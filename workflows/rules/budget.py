@@ -24,6 +24,12 @@ WRITING_SHARE = 0.15
 """Of the time limit, kept back for writing when that is less than WRITING_SECONDS."""
 
 
+LEAST_SHARE = 0.4
+"""Of an allowance, with which a call is still worth making: its prompt is made smaller to fit."""
+HEADROOM = 2.0
+"""Of what a role's calls used on average: the next one may be larger, and its prompt is estimated high."""
+
+
 class Reservation(BaseModel):
     """What a call under way may still use."""
 
@@ -246,6 +252,22 @@ def _needed(calls: Sequence[tuple[Allowance, Price | None]]) -> tuple[int, int]:
         sum(allowance.tokens for allowance, _ in calls),
         sum(worst_cost(allowance, price) for allowance, price in calls),
     )
+
+
+def smaller_allowance(wanted: Allowance, used: Usage | None, free: int) -> Allowance | None:
+    """What a call may be allowed when its full allowance is not free: all that is free, if the calls of its
+    role have done with that much in this run, or if it is a good part of the full allowance. None otherwise.
+
+    `used` is what the role's calls have used so far.
+    """
+    needed = wanted.tokens * LEAST_SHARE
+    if used is not None and used.calls:
+        needed = min(needed, used.tokens / used.calls * HEADROOM)
+    if not 0 < needed <= free:
+        return None
+    tokens = min(free, wanted.tokens)
+    output = tokens * wanted.output_tokens // wanted.tokens
+    return Allowance(input_tokens=tokens - output, output_tokens=output)
 
 
 def worst_cost(allowance: Allowance, price: Price | None) -> int:

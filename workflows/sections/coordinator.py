@@ -14,7 +14,6 @@ from temporalio.exceptions import FailureError
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
-    from activities.roles.allowances import ALLOWANCES
     from activities.types import Mode, ReportPlanSection
     from workflows.types import (
         AddSource,
@@ -113,7 +112,7 @@ class SectionCoordinator:
         drafts = context.request.writer == "proofreader"
         budget = Budget(limits=limits, started_at=context.now())
         if drafts and models.is_paid("writer"):
-            budget.keep_for_writing([(ALLOWANCES["writer"], models.price("writer"))])
+            budget.keep_for_writing([(models.allowance("writer"), models.price("writer"))])
         child = RunState(
             budget=budget,
             prepared=state.prepared,

@@ -4,6 +4,7 @@ from typing import get_args
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, RetryState
+from temporalio.exceptions import TimeoutError as StepTimedOut
 
 with workflow.unsafe.imports_passed_through():
     from activities.types import SearchStatus, StopReason, Usage
@@ -28,10 +29,10 @@ class StepFailed(Exception):
 
 
 def model_failure(error: ActivityError) -> tuple[StepFailed, Usage]:
-    """Why a model step failed, and the usage to charge. A call that timed out counts as one call of unknown
-    size."""
+    """Why a model step failed, and the usage to charge. Of a call that timed out, its last heartbeat says
+    what it had used; without one it counts as one call of unknown size."""
     cause = cause_of(error)
-    detail = first_detail(cause)
+    detail = last_heartbeat(cause) or first_detail(cause)
     try:
         usage = Usage.model_validate(detail.get("usage", {"calls": 1}))
     except ValueError:
@@ -53,6 +54,15 @@ def cause_of(error: ActivityError) -> FailureError | None:
     """The error that the activity itself raised."""
     cause = error.cause
     return cause if isinstance(cause, FailureError) else None
+
+
+def last_heartbeat(error: FailureError | None) -> dict[str, object]:
+    """What an attempt that timed out had reported last (`activities.models.progress`)."""
+    if isinstance(error, StepTimedOut) and error.last_heartbeat_details:
+        detail = error.last_heartbeat_details[0]
+        if isinstance(detail, dict) and detail.get("usage"):
+            return detail
+    return {}
 
 
 def first_detail(error: FailureError | None) -> dict[str, object]:

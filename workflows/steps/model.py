@@ -18,13 +18,13 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
-    from activities.roles.allowances import ALLOWANCES
+    from activities.roles.allowances import allowance_of, asks_model
     from activities.steps import Charged, Role, StepContext
     from activities.types import Allowance, ModelChoice, Price, StopReason, Usage
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.budget import worst_cost
+from workflows.rules.budget import smaller_allowance, worst_cost
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure
 from workflows.steps.retry import retry_on_worker_loss
@@ -44,6 +44,8 @@ COMPUTED = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
+SMALLER_RESERVATIONS = "reservations-follow-use"
+"""Patch: a call whose full allowance is not free is made with what is."""
 NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
 """The allowance of a step without a model."""
 MODEL_WAITS = (30.0, 60.0, 120.0, 300.0, 600.0)
@@ -64,8 +66,18 @@ class ModelSteps:
         return models.get(role) or models.get("default") or ModelChoice()
 
     def is_paid(self, role: Role) -> bool:
-        """Whether a language model serves a role, and not the extractive back end."""
-        return self.choice(role).backend != "extractive"
+        """Whether a language model serves a role, and not the extractive back end or code."""
+        return self._calls_model(role)
+
+    def _calls_model(self, role: Role, iteration: int = 1) -> bool:
+        choice = self.choice(role)
+        if choice.backend == "extractive":
+            return False
+        return asks_model(role, choice, iteration=iteration, section=self.context.section_id)
+
+    def allowance(self, role: Role) -> Allowance:
+        """What a call of a role may use, by the model that serves it."""
+        return allowance_of(role, self.choice(role))
 
     def price(self, role: Role) -> Price | None:
         """The price of the model that serves a role; None when it is not known."""
@@ -75,8 +87,22 @@ class ModelSteps:
         """Why the budget does not allow a call of a role now; None when it does."""
         if not self.is_paid(role):
             return None
-        cost = worst_cost(ALLOWANCES[role], self.price(role))
-        return self.context.budget.refusal(ALLOWANCES[role].tokens, cost, writing)
+        allowance = self.allowance(role)
+        cost = worst_cost(allowance, self.price(role))
+        reason = self.context.budget.refusal(allowance.tokens, cost, writing)
+        return None if reason and self._smaller(role, allowance, writing) else reason
+
+    def _smaller(self, role: Role, allowance: Allowance, writing: bool) -> Allowance | None:
+        """The allowance that still fits where the full one does not, by what the role's calls really used."""
+        budget = self.context.budget
+        free = budget.free_tokens(writing)
+        # runs begun before reservations followed use go on without
+        if free is None or not workflow.patched(SMALLER_RESERVATIONS):
+            return None
+        fits = smaller_allowance(allowance, budget.by_role.get(role), free)
+        if fits is None or budget.refusal(fits.tokens, worst_cost(fits, self.price(role)), writing):
+            return None
+        return fits
 
     # the writing reserve
 
@@ -85,7 +111,7 @@ class ModelSteps:
         context = self.context
         naming: tuple[Role, ...] = ("hypothesis_generator",) if context.profile.candidates else ()
         roles = (*naming, *context.traits.writing_roles(context.request, context.state))
-        return [(ALLOWANCES[role], self.price(role)) for role in roles if self.is_paid(role)]
+        return [(self.allowance(role), self.price(role)) for role in roles if self.is_paid(role)]
 
     def reserve_for_writing(self) -> None:
         """Keep back the budget that writing the report needs."""
@@ -113,21 +139,21 @@ class ModelSteps:
         that cannot answer is replaced by the extractive back end, and that by `default`; without a default
         (the judge) it raises StepFailed. `use_model=False` calls no model at all.
         """
-        choice, allowance, price = self.choice(role), ALLOWANCES[role], self.price(role)
-        free = not use_model or choice.backend == "extractive"
+        choice = self.choice(role)
+        free = not use_model or not self._calls_model(role, getattr(step, "iteration", 1))
         free = free or (choice in self.context.state.unusable and default is not None)
         if free or (writing and self._too_late_to_write()):
             return await self._extractive(role, method, step, default)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
-            number = await self._reserve(role, allowance, price, writing)
+            number, allowance = await self._reserve(role, writing)
             if number is None and not writing:
                 raise OutOfBudget(self.refusal(role) or "token_budget_exceeded")
             if number is None:
                 self.events.add_limitation("written_without_model", used_up="budget")
                 return await self._extractive(role, method, step, default)
             try:
-                charged = await self._paid(role, method, step, number, writing)
+                charged = await self._paid(role, method, step, number, allowance, writing)
             except StepFailed as failed:
                 if failed.category in TEMPORARY and await self._wait_for_model(next(waits)):
                     continue
@@ -163,26 +189,31 @@ class ModelSteps:
         self.events.add_limitation("written_without_model", used_up="time")
         return True
 
-    async def _reserve(
-        self, role: Role, allowance: Allowance, price: Price | None, writing: bool
-    ) -> int | None:
-        """Reserve budget for a call; a section may have to ask its parent for more."""
-        budget = self.context.budget
+    async def _reserve(self, role: Role, writing: bool) -> tuple[int | None, Allowance]:
+        """Reserve budget for a call: its full allowance (for which a section may have to ask its parent),
+        else what fits. The number is None when nothing does."""
+        budget, allowance, price = self.context.budget, self.allowance(role), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
         while number is None and await self._request_more(allowance, price):
             number = budget.reserve(role, allowance, price, writing)
-        return number
+        if number is None and (smaller := self._smaller(role, allowance, writing)) is not None:
+            return budget.reserve(role, smaller, price, writing), smaller
+        return number, allowance
 
     async def _paid(
-        self, role: Role, method: "Step[I, O]", step: I, number: int, writing: bool
+        self,
+        role: Role,
+        method: "Step[I, O]",
+        step: I,
+        number: int,
+        allowance: Allowance,
+        writing: bool,
     ) -> Charged[O]:
         """A call to a model under a reservation, which is always settled. Raises StepFailed, and OutOfBudget
         when the time for research ended before the answer came."""
         state, usage = self.context.state, Usage(calls=1)
         try:
-            charged = await self._run_activity(
-                role, method, step, self.choice(role), ALLOWANCES[role], writing
-            )
+            charged = await self._run_activity(role, method, step, self.choice(role), allowance, writing)
             usage = charged.usage
         except ActivityError as error:
             if is_cancelled_exception(error):
@@ -231,6 +262,7 @@ class ModelSteps:
                 **policy.model_call(
                     left if paid else None,
                     f"{role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
+                    streams=paid,
                     model_down=paid and state.model_down,
                 ),
             )

@@ -10,6 +10,11 @@ from typing import TypedDict
 
 from temporalio.common import RetryPolicy
 
+LONGEST_CALL = timedelta(hours=2)
+"""Of a model: a call lasts as long as words come, and waits for its turn at a server with one slot. What ends
+it is silence or its output cap (`activities.models.stream`), a dead worker its missing heartbeats; this is
+the net."""
+
 
 class Options(TypedDict, total=False):
     """Keyword arguments of `workflow.execute_activity`."""
@@ -50,14 +55,16 @@ _INTERNAL_RETRIES = RetryPolicy(
 )
 
 
-def model_call(left: float | None, summary: str, *, model_down: bool = False) -> Options:
+def model_call(
+    left: float | None, summary: str, *, streams: bool = False, model_down: bool = False
+) -> Options:
     """A call to a model: minutes long, expensive, retried after the delay the server asks for. While the
     model is known to be down, a single attempt checks whether it is back."""
     policy = _SINGLE_ATTEMPT if model_down else _MODEL_RETRIES
     return _clip(
         Options(
-            start_to_close_timeout=timedelta(minutes=5),
-            schedule_to_close_timeout=timedelta(minutes=15),
+            start_to_close_timeout=LONGEST_CALL if streams else timedelta(minutes=5),
+            schedule_to_close_timeout=3 * LONGEST_CALL if streams else timedelta(minutes=15),
             heartbeat_timeout=HEARTBEAT,
             retry_policy=policy,
             summary=summary,

@@ -9,7 +9,6 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
-    from activities.roles.allowances import ALLOWANCES
     from activities.steps import (
         AgentSelectionPlan,
         GapsInput,
@@ -229,7 +228,7 @@ class ResearchSteps:
         loop, budget = self.context.state.loop, self.context.budget
         if loop.judged or loop.judge_failures or loop.iteration >= loop.max_iterations:
             return False
-        both = ALLOWANCES["judge"].tokens + ALLOWANCES["observer"].tokens
+        both = self.models.allowance("judge").tokens + self.models.allowance("observer").tokens
         return self.models.is_paid("observer") and budget.refusal(both, 0) is None
 
     async def _judge_and_observe_ahead(self) -> None:

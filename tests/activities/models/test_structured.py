@@ -1,13 +1,14 @@
 """Whatever form an answer comes in, it is read; whatever does not validate is not."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from activities.models.structured import Unreadable, read, schema_of
+from activities.models.structured import Unreadable, read, schema_of, without_bounds
 from activities.roles.registry import SPECS
 
 
@@ -118,7 +119,7 @@ def test_no_text_makes_the_reader_fail_otherwise(text: str) -> None:
     st.builds(
         Wanted,
         title=st.text(),
-        items=st.lists(st.builds(Inner, name=st.text(), value=st.integers(-(10**9), 10**9)), max_size=4),
+        items=st.lists(st.builds(Inner, name=st.text(), value=st.integers(-(10**9), 10**9)), max_size=3),
         note=st.text(),
     ),
     st.sampled_from(["{}", "```json\n{}\n```", "Here: {} done", "<think>hm</think>{}"]),
@@ -147,4 +148,42 @@ def test_every_schema_is_one_that_strict_servers_take(role: str) -> None:
         for part in node.get("$defs", {}).values():
             check(part)
 
-    check(schema_of(SPECS[role].answer))  # type: ignore[index]
+    check(without_bounds(schema_of(SPECS[role].answer)))  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>" * 60_000,
+        "<think>" + "word " * 84_000,
+        "{" * 400_000,
+        "[" * 400_000,
+        '{"a": "' * 60_000,
+        "```json\n" * 50_000,
+        "[1] " * 100_000,
+        '{"title": ' * 40_000,
+    ],
+)
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_long_answer_is_read_in_time_in_proportion_to_its_length(text: str, cut: bool) -> None:
+    begun = time.process_time()
+    with pytest.raises(Unreadable):
+        read(text, Wanted, cut=cut)
+    assert time.process_time() - begun < 5, "420 KB took minutes when reading was quadratic"
+
+
+def test_what_stands_after_a_thought_is_found_however_long_the_thought_is() -> None:
+    assert read("<think>" + "so {maybe} " * 30_000 + "</think>" + TEXT, Wanted).title == "T"
+
+
+def test_an_item_repeated_over_and_over_ends_its_list() -> None:
+    again = {"name": "loop", "value": 0}
+    items = [{"name": "a", "value": 1}, {"name": "b", "value": 2}, *[again] * 30, {"name": "c", "value": 3}]
+    answer = read(json.dumps({"title": "T", "items": items}), Wanted)
+    assert [item.name for item in answer.items] == ["a", "b", "loop"]
+
+
+def test_a_field_is_bound_to_the_labels_that_were_shown() -> None:
+    schema = schema_of(Wanted, {"items.name": ("S1", "S2"), "title": ()})
+    assert schema["$defs"]["Inner"]["properties"]["name"]["enum"] == ["S1", "S2"]
+    assert "enum" not in schema["properties"]["title"]

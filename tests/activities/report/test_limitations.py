@@ -5,9 +5,9 @@ from pathlib import Path
 
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.limitations import folded
-from activities.roles.prompt import Shown, left_out
+from activities.roles.prompt import left_out
 from activities.types import Statement
-from tests.activities.cases import FULL, REGISTRY, RETRACTED, TRIAL
+from tests.activities.cases import FULL
 from tests.activities.report.test_assemble import built
 
 ROOT = Path(__file__).parents[3]
@@ -16,8 +16,7 @@ EMITTED = re.compile(r"(?:Statement\(\s*code=|add_limitation\(\s*|_refusal\()\"(
 
 def unshown(step: str, missing: int, of: int) -> Statement:
     """The note of a step, as the step gives it."""
-    items = (TRIAL, REGISTRY, RETRACTED) * of
-    (note,) = left_out(Shown(items=items[: of - missing]), items[:of])
+    (note,) = left_out(of - missing, of)
     return note.model_copy(update={"values": {**note.values, "step": step}})
 
 

@@ -29,6 +29,9 @@ READERS: list[Role] = [
 ]
 
 
+WRITERS: list[Role] = ["writer", "long_writer"]
+
+
 @pytest.mark.parametrize("role", ROLES)
 async def test_every_role_has_its_own_prompt_and_says_which_version(case: Case, role: Role) -> None:
     case.server.script(sensible)
@@ -63,7 +66,7 @@ async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role
     found = re.fullmatch(r"(.*)<<<(evidence-[0-9a-f]{12})\n(.*)\n\2>>>(.*)", user, re.DOTALL)
     assert found is not None
     before, mark, inside, after = found.groups()
-    assert "IGNORE ALL" in inside
+    assert ("IGNORE ALL" in inside) is (role not in WRITERS), "an instruction was offered as a sentence"
     assert "IGNORE ALL" not in before + after
     assert "<<<" not in inside
     assert ">>>" not in inside
@@ -84,14 +87,14 @@ async def test_what_is_left_out_is_said(case: Case, role: Role) -> None:
         DOCUMENTS[0].model_copy(
             update={"evidence_id": f"pmid:{n}", "text": f"{n} adults took metformin against dementia. " * 60}
         )
-        for n in range(100, 160)
+        for n in range(100, 190)
     ]
     refs = [await case.store.put(document) for document in many]
     charged = await case.thinker.think(role, case.step(role, refs))
     shown = len(evidence_of(case.server.asked[0]))
-    assert 0 < shown < 60
+    assert 0 < shown < 90
     (note,) = (n for n in charged.notes if isinstance(n, Statement) and n.code == "items_not_shown")
-    assert (note.number("missing"), note.number("of")) == (60 - shown, 60)
+    assert (note.number("missing"), note.number("of")) == (90 - shown, 90)
     assert note.text("step")
     body = case.server.bodies[0]
     sent = estimate(*(m["content"] for m in body["messages"]))

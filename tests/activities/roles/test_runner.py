@@ -9,11 +9,13 @@ import pytest
 from activities.errors import ModelBusy, ModelDown, ModelRefused
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
+from activities.roles.allowances import SMALL, SMALL_JUDGE_ITERATIONS, allowance_of
+from activities.roles.registry import SPECS
 from activities.roles.runner import EXTRACTIVE, RoleThinker
 from activities.settings import Settings
 from activities.steps import ReflectInput, Role
 from activities.types import ModelChoice
-from tests.activities.roles.conftest import DOCUMENTS, Case
+from tests.activities.roles.conftest import DOCUMENTS, MODEL, Case
 from tests.fake_openai import FakeOpenAI, fails, says, sensible
 
 OTHER = ModelChoice(backend="openai", model="other")
@@ -186,3 +188,101 @@ async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> Non
     await case.thinker.think("judge", step)
     task.cancel()
     assert beats > 3
+
+
+CONTEXT_ERRORS = {
+    "llama.cpp": (
+        400,
+        "request (9000 tokens) exceeds the available context size (2048 tokens), try increasing it",
+    ),
+    "ollama": (400, "prompt too long; exceeded max context length by 900 tokens"),
+    "vllm": (400, "This model's maximum context length is 2048 tokens. However, you requested 9000 tokens"),
+    "llama-cpp-python": (500, "Requested tokens (9000) exceed context window of 2048"),
+    "no number": (400, "the prompt is too long"),
+}
+
+
+@pytest.mark.parametrize("words", CONTEXT_ERRORS)
+@pytest.mark.parametrize("role", ["judge", "writer"])
+async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
+    case: Case, words: str, role: Role
+) -> None:
+    status, message = CONTEXT_ERRORS[words]
+    text = " ".join(
+        f"In cohort {n} metformin lowered the risk of dementia in {n} older adults." for n in range(90)
+    )
+    refs = [
+        await case.store.put(DOCUMENTS[0].model_copy(update={"evidence_id": f"pmid:{n}", "text": text}))
+        for n in range(100, 112)
+    ]
+    case.server.script(fails(status, message), sensible)
+    charged = await case.thinker.think(role, case.step(role, refs))
+    assert charged.model == "m"
+    first, second = (sum(len(m["content"]) for m in body["messages"]) for body in case.server.bodies)
+    assert second < first
+    await case.thinker.think(role, case.step(role, refs).model_copy(update={"scope": "next"}))
+    assert len(case.server.bodies) == 3, "what was learned of the context was forgotten"
+
+
+async def test_a_small_model_is_asked_for_what_it_is_good_at(case: Case) -> None:
+    """An iterative run of five rounds makes at most six calls, repair turns included."""
+    case.server.script(sensible)
+    small = MODEL.model_copy(update={"effort": "small"})
+    asked: list[str] = []
+    for number, role in enumerate(SPECS):
+        for iteration in range(1, 6):
+            step = case.step(role)
+            update: dict[str, object] = {
+                "model": small,
+                "allowance": allowance_of(role, small),
+                "scope": f"{number}/{iteration}",
+            }
+            if "iteration" in type(step).model_fields:
+                update["iteration"] = iteration
+            before = len(case.server.bodies)
+            charged = await case.thinker.think(role, step.model_copy(update=update))
+            asked += [role] * (len(case.server.bodies) - before)
+            if len(case.server.bodies) == before:
+                assert charged.model == "extractive"
+    assert set(asked) == {"judge", "writer", "long_writer"}
+    assert asked.count("judge") == SMALL_JUDGE_ITERATIONS
+
+
+def test_the_limits_of_a_small_model_are_kept_by_its_allowances() -> None:
+    """Two turns a step at most: the answer and its repair."""
+    judge, writer = SMALL["judge"].tokens, SMALL["writer"].tokens
+    iterative = {"calls": 2 * (SMALL_JUDGE_ITERATIONS + 1), "tokens": SMALL_JUDGE_ITERATIONS * judge + writer}
+    assert iterative["calls"] <= 6
+    assert iterative["tokens"] <= 10_000
+    deep = {"calls": 3 * 2 * 2, "tokens": 3 * (judge + SMALL["long_writer"].tokens)}
+    assert deep["calls"] <= 15
+    assert deep["tokens"] <= 30_000
+
+
+async def test_a_judge_that_scores_everything_alike_has_no_vote(case: Case) -> None:
+    names = [criterion.name for criterion in case.step("judge").profile.criteria]
+    alike = {
+        "scores": [{"criterion": name, "score": 10} for name in names],
+        "confidence": 1.0,
+        "gaps": [],
+        "recommended_searches": [],
+        "relevant": ["E1"],
+        "reasoning": "All is well.",
+    }
+    case.server.script(says(alike))
+    charged = await case.thinker.think("judge", case.step("judge"))
+    alone = await case.thinker.think("judge", case.step("judge").model_copy(update={"model": NONE}))
+    assert charged.output.scores == alone.output.scores
+    assert charged.output.confidence == alone.output.confidence
+    assert any("alike" in str(note) for note in charged.notes)
+
+
+@pytest.mark.parametrize("claimed", [0.05, 1.0])
+async def test_confidence_is_the_lower_of_the_models_and_codes(case: Case, claimed: float) -> None:
+    names = [criterion.name for criterion in case.step("judge").profile.criteria]
+    scores = [{"criterion": name, "score": 5 + n} for n, name in enumerate(names)]
+    case.server.script(says({"scores": scores, "confidence": claimed, "relevant": ["E1"]}))
+    charged = await case.thinker.think("judge", case.step("judge"))
+    alone = await case.thinker.think("judge", case.step("judge").model_copy(update={"model": NONE}))
+    assert charged.output.confidence == min(claimed, alone.output.confidence)
+    assert [charged.output.scores[name] for name in names] == [s["score"] for s in scores]

@@ -106,7 +106,7 @@ async def test_a_lying_judge_scores_within_bounds_and_names_what_it_saw(case: Ca
     judged = charged.output
     assert isinstance(judged, JudgeAssessment)
     assert judged.scores == {"mechanism": 10, "candidates": 0, "clinical_evidence": 0, "sources": 0}
-    assert judged.confidence == 1.0
+    assert judged.confidence < 1.0, "the model's word alone counted"
     assert len(judged.relevant) == 1
     assert set(judged.relevant) <= SHOWN.keys()
     assert len(judged.gaps) == len(judged.recommended_searches) == 5
@@ -149,7 +149,8 @@ async def test_a_lying_writer_cites_nothing_that_was_not_shown(case: Case, role:
     charged = await case.thinker.think(role, case.step(role))
     draft = charged.output
     assert isinstance(draft, SectionDraft)
-    cited = [s for p in draft.paragraphs for c in p.claims for s in c.support]
+    claims = [c for p in draft.paragraphs for c in p.claims]
+    cited = [s for c in claims for s in c.support if not c.added_by_code]
     assert {s.evidence_id for s in cited} <= SHOWN.keys()
     assert not [s for s in cited if verbatim(s.quote, SHOWN[s.evidence_id])], (
         "a lie that passes the quote check"
@@ -172,7 +173,7 @@ async def test_a_limitation_is_no_place_for_a_claim(case: Case, limitation: str,
     case.server.script(says({"title": "", "claims": [], "limitations": [limitation]}))
     charged = await case.thinker.think("writer", case.step("writer"))
     assert charged.output.limitations == ((limitation,) if kept else ())
-    assert kept or any("no quote" in note for note in charged.notes)
+    assert kept or any("without a quote" in note for note in charged.notes)
 
 
 async def test_a_lying_proofreader_drops_no_claim_that_repeats_none(case: Case) -> None:
@@ -207,7 +208,7 @@ async def test_an_honest_model_is_let_through(case: Case) -> None:
     assert {s.evidence_id for s in cited} >= {"pmid:1", "pmid:2"}
     assert all(verbatim(s.quote, SHOWN[s.evidence_id]) for s in cited)
     judged = (await case.thinker.think("judge", case.step("judge"))).output
-    assert set(judged.scores.values()) == {8}
+    assert min(judged.scores.values()) >= 7
     assert set(judged.relevant) == SHOWN.keys()
 
 

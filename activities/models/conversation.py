@@ -1,0 +1,105 @@
+"""One typed answer asked for: the question, its repair turn, and what both have cost so far."""
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from activities.errors import ModelRefused, ModelUnusable
+from activities.models.address import Address
+from activities.models.answer_store import CUT, RawAnswer, key_of
+from activities.models.request import Question
+from activities.models.stream import Stopwatch
+from activities.models.structured import Unreadable, read
+from activities.models.tokens import LEAST_OUTPUT
+from activities.types import Allowance, ModelChoice, Usage
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+@dataclass(slots=True)
+class Conversation(Generic[Answer]):
+    """What one call of `ask` knows: the question, and what it has cost so far."""
+
+    choice: ModelChoice
+    address: Address
+    answer: type[Answer]
+    schema: dict[str, Any]
+    allowance: Allowance
+    window: int
+    scope: str
+    seconds: float | None
+    clock: Stopwatch
+    spent: Usage = field(default_factory=Usage)
+    notes: list[str] = field(default_factory=list)
+    from_store: bool = True
+    turns: int = 0
+
+    def left(self) -> float | None:
+        """Seconds of the step's time."""
+        return None if self.seconds is None else max(self.seconds - self.clock.seconds, 0.0)
+
+    def room(self, estimated: int) -> int:
+        """Tokens left for an answer to a prompt of this size."""
+        return min(self.allowance.tokens - self.spent.tokens, self.window) - estimated
+
+    def question(self, sent: tuple[str, str], estimated: int) -> Question:
+        """The next turn. Raises ModelRefused when it leaves no room to answer."""
+        left = self.room(estimated)
+        # the first turn leaves room for a repair; a reasoning model may need more than the plain answer
+        cap = left if self.turns else min(left, max(self.allowance.output_tokens, left // 2))
+        if cap < LEAST_OUTPUT:
+            raise ModelRefused(
+                f"the prompt of about {estimated} tokens leaves {self.choice.model} no room to answer "
+                f"(allowance {self.allowance.tokens}, context {self.window})",
+                category="context_length",
+                usage=self.spent,
+            )
+        key = key_of(
+            self.scope,
+            self.choice.model,
+            self.address.shown,
+            *sent,
+            self.schema,
+            self.allowance.tokens,
+            self.turns,
+        )
+        self.turns += 1
+        return Question(
+            self.choice, self.address, *sent, self.schema, self.answer.__name__, cap, key, estimated
+        )
+
+    def unusable(self, problem: Unreadable, when: str) -> ModelUnusable:
+        return ModelUnusable(
+            f"{self.choice.model} gave no usable answer ({problem.problem[:300]}) {when}; a larger model may",
+            usage=self.spent,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer(Generic[Answer]):
+    """An answer that validates."""
+
+    value: Answer
+    notes: tuple[str, ...] = ()
+
+
+def read_answer(raw: RawAnswer, talk: Conversation[Answer]) -> ReadAnswer[Answer]:
+    """Raises Unreadable."""
+    value = read(raw.said, talk.answer, cut=raw.cut)
+    if not raw.cut:
+        return ReadAnswer(value)
+    return ReadAnswer(value, (f"{talk.choice.model} {CUT[raw.finish_reason]}; what was complete is used",))
+
+
+def raise_refusal(raw: RawAnswer, question: Question, spent: Usage) -> None:
+    name = question.choice.model
+    if raw.finish_reason == "content_filter":
+        raise ModelRefused(
+            f"the content filter of {question.where} stopped the answer",
+            category="content_filter",
+            usage=spent,
+        )
+    if raw.refusal:
+        said = " ".join(raw.refusal.split())[:200]
+        raise ModelRefused(f"{name} refused to answer: {said}", category="refusal", usage=spent)

@@ -1,0 +1,41 @@
+"""How far the model call under way has come: for heartbeats, and so for whoever watches the run.
+
+The client writes, the activity reads. A context variable carries it, because the roles between them need not
+know of it.
+"""
+
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Progress:
+    """One thinking step."""
+
+    role: str
+    attempt: int = 1
+    model: str = ""
+    waiting: bool = False
+    """For a turn at the server."""
+    characters: int = 0
+    """Of the answer so far."""
+    usage: dict[str, object] = field(default_factory=dict)
+    """What the step has cost so far, as `Usage` dumps it; estimated while an answer is coming."""
+    begun: float = field(default_factory=time.monotonic)
+
+    def details(self) -> dict[str, object]:
+        """A heartbeat's details: plain JSON."""
+        return {
+            "role": self.role,
+            "attempt": self.attempt,
+            "model": self.model,
+            "waiting": self.waiting,
+            "seconds": round(time.monotonic() - self.begun, 1),
+            "characters": self.characters,
+            "usage": dict(self.usage),
+        }
+
+
+CURRENT: ContextVar[Progress | None] = ContextVar("model_call_progress", default=None)
+"""Of the step this task works on; None outside one."""

@@ -1,0 +1,149 @@
+"""What a server says of itself: its context, how many calls it serves at once, the size of its model.
+
+Asked are `/props` (llama.cpp), `/v1/models` (all; vLLM and llama.cpp add facts) and Ollama's `/api/ps` and
+`/api/show`. Only servers on this machine or in a private network are asked: what a provider's model can do is
+listed in `genai-prices`. Nothing depends on an answer: a server that says nothing is assumed to be small.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+import structlog
+from pydantic import BaseModel, ConfigDict
+
+from activities.models.address import Address
+
+log = structlog.get_logger()
+
+ASK_SECONDS = 3.0
+LARGEST_ANSWER = 2**20
+"""Bytes of an answer that are read; Ollama's `/api/show` has some 30,000 without its tensors."""
+OLLAMA_CONTEXT = 4096
+"""Tokens that Ollama reads when nothing sets `num_ctx`; it cuts longer prompts without a word."""
+MANY_AT_ONCE = ("vllm", "sglang")
+"""Values of `owned_by` of servers that batch calls."""
+
+_SIZE_IN_NAME = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?)\s?([bm])(?![a-z])", re.IGNORECASE)
+_NUM_CTX = re.compile(r"\bnum_ctx\s+(\d+)")
+
+
+class ServerFacts(BaseModel):
+    """None where the server does not say."""
+
+    model_config = ConfigDict(frozen=True)
+
+    context_tokens: int | None = None
+    slots: int | None = None
+    """Calls served at once; 0 for a server that batches as many as come."""
+    parameters: float | None = None
+    """Of the model, in billions."""
+
+
+async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
+    """Ask a server about itself and about a model. Never raises for what a server does or does not answer."""
+    if not address.local:
+        return ServerFacts(parameters=parameters_in(model))
+    headers = {"authorization": address.authorization or f"Bearer {key}", "accept-encoding": "identity"}
+    async with httpx2.AsyncClient(
+        timeout=ASK_SECONDS, headers=headers, params=dict(address.query), trust_env=False
+    ) as client:
+        props = await _json(client, "GET", f"{address.root}/props")
+        listed = await _json(client, "GET", f"{address.shown}/models")
+        facts = _from_props(props) | _from_models(listed, model)
+        if not props and _owner(listed) in ("", "library"):
+            running = await _json(client, "GET", f"{address.root}/api/ps")
+            if running:
+                shown = await _json(client, "POST", f"{address.root}/api/show", {"model": model})
+                facts |= _from_ollama(running, shown, model)
+    found: dict[str, Any] = {name: value for name, value in facts.items() if value is not None}
+    found.setdefault("parameters", parameters_in(model))
+    log.info("model_server_facts", address=address.shown, model=model, **found)
+    return ServerFacts.model_validate(found)
+
+
+def parameters_in(model: str) -> float | None:
+    """The size of a model by its name, in billions of parameters: `qwen2.5:1.5b`, `SmolLM2-135M-Instruct`."""
+    found = _SIZE_IN_NAME.search(re.sub(r"[-_:/]", " ", model))
+    if found is None:
+        return None
+    return float(found.group(1)) / (1000 if found.group(2) in "mM" else 1)
+
+
+async def _json(
+    client: httpx2.AsyncClient, method: str, url: str, body: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """A JSON object from the server; empty for every other answer."""
+    try:
+        async with client.stream(method, url, json=body) as response:
+            if response.status_code != 200 or "content-encoding" in response.headers:
+                return {}
+            data = b""
+            async for chunk in response.aiter_bytes():
+                data += chunk
+                if len(data) > LARGEST_ANSWER:
+                    return {}
+        answer = httpx2.Response(200, content=data).json()
+    except (httpx2.HTTPError, httpx2.StreamError, ValueError, RecursionError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _from_props(props: Mapping[str, Any]) -> dict[str, object]:
+    settings = props.get("default_generation_settings")
+    context = settings.get("n_ctx") if isinstance(settings, Mapping) else None
+    return {"context_tokens": _positive(context), "slots": _positive(props.get("total_slots"))}
+
+
+def _entries(listed: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    data = listed.get("data")
+    return [entry for entry in data if isinstance(entry, Mapping)] if isinstance(data, list) else []
+
+
+def _owner(listed: Mapping[str, Any]) -> str:
+    return next((str(entry.get("owned_by") or "") for entry in _entries(listed)), "")
+
+
+def _from_models(listed: Mapping[str, Any], model: str) -> dict[str, object]:
+    entries = _entries(listed)
+    entry = next((e for e in entries if e.get("id") == model), entries[0] if len(entries) == 1 else {})
+    meta = entry.get("meta")
+    size = _positive(meta.get("n_params")) if isinstance(meta, Mapping) else None
+    facts: dict[str, object] = {}
+    if context := _positive(entry.get("max_model_len")):
+        facts["context_tokens"] = context
+    if entry.get("owned_by") in MANY_AT_ONCE:
+        facts["slots"] = 0
+    if size is not None:
+        facts["parameters"] = size / 1e9
+    return facts
+
+
+def _from_ollama(running: Mapping[str, Any], shown: Mapping[str, Any], model: str) -> dict[str, object]:
+    loaded = running.get("models")
+    for entry in loaded if isinstance(loaded, list) else ():
+        if not isinstance(entry, Mapping) or model not in (entry.get("name"), entry.get("model")):
+            continue
+        if context := _positive(entry.get("context_length")):
+            return {"context_tokens": context, **_ollama_size(shown)}
+    facts = _ollama_size(shown)
+    if found := _NUM_CTX.search(str(shown.get("parameters") or "")):
+        return {"context_tokens": int(found.group(1)), **facts}
+    info = shown.get("model_info")
+    largest = [
+        size
+        for name, value in (info.items() if isinstance(info, Mapping) else ())
+        if str(name).endswith(".context_length") and (size := _positive(value))
+    ]
+    return {"context_tokens": min([OLLAMA_CONTEXT, *largest]), **facts}
+
+
+def _ollama_size(shown: Mapping[str, Any]) -> dict[str, object]:
+    details = shown.get("details")
+    size = str(details.get("parameter_size") or "") if isinstance(details, Mapping) else ""
+    return {"parameters": parameters_in(size)} if size else {}
+
+
+def _positive(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -1,0 +1,40 @@
+"""Which effort a model is worth, by its size and by what its server can read."""
+
+from activities.models.address import parse
+from activities.models.prices import OPENAI_URL, address
+from activities.models.server_facts import ServerFacts, ask_server
+from activities.settings import Settings
+from activities.types import Effort, ModelChoice
+
+SMALL_MODEL = 4.5
+"""Billions of parameters up to which a model is small."""
+SMALL_CONTEXT = 6_000
+"""Tokens; a model that reads fewer gets a small model's prompts whatever its size."""
+
+
+def effort_for(facts: ServerFacts) -> Effort:
+    """`small` for a model that is known to be small or to read little, else `normal`. `large` is for the user
+    to choose: it costs three times as much."""
+    few = facts.parameters is not None and facts.parameters <= SMALL_MODEL
+    little = facts.context_tokens is not None and facts.context_tokens < SMALL_CONTEXT
+    return "small" if few or little else "normal"
+
+
+async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
+    """The effort of a choice: its own, that of the settings, else by what its server says. None without a
+    model.
+
+    Raises ModelRefused when the address is not one."""
+    if choice.backend == "extractive":
+        return None
+    if given := choice.effort or settings.effort:
+        return given
+    where = parse(address(settings, choice))
+    return effort_for(await ask_server(where, choice.model, key_for(settings, where.shown)))
+
+
+def key_for(settings: Settings, shown: str) -> str:
+    """The key for an address: only the configured one is given it; empty for others."""
+    configured = parse(settings.openai_base_url or OPENAI_URL).shown
+    key = settings.openai_api_key
+    return key.get_secret_value() if key is not None and shown == configured else ""

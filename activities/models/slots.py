@@ -1,0 +1,27 @@
+"""How many calls a server gets at once: no more than it serves, so that waiting is done here and not there.
+
+A server with one slot that is asked four things makes three wait while their clocks run. Here a call that
+waits has not begun: its limits on silence and its share of the step's time start when its turn comes, in the
+order the calls were made, so that the sections of a run share a server fairly.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Slots:
+    """The turns at one server. `count` 0: no limit."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._free = asyncio.Semaphore(count) if count else None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Around a call: waits until the server has a slot for it."""
+        if self._free is None:
+            yield
+            return
+        async with self._free:
+            yield

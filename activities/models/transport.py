@@ -1,0 +1,150 @@
+"""The HTTP under the `openai` package, with limits that hold whatever a server sends.
+
+Invariants:
+
+* no body is decompressed: none is asked for, and one that comes all the same is refused;
+* a body, and a line of a stream, has a largest size in bytes;
+* at most two redirects are followed, and none to another host: the prompt is for the configured one only.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+import httpx2
+
+from activities.errors import ModelDown, ModelError, ModelRefused
+from activities.models.address import Address
+from activities.models.failures import scrub, translate
+from activities.models.request import Question
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+CONNECT_SECONDS = 10.0
+MOST_REDIRECTS = 2
+LARGEST_BODY = 8 * 2**20
+"""Bytes of a body that comes whole: an answer of the largest output cap is well under one MiB."""
+LARGEST_STREAM = 64 * 2**20
+"""Bytes of a stream: servers spend some 300 bytes a token."""
+LARGEST_LINE = 2**20
+"""Bytes of one line of a stream."""
+NO_KEY = "no-key"
+"""Sent where none is configured: the library insists on one, local servers ignore it."""
+
+
+class Oversized(httpx2.RemoteProtocolError):
+    """A server sent more than any answer has, or something compressed."""
+
+
+class RedirectRefused(httpx2.RemoteProtocolError):
+    """A server sent the request on to another host."""
+
+
+class _Counted(httpx2.AsyncByteStream):
+    """A response's bytes, counted as they come."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, streamed: bool) -> None:
+        self._inner = inner
+        self._streamed = streamed
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = line = 0
+        most = LARGEST_STREAM if self._streamed else LARGEST_BODY
+        async for chunk in self._inner:
+            total += len(chunk)
+            last = chunk.rfind(b"\n")
+            line = line + len(chunk) if last < 0 else len(chunk) - last - 1
+            if total > most:
+                raise Oversized(f"more than {most} bytes came")
+            if self._streamed and line > LARGEST_LINE:
+                raise Oversized(f"a line of more than {LARGEST_LINE} bytes came")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def _ask_plain(request: httpx2.Request) -> None:
+    request.headers["accept-encoding"] = "identity"
+
+
+async def _limit(response: httpx2.Response) -> None:
+    """Put the limits around a response before its body is read. Raises Oversized and RedirectRefused."""
+    if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise Oversized("a compressed body came that was not asked for")
+    _check_redirect(response)
+    kind = response.headers.get("content-type", "text/event-stream")
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    response.stream = _Counted(response.stream, "text/event-stream" in kind)
+
+
+def _check_redirect(response: httpx2.Response) -> None:
+    target = response.headers.get("location")
+    if not (300 <= response.status_code < 400 and target):
+        return
+    asked = str(response.request.url)
+    before, after = urlsplit(asked), urlsplit(urljoin(asked, target))
+    if after.hostname != before.hostname:
+        raise RedirectRefused(f"it redirects to another host ({after.hostname})")
+
+
+def open_client(address: Address, key: str, silence_seconds: float) -> "AsyncOpenAI":
+    """A client of one address. The library's own retries are off: what may be tried again is Temporal's."""
+    import openai
+
+    http = openai.DefaultAsyncHttpxClient(
+        max_redirects=MOST_REDIRECTS,
+        event_hooks={"request": [_ask_plain], "response": [_limit]},
+        timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
+        base_url=address.shown,
+    )
+    headers = {"Authorization": address.authorization} if address.authorization else None
+    return openai.AsyncOpenAI(
+        api_key=key or NO_KEY,
+        base_url=address.shown,
+        max_retries=0,
+        timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
+        default_headers=headers,
+        default_query=dict(address.query) or None,
+        http_client=http,
+    )
+
+
+def translated(question: Question, error: Exception, secrets: Sequence[str]) -> ModelError:
+    """Our error for one of the `openai` package or of the HTTP library under it."""
+    import openai
+
+    name, where = question.where, question.address.shown
+    cause = error.__cause__
+    said = scrub(str(cause or error), *secrets)[:200]
+    if isinstance(error, openai.APIStatusError):
+        return translate(
+            error.status_code,
+            error.body if error.body is not None else error.response.text,
+            error.response.headers,
+            model=question.choice.model,
+            address=where,
+            secrets=secrets,
+        )
+    if isinstance(error, openai.APITimeoutError):
+        return ModelDown(f"{name} did not answer in time")
+    if isinstance(cause, httpx2.TooManyRedirects | RedirectRefused):
+        return ModelRefused(
+            f"{name} sends requests on ({said}): set OPENAI_BASE_URL to the address itself",
+            category="bad_request",
+        )
+    if isinstance(error, Oversized) or isinstance(cause, Oversized):
+        return ModelRefused(f"{name} does not answer as a model server does: {said}", category="bad_request")
+    if isinstance(error, httpx2.TransportError) or isinstance(
+        cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError
+    ):
+        return ModelDown(f"{name} closed the connection before it had answered: {said}")
+    if isinstance(error, openai.APIConnectionError):
+        return ModelDown(f"{name} cannot be reached: {said or 'no connection'}; is the server running?")
+    if isinstance(error, openai.APIError):
+        told = error.body if error.body is not None else error.message
+        return translate(
+            None, {"error": told}, {}, model=question.choice.model, address=where, secrets=secrets
+        )
+    return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {said}")

@@ -1,0 +1,430 @@
+"""What a model server may do wrong without taking our time, our memory, our money or our secrets."""
+
+import asyncio
+import gzip
+import json
+import logging
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from activities.errors import ModelDown, ModelRefused
+from activities.evidence_store import EvidenceStore
+from activities.models import progress
+from activities.models.address import parse
+from activities.models.capabilities import CapabilityMemory, context_size
+from activities.models.client import OpenAIModel
+from activities.models.server_facts import parameters_in
+from activities.models.stream import repeats_itself
+from activities.settings import Settings
+from activities.types import Allowance, ModelChoice
+from tests.activities.models.conftest import GOOD, Asker, Verdict
+from tests.fake_openai import JSON, PATH, SSE, FakeOpenAI, completion, events, fails, says
+from tests.replay import Asked, Reply
+
+LARGE = Allowance(input_tokens=3000, output_tokens=2000)
+
+
+def word(text: str) -> bytes:
+    chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+    return f"data: {json.dumps(chunk)}\n\n".encode()
+
+
+def streamed(chunks: Iterator[bytes] | tuple[bytes, ...], delay: float = 0.01) -> Reply:
+    return Reply(200, headers=SSE, chunks=cast(tuple[bytes, ...], chunks), delay=delay)
+
+
+@pytest.fixture
+def patient(settings: Settings) -> Settings:
+    """A first word may take 1.2 s here, the next ones 0.3 s."""
+    return settings.model_copy(update={"model_silence": 0.3})
+
+
+@pytest.fixture
+async def hurried(patient: Settings, store: EvidenceStore) -> Asker:
+    return Asker(OpenAIModel(patient, store), ModelChoice(backend="openai", model="m"))
+
+
+# time
+
+
+async def test_a_call_may_last_as_long_as_words_come(hurried: Asker, server: FakeOpenAI) -> None:
+    text = json.dumps({**GOOD, "reasons": [f"reason {n}" for n in range(40)]})
+    parts = tuple(word(text[at : at + 30]) for at in range(0, len(text), 30))
+    done = events(completion(""))[-3:]
+    server.script(streamed((*parts, *done), delay=0.12))
+    verdict, _ = await hurried(allowance=LARGE)
+    assert len(verdict.reasons) == 40, "a stream that took ten times the limit on silence was cut"
+
+
+async def test_pings_are_no_words(hurried: Asker, server: FakeOpenAI) -> None:
+    def pings() -> Iterator[bytes]:
+        while True:
+            yield b": ping\n\n"
+
+    server.script(lambda _: streamed(pings()))
+    with pytest.raises(ModelDown, match="said nothing"):
+        async with asyncio.timeout(20):
+            await hurried()
+
+
+async def test_what_was_whole_before_the_silence_is_used_and_charged(
+    hurried: Asker, server: FakeOpenAI
+) -> None:
+    def falters() -> Iterator[bytes]:
+        yield word('{"label": "yes", "score": 7, "reasons": ["one", "tw')
+        while True:
+            yield b": ping\n\n"
+
+    server.script(lambda _: streamed(falters()))
+    verdict, done = await hurried()
+    assert (verdict.label, verdict.score) == ("yes", 7)
+    assert done.usage.tokens > 0
+    assert any("cut off" in note for note in done.notes)
+
+
+async def test_the_end_of_the_steps_time_keeps_what_was_whole(
+    settings: Settings, store: EvidenceStore, server: FakeOpenAI
+) -> None:
+    def slow() -> Iterator[bytes]:
+        yield word('{"label": "yes", "score": 7, "reasons": ["one"')
+        while True:
+            yield word(" ")
+
+    server.script(lambda _: streamed(slow(), delay=0.05))
+    model = OpenAIModel(settings, store)
+    verdict, done = await model.ask(
+        ModelChoice(backend="openai", model="m"),
+        system="s",
+        user="u",
+        answer=Verdict,
+        allowance=LARGE,
+        scope="x",
+        seconds=1.0,
+    )
+    await model.aclose()
+    assert verdict.score == 7
+    assert any("time" in note for note in done.notes)
+    assert len(server.bodies) == 1, "a repair was asked for when the time was over"
+
+
+async def test_an_answer_cut_in_the_middle_is_read_as_far_as_it_is_whole(
+    ask: Asker, server: FakeOpenAI
+) -> None:
+    server.script(streamed((word('{"label": "yes", "score": 7, "rea'),)))
+    verdict, done = await ask()
+    assert verdict.score == 7
+    assert any("broke off" in note for note in done.notes)
+
+
+async def test_a_loop_ends_the_call(ask: Asker, server: FakeOpenAI) -> None:
+    sent = 0
+
+    def loops() -> Iterator[bytes]:
+        nonlocal sent
+        yield word('{"label": "yes", "score": 7, "reasons": ["first"')
+        while True:
+            sent += 1
+            yield word(', "metformin lowers the risk"')
+
+    server.script(lambda _: streamed(loops(), delay=0.0))
+    verdict, _ = await ask(allowance=LARGE)
+    assert verdict.reasons == ["first", "metformin lowers the risk"]
+    assert sent < 5_000
+
+
+@pytest.mark.parametrize(
+    ("text", "loop"),
+    [
+        ("\n" * 300, True),
+        ("so it goes, " * 20, True),
+        ('{"paragraph": 1, "sentence": "S1", "text": "", "contradicts": ""}, ' * 5, True),
+        ("".join(f'{{"paragraph": 1, "sentence": "S{n}", "text": ""}}, ' for n in range(40)), False),
+        ("The trial had 4000 adults, 2000 in each group, and lasted for 1000 days; 000.", False),
+        (json.dumps({"scores": [{"criterion": f"c{n}", "score": 8} for n in range(6)]}), False),
+    ],
+)
+def test_a_loop_is_told_from_a_list(text: str, loop: bool) -> None:
+    assert repeats_itself(text) is loop
+
+
+# bytes
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        streamed(tuple(b"x" * 65_536 for _ in range(40)), delay=0.0),
+        Reply(200, b" " * (9 * 2**20), JSON),
+        Reply(500, b" " * (9 * 2**20), JSON),
+    ],
+    ids=["a line without an end", "a whole body", "an error's body"],
+)
+async def test_nothing_is_read_beyond_the_largest_answer(
+    ask: Asker, server: FakeOpenAI, reply: Reply
+) -> None:
+    server.script(reply)
+    with pytest.raises(ModelRefused) as raised:
+        await ask()
+    assert raised.value.category == "bad_request"
+    assert len(server.bodies) == 1
+
+
+async def test_a_compressed_body_is_not_asked_for_and_not_opened(ask: Asker, server: FakeOpenAI) -> None:
+    bomb = gzip.compress(b" " * 2**24)
+    server.script(Reply(200, headers={**JSON, "content-encoding": "gzip"}, chunks=(bomb,)))
+    with pytest.raises(ModelRefused, match="compressed"):
+        await ask()
+    assert server.asked[0].headers["accept-encoding"] == "identity"
+
+
+async def test_deep_json_is_an_outage_not_a_crash(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(Reply(200, b"[" * 200_000, JSON))
+    with pytest.raises(ModelDown):
+        await ask()
+
+
+# connections
+
+
+async def test_a_redirect_loop_costs_at_most_three_calls(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(Reply(307, headers={"location": f"{server.base_url}/chat/completions"}))
+    with pytest.raises(ModelRefused, match="OPENAI_BASE_URL") as raised:
+        await ask()
+    assert len(server.bodies) <= 3
+    assert not raised.value.retryable
+
+
+async def test_a_prompt_is_not_sent_on_to_another_host(ask: Asker, server: FakeOpenAI) -> None:
+    other = server.base_url.replace("127.0.0.1", "localhost")
+    server.script(Reply(307, headers={"location": f"{other}/chat/completions"}))
+    with pytest.raises(ModelRefused, match="another host"):
+        await ask()
+    assert len(server.bodies) == 1
+
+
+async def test_a_reset_connection_is_not_a_server_that_is_not_there(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(Reply(hang_up=True))
+    with pytest.raises(ModelDown) as raised:
+        await ask()
+    assert "closed the connection" in str(raised.value)
+    assert "is the server running" not in str(raised.value)
+
+
+# one at a time
+
+
+async def test_a_server_with_one_slot_gets_one_call_at_a_time_in_their_order(
+    settings: Settings, store: EvidenceStore, server: FakeOpenAI
+) -> None:
+    busy = most = 0
+
+    def slow(asked: Asked) -> Reply:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+
+        def answer() -> Iterator[bytes]:
+            nonlocal busy
+            yield from events(completion(GOOD))
+            busy -= 1
+
+        return streamed(answer(), delay=0.02)
+
+    server.script(slow)
+    server.on("/props", Reply(200, json.dumps({"total_slots": 1}), JSON))
+    model = OpenAIModel(settings.model_copy(update={"model_silence": 0.2}), store)
+    asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    answers = await asyncio.gather(*(asker(scope=f"step {n}") for n in range(8)))
+    await model.aclose()
+    assert most == 1
+    assert len(answers) == 8, "waiting for a turn counted as the call's time"
+
+
+@pytest.mark.parametrize(
+    ("path", "facts", "at_once"),
+    [
+        ("/props", {"total_slots": 3}, 3),
+        ("/v1/models", {"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 8192}]}, 6),
+    ],
+)
+async def test_a_server_gets_as_many_calls_as_it_says_it_serves(
+    settings: Settings,
+    store: EvidenceStore,
+    server: FakeOpenAI,
+    path: str,
+    facts: dict[str, object],
+    at_once: int,
+) -> None:
+    gate = asyncio.Barrier(at_once)
+    loop = asyncio.get_running_loop()
+
+    def wait(asked: Asked) -> Reply:
+        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(20)
+        return says(GOOD)(asked)
+
+    server.script(wait)
+    server.on(path, Reply(200, json.dumps(facts), JSON))
+    model = OpenAIModel(settings, store)
+    asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(asker(scope=f"step {n}") for n in range(at_once)))
+    await model.aclose()
+
+
+async def test_the_number_of_calls_at_once_is_a_setting(
+    settings: Settings, store: EvidenceStore, server: FakeOpenAI
+) -> None:
+    gate = asyncio.Barrier(2)
+    loop = asyncio.get_running_loop()
+
+    def wait(asked: Asked) -> Reply:
+        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(20)
+        return says(GOOD)(asked)
+
+    server.script(wait)
+    model = OpenAIModel(settings.model_copy(update={"model_concurrency": 2}), store)
+    asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    async with asyncio.timeout(30):
+        await asyncio.gather(asker(scope="one"), asker(scope="other"))
+    await model.aclose()
+
+
+# the context
+
+
+@pytest.mark.parametrize(
+    ("message", "size"),
+    [
+        ("request (5047 tokens) exceeds the available context size (4096 tokens), try increasing it", 4096),
+        ("the request exceeds the available context size. {'n_prompt_tokens': 5047, 'n_ctx': 4096}", 4096),
+        ("Requested tokens (9000) exceed context window of 8192", 8192),
+        ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens", 4096),
+        ("prompt too long; exceeded max context length by 904 tokens", 4096),
+        ("This model's maximum context length is 4097 tokens", 4097),
+        ("the prompt is too long", None),
+    ],
+)
+def test_the_size_of_a_context_is_read_from_each_servers_words(message: str, size: int | None) -> None:
+    assert context_size(message, sent=5000) == size
+
+
+async def test_what_an_error_says_of_the_context_is_remembered(
+    ask: Asker, server: FakeOpenAI, store: EvidenceStore
+) -> None:
+    server.script(fails(400, "request (900 tokens) exceeds the available context size (768 tokens)"))
+    with pytest.raises(ModelRefused) as raised:
+        await ask()
+    assert raised.value.category == "context_length"
+    assert await ask.model.context(ask.choice) == 768
+    assert (await CapabilityMemory(store).of(server.base_url, "m")).context_tokens == 768
+
+
+async def test_a_server_that_does_not_say_how_much_is_given_less(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(fails(400, "the prompt is too long"))
+    before = await ask.model.context(ask.choice)
+    with pytest.raises(ModelRefused):
+        await ask()
+    assert await ask.model.context(ask.choice) < before
+
+
+@pytest.mark.parametrize(
+    ("answers", "context"),
+    [
+        ({"/props": {"default_generation_settings": {"n_ctx": 2048}, "total_slots": 4}}, 2048),
+        ({"/v1/models": {"data": [{"id": "m", "max_model_len": 8192}]}}, 8192),
+        ({"/api/ps": {"models": [{"name": "m", "context_length": 16384}]}, "/api/show": {}}, 16384),
+        ({"/api/ps": {"models": []}, "/api/show": {"parameters": "stop x\nnum_ctx 8192"}}, 8192),
+        (
+            {"/api/ps": {"models": []}, "/api/show": {"model_info": {"qwen2.context_length": 32768}}},
+            4096,
+        ),
+        ({"/props": ["odd"], "/v1/models": {"data": "none"}}, 32_000),
+    ],
+    ids=["llama.cpp", "vllm", "ollama, loaded", "ollama, set", "ollama, not set", "nonsense"],
+)
+async def test_a_server_is_asked_how_much_it_reads(
+    settings: Settings,
+    store: EvidenceStore,
+    server: FakeOpenAI,
+    answers: dict[str, object],
+    context: int,
+) -> None:
+    for path, answer in answers.items():
+        server.on(path, Reply(200, json.dumps(answer), JSON))
+    model = OpenAIModel(settings, store)
+    assert await model.context(ModelChoice(backend="openai", model="m")) == context
+    await model.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "billions"),
+    [
+        ("qwen2.5:1.5b", 1.5),
+        ("SmolLM2-135M-Instruct", 0.135),
+        ("llama-3.1-8b-instruct-q4_k_m.gguf", 8),
+        ("gpt-4o", None),
+        ("", None),
+    ],
+)
+def test_the_size_of_a_model_stands_in_its_name(name: str, billions: float | None) -> None:
+    assert parameters_in(name) == billions
+
+
+# secrets
+
+
+async def test_credentials_in_the_address_are_sent_and_appear_nowhere(
+    settings: Settings,
+    store: EvidenceStore,
+    server: FakeOpenAI,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = server.base_url.replace("http://", "http://user:hunter2secret@") + "?key=querysecret99"
+    mine = settings.model_copy(update={"openai_base_url": url})
+    server.script(
+        fails(503, "user:hunter2secret or querysecret99 is wrong"),
+        says(GOOD),
+    )
+    model = OpenAIModel(mine, store)
+    asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    with caplog.at_level(logging.DEBUG), pytest.raises(ModelDown) as raised:
+        await asker()
+    verdict, done = await asker()
+    await model.aclose()
+    assert verdict.score == 7
+    assert server.asked[-1].headers["authorization"].startswith("Basic ")
+    assert server.asked[-1].query["key"] == ["querysecret99"]
+    root = settings.home
+    stored = [str(f) + f.read_text(errors="replace") for f in root.rglob("*") if f.is_file()]
+    printed = capsys.readouterr()
+    everything = "\n".join(
+        [str(raised.value), repr(raised.value), done.model_dump_json(), *stored, printed.out, printed.err]
+    )
+    for secret in ("hunter2secret", "querysecret99"):
+        assert secret not in everything
+    ours = [r.getMessage() for r in caplog.records if not r.name.startswith(("httpx", "httpcore", "openai"))]
+    assert not [said for said in ours if "hunter2secret" in said]
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8080", "file:///etc/passwd", "http://", "http://[::1"])
+def test_what_is_no_address_is_refused_without_being_repeated(url: str) -> None:
+    with pytest.raises(ModelRefused, match="http"):
+        parse(url)
+
+
+# what is shown of a call under way
+
+
+async def test_a_call_under_way_says_how_far_it_is(ask: Asker, server: FakeOpenAI) -> None:
+    shown = progress.Progress("judge", attempt=2)
+    progress.CURRENT.set(shown)
+    server.script(says(GOOD))
+    await ask()
+    details = shown.details()
+    assert (details["role"], details["attempt"], details["model"]) == ("judge", 2, "m")
+    assert details["characters"] == len(json.dumps(GOOD))
+    assert json.loads(json.dumps(details)) == details
+    assert server.count(PATH) == 1
