@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from client.reports.store import Change, Version
 
 
+LOCK_SECONDS = 60.0
+"""How long to wait for another command that adds a version."""
+
+
 @click.command(short_help="Check whether references were retracted since.")
 @run_argument
 @json_option
@@ -129,6 +133,7 @@ async def keep(
     from activities.credentials import without_credentials
     from activities.private_files import file_name, write_whole
     from client.embedded.home import Places
+    from client.embedded.locks import LockFile
     from client.reports.load import as_bytes
     from client.reports.revise import claims_of, restate
     from client.reports.store import Archive
@@ -141,14 +146,19 @@ async def keep(
             f"{without_credentials(settings.evidence_url)}; changed: "
             + "; ".join(change_line(change) for change in changed)
         )
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    number = len(run.versions) + 2
-    later = restate(run.report, documents, changed, at, number)
-    left = {claim.id for claim in claims_of(later)}
-    gone = [claim.id for claim in claims_of(run.report) if claim.id not in left]
-    version = await Archive(settings.evidence_url).add_version(run.first, later, changed, gone)
-    path = Places(settings.home).reports / f"{file_name(run.run_id)}.v{version.number}.md"
-    write_whole(path, as_bytes(later, "md"))
+    archive, places = Archive(settings.evidence_url), Places(settings.home)
+    lock = LockFile(places.versions_lock)
+    lock.acquire(LOCK_SECONDS)
+    with lock:  # a version that another command adds meanwhile is kept
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        number = len(await archive.versions(run.first)) + 2
+        later = restate(run.report, documents, changed, at, number)
+        left = {claim.id for claim in claims_of(later)}
+        gone = [claim.id for claim in claims_of(run.report) if claim.id not in left]
+        version = await archive.add_version(run.first, later, changed, gone)
+    path = places.reports / f"{file_name(run.run_id)}.v{version.number}.md"
+    if not path.exists():
+        write_whole(path, as_bytes(later, "md"))
     return version, path
 
 

@@ -101,6 +101,7 @@ class LivePanel:
         self._run_id = run_id
         self._seen: Progress | None = None
         self._seen_at = time.monotonic()
+        self._size = self._console.size
         self._spinner = Spinner("dots")
         self._live = Live(
             get_renderable=self._draw, console=self._console, refresh_per_second=8, transient=True
@@ -117,6 +118,16 @@ class LivePanel:
 
     def progress(self, progress: Progress) -> None:
         self._seen, self._seen_at = progress, time.monotonic()
+        if self._console.size != self._size:
+            self._clear()
+
+    def _clear(self) -> None:
+        """Start on an empty screen: after a resize the terminal has wrapped the old panel into another number
+        of lines than the one that would be erased."""
+        self._size = self._console.size
+        self._live.stop()
+        self._console.clear()
+        self._live.start()
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:

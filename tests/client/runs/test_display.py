@@ -1,7 +1,11 @@
+import io
+
+import pyte
 import pytest
+from rich.console import Console, ConsoleDimensions
 
 from client.runs.display import LivePanel
-from workflows.types import AgentEvent
+from workflows.types import AgentEvent, BudgetStatus, Limits, Progress
 
 
 @pytest.mark.parametrize("kind", ["model_failed", "step_failed", "waiting_for_model", "stopping"])
@@ -9,3 +13,27 @@ def test_the_live_panel_says_why_a_run_does_not_get_on(kind: str, capsys: pytest
     why = "the key was refused"
     LivePanel("ask-1").events([AgentEvent(seq=1, type=kind, message=why, timestamp="2026-01-01T00:00:00Z")])
     assert why in capsys.readouterr().err
+
+
+def test_the_panel_survives_a_resize() -> None:
+    """Whatever the terminal made of the old panel's lines, one panel is on the screen afterwards."""
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=True, width=140, height=40)
+    seen = Progress(
+        run_id="ask-1",
+        question="Does it work?",
+        mode="iterative",
+        profile="general",
+        budget=BudgetStatus(limits=Limits()),
+    )
+    screen = pyte.Screen(80, 40)
+    stream = pyte.Stream(screen)
+    with LivePanel("ask-1", console) as panel:
+        panel.progress(seen)
+        panel.note("before")
+        console.size = ConsoleDimensions(80, 40)
+        panel.progress(seen)
+        panel.note("after")
+        stream.feed(output.getvalue().replace("\n", "\r\n"))
+    assert sum("Does it work?" in line for line in screen.display) == 1
+    assert sum("ask-1" in line for line in screen.display) == 1
