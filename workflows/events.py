@@ -12,6 +12,11 @@ from workflows.state import EVENTS_KEPT
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
 STOP_REASON = SearchAttributeKey.for_keyword("DeterminatorStopReason")
+COARSE_PHASES = "coarse-phases"
+"""Patch: the search attribute names the phase of the run, not each step of the loop. An update of a search
+attribute is an event of the history."""
+LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_tools", "searching", "judging")
+"""Phases that the search attribute shows as `researching`."""
 MESSAGE_CHARS = 400
 """Maximum length of an event's message and of each value of its data."""
 
@@ -21,6 +26,8 @@ class EventLog:
 
     def __init__(self, context: RunContext) -> None:
         self.context = context
+        self._indexed_phase = ""
+        """The phase that the search attribute shows."""
 
     def emit_event(self, type_: str, message: str, **data: str) -> None:
         """Append an event: what query `events` returns and the command line prints."""
@@ -55,7 +62,17 @@ class EventLog:
         control.phase, control.message = phase, message
         workflow.set_current_details(self._details())
         if changed and self.context.request.indexed:
-            workflow.upsert_search_attributes([PHASE.value_set(phase)])
+            self._index_phase(phase)
+
+    def _index_phase(self, phase: Phase) -> None:
+        """Update the search attribute where the phase of the run has changed."""
+        shown: Phase = phase
+        if phase in LOOP_PHASES and workflow.patched(COARSE_PHASES):
+            shown = "researching"
+            if shown == self._indexed_phase:
+                return
+        self._indexed_phase = shown
+        workflow.upsert_search_attributes([PHASE.value_set(shown)])
 
     def set_stop_reason(self, stop: StopReason) -> None:
         """Record why the run ends."""

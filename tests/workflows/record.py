@@ -24,9 +24,12 @@ from activities.extractive import manage
 from activities.roles.allowances import ALLOWANCES
 from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTask, StepContext, TeamLedger
 from activities.types import Evidence, ReportPlan, ReportPlanSection, SourceInfo, SourceOption, Usage
+from client.embedded.binary import find_temporal, free_port
+from client.embedded.namespace import register_attributes
 from tests.registered import registered_names
-from tests.workflows.conftest import Run, Stage, a_request, a_stage, until
-from tests.workflows.fakes import COST, PROFILE, document, down, outage, takes
+from tests.workflows.conftest import Run, Stage, a_request, a_stage, a_worker, until
+from tests.workflows.fakes import COST, PROFILE, Fakes, document, down, outage, takes
+from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_pubmed import NCBI, Authority, numbered
 from tests.workflows.test_replay import HISTORIES
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
@@ -317,6 +320,21 @@ async def every_source(stage: Stage) -> None:
     await keep("iterative-every-source", run)
 
 
+async def indexed(stage: Stage) -> None:
+    """On the real server: the one that skips time has no search attributes."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        await register_attributes(client)
+        fakes = Fakes(stage.fakes.store)
+        fakes.script.sufficient_at = 2
+        async with a_worker(client, fakes):
+            real = Stage(client, fakes)
+            run = await real.start(a_request(indexed=True), "ask-1")
+            await run.outcome()
+            await keep("iterative-coarse-phases", run)
+
+
 async def rate_gate(stage: Stage) -> None:
     """A holder that fails once, then gives the gate back."""
 
@@ -407,6 +425,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     worker_lost,
     every_source,
     rate_gate,
+    indexed,
     simple,
     team,
     hierarchical,

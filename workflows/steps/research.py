@@ -97,7 +97,8 @@ class ResearchSteps:
         )
         execute = self.models.execute if step.evidence else self.models.execute_without_evidence
         instructions = tuple(reversed(state.control.steering))
-        default = KnowledgeGapOutput(outstanding_gaps=(*instructions, *(judged or (self.context.question,))))
+        parts = judged or step.research_questions or (self.context.question,)
+        default = KnowledgeGapOutput(outstanding_gaps=tuple(dict.fromkeys((*instructions, *parts))))
         answer = await execute("gap_evaluator", ThinkActivities.evaluate_gaps, step, default)
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
         loop.last = "evaluate_gaps"
