@@ -12,7 +12,7 @@ Invariants:
 import asyncio
 
 from temporalio import workflow
-from temporalio.exceptions import FailureError
+from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
@@ -109,10 +109,12 @@ class DeepResearch(ResearchHandlers):
         tasks.append(asyncio.create_task(self._drafting.draft_in_order_while_researching()))
         try:
             await asyncio.gather(*tasks)
-        except asyncio.CancelledError:
-            # A child that is being cancelled still returns what it found.
-            state.control.cancelled = True
-            await workflow.wait(tasks)
+        except (asyncio.CancelledError, FailureError) as error:
+            # A child that is being cancelled still returns what it found. A draft that is cancelled in its
+            # activity raises the activity's error.
+            if is_cancelled_exception(error):
+                state.control.cancelled = True
+                await workflow.wait(tasks)
             raise
         return self._results.overall_stop()
 

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 
 from temporalio import workflow
+from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.report.claims import draft_claims
@@ -57,6 +58,7 @@ class SectionDrafting:
         """Whether sections are drafted at the same time: only then is there a call to wait for."""
         return (
             self.parallel
+            and self.context.state.prepared is not None  # a run may be cancelled before that
             and self.context.request.writer == "long_writer"
             and self.run.models.is_paid("long_writer")
         )
@@ -251,6 +253,8 @@ async def run_all(steps: Iterable[Awaitable[None]]) -> None:
     tasks = [asyncio.ensure_future(step) for step in steps]
     try:
         await asyncio.gather(*tasks)
-    except asyncio.CancelledError:
-        await workflow.wait(tasks)
+    except (asyncio.CancelledError, FailureError) as error:
+        # A step that is cancelled in an activity raises its error, maybe before the others have ended.
+        if is_cancelled_exception(error):
+            await workflow.wait(tasks)
         raise
