@@ -10,7 +10,7 @@ QUESTION ?= Is laparoscopic surgery as safe as open surgery?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup test lint demo test-chaos test-model test-browser bench clean
+.PHONY: setup test lint demo test-chaos test-security test-model test-browser bench clean
 
 setup: $(STAMP)
 
@@ -27,7 +27,7 @@ lint: setup
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 test: lint
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not chaos and not model and not browser"
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not chaos and not model and not browser and not security"
 
 demo: setup
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
@@ -42,6 +42,10 @@ test-chaos: setup
 # the HTML report in Chromium, which must be on PATH (Debian: apt-get install chromium)
 test-browser: setup
 	$(BIN)/pytest -m browser tests/browser
+
+# prints how many documents and answers that were made to harm were tried, and how many came through
+test-security: setup
+	$(BIN)/pytest -s -q tests/security -m security
 
 # compiles llama.cpp where there is no wheel for it, which takes a while
 test-model: setup

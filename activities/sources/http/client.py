@@ -32,6 +32,8 @@ USER_AGENT = "determinator (+https://pypi.org/project/determinator/)"
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 MAX_BYTES = 32 * 1024 * 1024
 """Largest answer of an API that is read."""
+MAX_TAGS = 2_000_000
+"""Of an XML answer: a tree takes some 150 bytes of memory a tag. 200 records of PubMed have about 200,000."""
 HOLD_SECONDS = 60.0
 """The longest a gate is kept shut because an API said it was too much."""
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
@@ -341,6 +343,8 @@ def read_xml(response: httpx.Response, source: str) -> etree._Element:
     content = response.content
     if content.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         raise Malformed(f"{source} sent an HTML page in place of XML: {summary(response)}")
+    if content.count(b"<") > MAX_TAGS:
+        raise Malformed(f"{source} sent XML of more than {MAX_TAGS:,} tags; it is not read")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         tree = etree.fromstring(content, parser)

@@ -17,12 +17,15 @@ from pydantic import TypeAdapter
 from activities.documents.read import Unreadable
 from activities.documents.readers import Stop, readers
 from activities.errors import Refused
-from activities.sources.library.reading import MAX_FILE_BYTES, SetAside, kind_of, read_file
+from activities.sources.library.reading import MAX_FILE_BYTES, RECORDS, SetAside, kind_of, read_file
 from activities.types import Evidence
 
 MAX_DOCUMENTS = 100_000
 READ_SECONDS = 45.0
 """For one file, before it is set aside."""
+RECORDS_SECONDS = 900.0
+"""For one file of records. What takes long with them is their number, so reading goes on when the search that
+began it is repeated or cancelled: the next one finds the result."""
 AT_HAND_BYTES = {".txt": 1 << 20, ".text": 1 << 20, ".json": 1 << 20, ".jsonl": 1 << 22}
 """Plain text and records up to this size are read at once, in the caller's thread; so is the bundled sample.
 Everything else is read in a process that can be killed."""
@@ -112,13 +115,14 @@ def documents_of(file: FileStamp, stop: Stop | None = None) -> Iterator[Evidence
     if file.size <= AT_HAND_BYTES.get(kind_of(file.name), -1) or file.path.is_relative_to(BUNDLED):
         yield from read_file(b"", str(file.path), file.name)
         return
+    records = kind_of(file.name) in RECORDS
     try:
         for item in readers().stream(
             "activities.sources.library.reading:read_file",
             str(file.path),
             file.name,
-            seconds=READ_SECONDS,
-            stop=stop,
+            seconds=RECORDS_SECONDS if records else READ_SECONDS,
+            stop=None if records else stop,
         ):
             yield _ITEM.validate_json(item)
     except Unreadable as error:

@@ -10,10 +10,11 @@ several processes may share it.
 import hashlib
 import io
 import os
+import sqlite3
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +26,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from activities.documents.readers import Stop, Stopped
 from activities.sources.library.files import (
+    MAX_DOCUMENTS,
     Collection,
     FileStamp,
     Listing,
+    documents_of,
     list_folder,
     read_files,
 )
+from activities.sources.library.large import LargeIndex
+from activities.sources.library.large import build as build_large
 from activities.sources.library.reading import SetAside
 from activities.text.bm25 import Fields, Lexical
 from activities.text.embeddings import Embedder, Vectors, embedder, passages
@@ -46,6 +51,8 @@ EMBED_AT_ONCE = 64
 READER_VERSION = "4"
 """Goes into every cache name: raise it when what is read from a file changes."""
 FOLDERS_IN_MEMORY = 4
+LARGE_BYTES = 24 * 1024 * 1024
+"""Of the plain files and records of a folder together, from which its index is kept on disk."""
 
 _CACHED = TypeAdapter(tuple[tuple[Evidence, ...], tuple[tuple[str, str], ...]])
 
@@ -67,6 +74,11 @@ class LibraryIndex:
         self._lexical = Lexical([fields(d) for d in self.documents])
         self._model = model
         self._meaning: tuple[Vectors, NDArray[np.intp]] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return len(self.documents)
 
     @property
     def learning(self) -> bool:
@@ -100,16 +112,37 @@ def fields(document: Evidence) -> Fields:
     return Fields(document.text, document.title, terms)
 
 
+Index = LibraryIndex | LargeIndex
+LOGGED = 100
+"""Items set aside of a large library that are logged one by one."""
+
+
+def is_large(listing: Listing) -> bool:
+    """Whether a folder's documents are too many to be held in memory with their words."""
+    plain = (
+        file.size for file in listing.files if not file.name.casefold().endswith((".pdf", ".html", ".htm"))
+    )
+    return sum(plain) > LARGE_BYTES
+
+
+def _items(listing: Listing, stop: Stop | None) -> Iterator[Evidence | SetAside]:
+    yield from listing.set_aside
+    for file in listing.files:
+        if stop is not None and stop.asked:
+            raise Stopped
+        yield from documents_of(file, stop)
+
+
 class Libraries:
     """The indexes of the folders a process searches, the latest few kept in memory."""
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
-        self._ready: OrderedDict[Path, tuple[Listing, LibraryIndex]] = OrderedDict()
+        self._ready: OrderedDict[Path, tuple[Listing, Index]] = OrderedDict()
         self._lock = threading.Lock()
         self._building: dict[Path, threading.Lock] = {}
 
-    def open(self, folder: Path, stop: Stop | None = None) -> LibraryIndex:
+    def open(self, folder: Path, stop: Stop | None = None) -> Index:
         """The index of a folder as it is now; built at most once for one state of it.
 
         Raises Refused when the folder cannot be read, Stopped.
@@ -124,13 +157,32 @@ class Libraries:
                 if ready and ready[0] == listing:
                     self._ready.move_to_end(key)
                     return ready[1]
-            index = self._build(listing, stop)
+            index: Index = self._large(listing, stop) if is_large(listing) else self._build(listing, stop)
             with self._lock:
                 self._ready[key] = (listing, index)
                 self._ready.move_to_end(key)
                 while len(self._ready) > FOLDERS_IN_MEMORY:
                     self._ready.popitem(last=False)
             return index
+
+    def _large(self, listing: Listing, stop: Stop | None) -> LargeIndex:
+        """The index on disk, written when there is none of this state of the folder."""
+        stamp = "|".join(f"{READER_VERSION}|{file}" for file in listing.files)
+        name = hashlib.sha256(stamp.encode("utf-8", errors="surrogateescape")).hexdigest()
+        place = self._cache / name[:2] / f"{name}.sqlite"
+        with suppress(sqlite3.Error):
+            return LargeIndex(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside = place.with_name(f"{place.name}.{os.getpid()}.{uuid.uuid4().hex}")
+        try:
+            build_large(beside, _items(listing, stop), MAX_DOCUMENTS, fields)
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
+        index = LargeIndex(place)
+        for item in index.set_aside[:LOGGED]:
+            log.warning("library_item_set_aside", item=item.name, reason=item.reason)
+        return index
 
     def _build(self, listing: Listing, stop: Stop | None) -> LibraryIndex:
         documents: dict[str, Evidence] = {}

@@ -8,7 +8,8 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import canonical
 from activities.sources.http.client import Http
-from activities.sources.library.index import Libraries
+from activities.sources.library.index import Libraries, fields
+from activities.sources.library.large import LargeIndex
 from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
@@ -53,8 +54,14 @@ class LibrarySource:
         folder = Path(named) if named else (self._folder or SAMPLE)
         index = self._libraries.open(folder, stop)
         narrowed = query.filters != Filters(options=query.filters.options)
-        found, hits = index.search(query.text, len(index.documents) if narrowed else query.limit)
-        kept = [item.document for item in found if _passes(item.document, query.filters)][: query.limit]
+        wanted = index.count if narrowed else query.limit
+        found: list[Evidence]
+        if isinstance(index, LargeIndex):
+            found, hits = index.search(query.text, wanted, fields)
+        else:
+            ranked, hits = index.search(query.text, wanted)
+            found = [item.document for item in ranked]
+        kept = [document for document in found if _passes(document, query.filters)][: query.limit]
         origin = (Provenance(source="library", query=query.text),)
         details = []
         if index.set_aside:
@@ -63,7 +70,7 @@ class LibrarySource:
             details.append(f"{cut} of the documents found are cut: they are longer than what is read of one")
         if index.learning:
             details.append("ranked by words; ranking by meaning is being prepared")
-        if not index.documents:
+        if not index.count:
             details.append(f"{folder} holds no documents that can be read")
         return Exchange(
             records=tuple(document.model_copy(update={"provenance": origin}) for document in kept),

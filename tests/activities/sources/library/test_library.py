@@ -13,7 +13,7 @@ from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.library import LibrarySource, build, index
 from activities.sources.library.files import Collection, Listing, read_files
-from activities.sources.library.index import Libraries
+from activities.sources.library.index import Libraries, LibraryIndex
 from activities.text.embeddings import Vectors
 from activities.types import Filters, Query
 from tests.activities.sources.faults import client
@@ -57,7 +57,9 @@ async def test_the_bundled_sample_answers_without_configuration(tmp_path: Path) 
 
 
 async def test_the_sample_holds_papers_and_no_answers_of_annotators(tmp_path: Path) -> None:
-    documents = Libraries(tmp_path).open(index_of_sample()).documents
+    opened = Libraries(tmp_path).open(index_of_sample())
+    assert isinstance(opened, LibraryIndex)
+    documents = opened.documents
     assert len(documents) == 600
     assert len({d.identifiers.pmid for d in documents}) == 600
     assert all(len(d.text) > 200 and d.title for d in documents)
