@@ -36,7 +36,7 @@ def main() -> None:
     jobs, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not be taken for a result
     sys.setrecursionlimit(2_000)
-    while select.select([jobs], [], [], IDLE_SECONDS)[0]:
+    while _has_work(jobs):
         line = jobs.readline()
         if not line:
             return
@@ -54,6 +54,13 @@ def main() -> None:
             _send(results, UNREADABLE, _reason(error).encode(errors="replace"))
         results.flush()
         del job, body
+
+
+def _has_work(jobs: BinaryIO) -> bool:
+    """Wait for a job or the end of stdin; False when nobody asked for long."""
+    if sys.platform == "win32":
+        return True  # pipes cannot be waited for there: stdin ends with the worker
+    return bool(select.select([jobs], [], [], IDLE_SECONDS)[0])
 
 
 def _items(job: dict[str, Any], body: bytes) -> Iterator[object]:
