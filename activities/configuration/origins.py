@@ -50,7 +50,7 @@ def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
     names = [f"DETERMINATOR_{name.upper()}" for name in Settings.model_fields]
     names += [f"DETERMINATOR_{name.upper()}_URL" for name in source_names()]
-    names.append("DETERMINATOR_CONFIG")
+    names += ["DETERMINATOR_CONFIG", "DETERMINATOR_CACHE"]
     found = {}
     for variable in environment:
         plain = variable.upper().split("__")[0]

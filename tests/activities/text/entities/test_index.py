@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.configuration.origins import unknown_variables
 from activities.text.entities import index
 from activities.text.entities.build import Index
 from activities.text.entities.index import open_names
@@ -79,3 +80,9 @@ def test_every_vocabulary_is_described_with_its_licence() -> None:
     for package in PACKAGES:
         assert f"`{package}`" in page
         assert importlib.metadata.version(package)
+
+
+def test_the_cache_folder_is_a_setting_that_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DETERMINATOR_CACHE", str(tmp_path))
+    assert index.default_folder() == tmp_path / "names"
+    assert unknown_variables({"DETERMINATOR_CACHE": str(tmp_path)}) == {}
