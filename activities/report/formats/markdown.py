@@ -57,7 +57,9 @@ def _summary(view: View, report: Report) -> list[str]:
 
 
 def _claim(claim: ClaimView) -> str:
-    return cited(escape_markdown(claim.text), claim.mark)
+    """A claim with its citation and what it stands on."""
+    text = cited(escape_markdown(claim.text), claim.mark)
+    return f"{text} *({claim.short_basis})*" if claim.short_basis else text
 
 
 def _brackets(text: str) -> str:

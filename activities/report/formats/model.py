@@ -83,6 +83,13 @@ class ClaimView:
         return f"{self.strength} evidence, {count} independent {'study' if count == 1 else 'studies'}"
 
     @property
+    def short_basis(self) -> str:
+        """`strong, 2 studies`; empty in reports without grades."""
+        if self.strength is None:
+            return ""
+        return f"{self.strength}, {self.studies} {'study' if self.studies == 1 else 'studies'}"
+
+    @property
     def new_quotes(self) -> tuple[Quote, ...]:
         """The quotes whose words differ from the claim's."""
         return tuple(quote for quote in self.quotes if not quote.same)

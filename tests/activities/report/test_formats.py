@@ -450,6 +450,13 @@ def test_a_search_that_several_sections_made_is_one_row() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_every_format_shows_what_each_claim_stands_on(name: str) -> None:
+    text = words_of(RICH, name)
+    assert len(re.findall(r"strong(?: evidence)?, 2 (?:independent )?studies", text)) >= 2
+    assert re.search(r"weak(?: evidence)?, 1 (?:independent )?study", text)
+
+
 def test_a_claim_that_is_its_quote_is_printed_once() -> None:
     step = publish_input(
         planned(
