@@ -25,6 +25,7 @@ from client.cli.failures import Exit
 from client.cli.main import VERBS
 from tests.registered import registered_names
 from workflows import types
+from workflows.event_types import AgentEvent
 from workflows.modes import workflow_classes
 from workflows.state import RunState
 
@@ -98,7 +99,7 @@ async def contracts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contracts:
         "default task queue": {types.DEFAULT_TASK_QUEUE},
         "report keys": keys_of(Report),
         "evidence line keys": set(get_type_hints(EvidenceLine)),
-        "event keys": keys_of(types.AgentEvent),
+        "event keys": keys_of(AgentEvent),
         "request keys": keys_of(types.ResearchRequest),
         "run state keys": keys_of(RunState),
         "stop reasons": set(get_args(StopReason)),

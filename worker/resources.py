@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from activities.check_pubmed import PubMedStanding, ReleaseStanding
+from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.models.base import Answer, Completion, Review
 from activities.permits import Permits
@@ -40,6 +41,7 @@ class Resources:
     publish: PublishActivities
     search: SearchActivities
     pubmed: PubMedStanding
+    events: EventActivities
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -49,6 +51,7 @@ class Resources:
             *methods(self.think),
             *methods(self.prepare),
             *methods(self.publish),
+            *methods(self.events),
         ]
 
     @property
@@ -79,6 +82,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
             ),
             pubmed=PubMedStanding(lookup),
+            events=EventActivities(store),
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
         )
 

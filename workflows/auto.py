@@ -40,7 +40,7 @@ class AutoResearch(ResearchHandlers):
         fitting = state.parsed.research_mode if state.parsed else "iterative"
         mode: Mode = fitting if request.mode == "auto" else request.mode
         reason = state.chosen_because or "the simplest mode that fits"
-        self.research.events.emit_event("mode", f"{mode} research: {reason}", mode=mode)
+        self.research.events.emit_event("mode_chosen", f"{mode} research: {reason}", mode=mode, reason=reason)
         await self._continue_as(mode)
 
     async def _continue_as(self, mode: Mode) -> NoReturn:

@@ -1,6 +1,6 @@
 """What every part of a run works on: the request, the state, the clock and the budget."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, NoReturn
@@ -46,6 +46,8 @@ class RunContext:
         self.request = ResearchRequest.model_validate(request)
         self.state = RunState.received(state)
         self.traits = traits
+        self.before_continue_as_new: Callable[[], Awaitable[None]] | None = None
+        """What must be done before the state is carried over."""
         self.state.loop.max_iterations = self.budget.limits.max_iterations
 
     @property
@@ -135,5 +137,7 @@ class RunContext:
 
     async def continue_as_new(self) -> NoReturn:
         """Continue as a new run of the same workflow with the whole state."""
+        if self.before_continue_as_new is not None:
+            await self.before_continue_as_new()
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(args=[self.request, self.state.carried()])

@@ -89,7 +89,9 @@ class DeepResearch(ResearchHandlers):
                 report_outline=outline,
             )
         )
-        research.events.emit_event("planned", f"{len(outline)} sections", plan_hash=state.plan_hash)
+        research.events.emit_event(
+            "planned", f"{len(outline)} sections", sections=len(outline), plan_hash=state.plan_hash
+        )
 
     async def _research_sections(self) -> StopReason:
         """One child a section, at most `max_parallel_sections` at once; drafting begins meanwhile."""
@@ -141,6 +143,7 @@ class DeepResearch(ResearchHandlers):
         self._results.rank_relevant()
         await self.research.candidates.settle(use_model)
         await self._drafting.draft_all(use_model)
+        await self.research.events.store_older_events()
         drafts = self.research.state.drafts
         sections = tuple(drafts[section.id] for section in self.research.context.outline)
         return await self.research.publisher.release(sections, stop, self._results.confidence())

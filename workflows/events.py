@@ -1,14 +1,23 @@
 """What a run reports while it runs: events, its phase, and the limitations its report must state."""
 
+from collections.abc import Sequence
+from functools import partial
+
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.event_store import EventActivities, EventBatch
+    from activities.steps import SectionDraft
     from activities.types import Statement, StopReason
-    from workflows.types import AgentEvent, Phase
+    from workflows.event_types import DATA, AgentEvent, EventType
+    from workflows.types import Phase, StoredEvents
 
 from workflows.context import RunContext
-from workflows.state import EVENTS_KEPT
+from workflows.rules.payload_limits import within
+from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
+from workflows.steps import policy
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
 STOP_REASON = SearchAttributeKey.for_keyword("DeterminatorStopReason")
@@ -18,7 +27,11 @@ attribute is an event of the history."""
 LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_tools", "searching", "judging")
 """Phases that the search attribute shows as `researching`."""
 MESSAGE_CHARS = 400
-"""Maximum length of an event's message and of each value of its data."""
+"""Maximum length of an event's message and of each text of its data."""
+BATCH_ROOM = 120 * 1024
+"""Bytes of events that one blob takes: what travels to the activity stays under the payload limit."""
+STORED_EVENTS = "store-events"
+"""Patch: runs of earlier versions dropped the older part of their log."""
 
 
 class EventLog:
@@ -28,10 +41,14 @@ class EventLog:
         self.context = context
         self._indexed_phase = ""
         """The phase that the search attribute shows."""
+        context.before_continue_as_new = partial(self.store_older_events, always=True)
 
-    def emit_event(self, type_: str, message: str, **data: str) -> None:
-        """Append an event: what query `events` returns and the command line prints."""
+    def emit_event(self, type_: EventType, message: str, **data: object) -> None:
+        """Append an event: what query `events` returns and the command line prints. `data` are the fields of
+        the type's model in `workflows.event_types.DATA`; another field is an error."""
         state, control = self.context.state, self.context.state.control
+        short = {name: text[:MESSAGE_CHARS] for name, text in data.items() if isinstance(text, str)}
+        details = DATA[type_].model_validate({**data, **short})
         control.last_seq += 1
         control.events.append(
             AgentEvent(
@@ -40,11 +57,59 @@ class EventLog:
                 message=message[:MESSAGE_CHARS],
                 iteration=state.loop.iteration,
                 section=self.context.section_id,
-                data={name: text[:MESSAGE_CHARS] for name, text in data.items()},
+                data=details.model_dump(mode="json", exclude_defaults=True),
                 timestamp=self.context.timestamp(),
             )
         )
-        del control.events[:-EVENTS_KEPT]
+
+    def adopt_events(self, section: str, events: Sequence[AgentEvent]) -> None:
+        """Append what happened in a section, in the order of its own log, under this run's numbers."""
+        control = self.context.state.control
+        for event in events:
+            control.last_seq += 1
+            control.events.append(event.model_copy(update={"seq": control.last_seq, "section": section}))
+
+    def unreported(self, room: int) -> tuple[AgentEvent, ...]:
+        """The events of a section that its parent does not know yet, oldest first, within `room` bytes."""
+        control = self.context.state.control
+        # A section's end is the parent's event `section_complete`.
+        new = (e for e in control.events if e.seq > control.reported_seq and e.type != "complete")
+        taken = within(new, room)
+        if taken:
+            control.reported_seq = taken[-1].seq
+        return taken
+
+    def stream_draft(self, section_id: str, draft: SectionDraft) -> None:
+        """Emit the paragraphs of a draft as it was written; the quotes are checked when it is published."""
+        for number, paragraph in enumerate(draft.paragraphs, 1):
+            text = " ".join(claim.text for claim in paragraph.claims)
+            if text:
+                self.emit_event("streaming", text, section_id=section_id, paragraph=number, text=text)
+
+    async def store_older_events(self, *, always: bool = False) -> None:
+        """Move all but the latest events to the evidence store once there are many, or `always`. When the
+        store cannot be written they stay in the state."""
+        control = self.context.state.control
+        many = EVENTS_CARRIED if always else EVENTS_KEPT
+        if len(control.events) <= many or not workflow.patched(STORED_EVENTS):
+            return
+        while len(control.events) > EVENTS_CARRIED:
+            batch = within(control.events[:-EVENTS_CARRIED], BATCH_ROOM)
+            try:
+                blob = await workflow.execute_activity_method(
+                    EventActivities.store_events,
+                    EventBatch(
+                        run_id=self.context.run_id,
+                        events=tuple(event.model_dump(mode="json") for event in batch),
+                    ),
+                    **policy.internal_step("store older events"),
+                )
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                return
+            control.stored_events.append(StoredEvents(first=batch[0].seq, last=batch[-1].seq, blob=blob))
+            del control.events[: len(batch)]
 
     def add_limitation(self, code: str, **values: int | str) -> None:
         """Add a limitation of the report by its code; `activities.report.formats.statements` words it."""

@@ -78,7 +78,12 @@ class Gates:
         control.decisions.append(decision)
         by = f" by {decision.by}" if decision.by else ""
         self.events.emit_event(
-            "decision", f"{decision.gate} {decision.action.replace('_', ' ')}{by}", gate=decision.gate
+            "approved" if decision.action in APPROVED else "rejected",
+            f"{decision.gate} {decision.action.replace('_', ' ')}{by}",
+            gate=decision.gate,
+            action=decision.action,
+            by=decision.by,
+            note=decision.note,
         )
 
     def waits_for(self, gate: Gate) -> bool:
@@ -117,4 +122,4 @@ class Gates:
         if control.waiting_for != gate:
             control.waiting_for, control.gate_opened_at = gate, now
             self.context.budget.hold_clock("gate", now)
-            self.events.emit_event("approval_required", message, gate=gate)
+            self.events.emit_event("awaiting_approval", message, gate=gate)

@@ -19,6 +19,7 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from activities.steps import Decision
     from activities.types import Frozen
+    from workflows.event_types import AgentEvent
     from workflows.types import (
         MAX_COST_MICROUSD,
         MAX_ITERATIONS,
@@ -26,11 +27,11 @@ with workflow.unsafe.imports_passed_through():
         MAX_TOKENS,
         QUESTION_CHARS,
         AddSource,
-        AgentEvent,
         Approval,
         BudgetStatus,
         ChooseCandidates,
         EditPlan,
+        EventLogView,
         EventsAfter,
         EvidenceIndex,
         ExtendBudget,
@@ -106,7 +107,7 @@ class ResearchHandlers:
             control = self.research.state.control
             control.steering = [*control.steering, text][-STEERING_KEPT:]
             control.steered += 1
-            self.research.events.emit_event("steered", text)
+            self.research.events.emit_event("steered", text, text=text)
             await self._forward("steer", steer)
 
     @workflow.signal
@@ -158,7 +159,9 @@ class ResearchHandlers:
         except ValidationError:
             fields = ", ".join(model.model_fields)
             self.research.events.emit_event(
-                "ignored", f"signal {signal} could not be read: it takes one JSON object with {fields}"
+                "ignored",
+                f"signal {signal} could not be read: it takes one JSON object with {fields}",
+                signal=signal,
             )
             return None
 
@@ -171,7 +174,10 @@ class ResearchHandlers:
         gate = approval.gate
         if not self.research.gates.waits_for(gate):
             self.research.events.emit_event(
-                "ignored", f"signal {signal}: the gate {gate} does not wait for a decision", gate=gate
+                "ignored",
+                f"signal {signal}: the gate {gate} does not wait for a decision",
+                signal=signal,
+                gate=gate,
             )
             return
         self.research.gates.record_decision(
@@ -205,7 +211,13 @@ class ResearchHandlers:
                 plan_hash=state.plan_hash,
             )
         )
-        self.research.events.emit_event("plan_edited", f"the plan now has {len(context.outline)} sections")
+        self.research.events.emit_event(
+            "planned",
+            f"the plan now has {len(context.outline)} sections",
+            sections=len(context.outline),
+            plan_hash=context.state.plan_hash,
+            by=edit.by[:NAME_CHARS] or "a reviewer",
+        )
         return self.plan()
 
     @edit_plan.validator
@@ -241,7 +253,14 @@ class ResearchHandlers:
         self.research.context.budget.extend(more.tokens, more.cost_microusd, more.seconds, more.iterations)
         loop.max_iterations += more.iterations
         loop.refused = None
-        self.research.events.emit_event("budget_extended", _described(more))
+        self.research.events.emit_event(
+            "budget",
+            _described(more),
+            tokens=more.tokens,
+            cost_usd=more.cost_microusd / 1e6,
+            seconds=more.seconds,
+            iterations=more.iterations,
+        )
         if self.sections is not None:
             await self.sections.share_extension(more)
         return self.budget()
@@ -348,6 +367,12 @@ class ResearchHandlers:
         """Events after a number, the oldest first; as many as fit, so query again after the last of them."""
         seq, events = after.after if after else 0, self.research.state.control.events
         return list(within((event for event in events if event.seq > seq), ROOM))
+
+    @workflow.query
+    def event_log(self) -> EventLogView:
+        """Where the older part of the event log is stored; query `events` returns the rest."""
+        control = self.research.state.control
+        return EventLogView(stored=tuple(control.stored_events), last_seq=control.last_seq)
 
     @workflow.query
     def report(self) -> ReportView:

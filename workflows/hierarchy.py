@@ -131,7 +131,7 @@ class SubTeamResearch(ResearchHandlers):
         if state.best is not None and state.best.judged != state.loop.judged:
             state.loop.judged = state.best.judged
             state.relevant = list(state.best.relevant)
-            kept, last = str(state.best.iteration), str(state.loop.iteration)
+            kept, last = state.best.iteration, state.loop.iteration
             message = f"attempt {kept} of {last} is kept: it has the best score"
             self.research.events.emit_event("best_attempt", message, attempt=kept)
         return await self.research.conclude_single_section(stop)

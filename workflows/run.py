@@ -126,6 +126,6 @@ class Run:
         self.gates.end_pause()
         self.gates.close()
         self.events.emit_event(
-            "cancelling", "the run was cancelled: the report is made of what was found so far"
+            "cancelled", "the run was cancelled: the report is made of what was found so far"
         )
         return await self._conclude("cancelled", conclude)

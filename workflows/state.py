@@ -24,16 +24,17 @@ from activities.types import (
     Statement,
     StopReason,
 )
+from workflows.event_types import AgentEvent
 from workflows.rules.attempts import Attempt
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import LoopState
 from workflows.rules.team import TeamState
-from workflows.types import AgentEvent, Phase, SectionFindings, SectionJob, SectionProgress
+from workflows.types import Phase, SectionFindings, SectionJob, SectionProgress, StoredEvents
 
 EVENTS_KEPT = 400
-"""Events a run remembers; older ones are dropped from the front, the numbering goes on."""
+"""Events in the state from which the older ones are moved to the evidence store at the next boundary."""
 EVENTS_CARRIED = 60
-"""Events that are carried into the next run of the same workflow."""
+"""Events that stay in the state when the older ones are moved."""
 CARRIED_PLAINLY = 128 * 1024
 """Bytes of JSON up to which a state is carried over as it is; a larger one is packed."""
 
@@ -60,6 +61,11 @@ class ControlState(BaseModel):
     chosen: list[str] = Field(default_factory=list)
     """Candidates a reviewer chose."""
     events: list[AgentEvent] = Field(default_factory=list)
+    """The latest part of the log."""
+    stored_events: list[StoredEvents] = Field(default_factory=list)
+    """The older parts, in order, in the evidence store."""
+    reported_seq: int = 0
+    """Of a section: the last event that was reported to the parent."""
     last_seq: int = 0
 
 
@@ -132,9 +138,8 @@ class RunState(BaseModel):
     """All of the above, when it is too large to travel as it is."""
 
     def carried(self) -> "RunState":
-        """This state as the next run gets it: with the latest events only (the numbering goes on), and packed
-        when it is large, since references to hundreds of items would not pass the payload limit."""
-        del self.control.events[:-EVENTS_CARRIED]
+        """This state as the next run gets it: packed when it is large, since references to hundreds of items
+        would not pass the payload limit."""
         plain = self.model_dump_json().encode()
         if len(plain) <= CARRIED_PLAINLY:
             return self

@@ -70,7 +70,7 @@ class TeamResearch(ResearchHandlers):
         state.team, turn = heed(ledger, state.team, state.loop)
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
-            self.research.events.emit_event("replanning", message, resets=str(state.team.resets))
+            self.research.events.emit_event("replanning", message, resets=state.team.resets)
             return
         await self.research.gates.checkpoint()
         if self._must_end():
@@ -107,7 +107,12 @@ class TeamResearch(ResearchHandlers):
         state.steering_read = state.control.steered
         nobody = TeamLedger(facts=team.facts, plan=team.plan)
         ledger = await research.models.execute("manager", ThinkActivities.manage_team, step, nobody)
-        research.events.emit_event("managed", f"{ledger.next_speaker or 'nobody'}: {ledger.instruction}")
+        research.events.emit_event(
+            "managed",
+            f"{ledger.next_speaker or 'nobody'}: {ledger.instruction}",
+            next_speaker=ledger.next_speaker,
+            instruction=ledger.instruction,
+        )
         return ledger
 
     def _must_end(self) -> bool:
@@ -116,8 +121,13 @@ class TeamResearch(ResearchHandlers):
         return self.research.state.control.finish or (left is not None and left <= 0)
 
     def _announce(self, turn: Turn, member: Member) -> None:
-        data = {"member": member, **({"overruled": turn.overruled} if turn.overruled else {})}
-        self.research.events.emit_event("turn", f"{member}: {turn.instruction}", **data)
+        self.research.events.emit_event(
+            "turn",
+            f"{member}: {turn.instruction}",
+            member=member,
+            instruction=turn.instruction,
+            overruled=turn.overruled,
+        )
 
     async def _play(self, member: Member, instruction: str) -> tuple[str, bool]:
         """A member's turn: what came of it in a few words, and whether that was anything new."""

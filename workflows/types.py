@@ -21,6 +21,7 @@ from activities.types import (
     StopReason,
     Usage,
 )
+from workflows.event_types import AgentEvent
 
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
@@ -127,18 +128,6 @@ class BudgetStatus(Frozen):
     by_role: dict[str, Usage] = Field(default_factory=dict)
 
 
-class AgentEvent(Frozen):
-    """Query `events`: one thing that happened."""
-
-    seq: int
-    type: str
-    message: str
-    iteration: int = 0
-    section: str = ""
-    data: dict[str, str] = Field(default_factory=dict)
-    timestamp: str = ""
-
-
 class SectionProgress(Frozen):
     id: str
     title: str
@@ -151,6 +140,8 @@ class SectionProgress(Frozen):
     spent_microusd: int = 0
     workflow_id: str = ""
     note: str = ""
+    events: tuple[AgentEvent, ...] = ()
+    """What happened in the section since its last report, for the log of the whole run."""
 
 
 class Progress(Frozen):
@@ -216,6 +207,8 @@ class SectionFindings(Frozen):
     confidence: float = 0.0
     scores: dict[str, int] = Field(default_factory=dict)
     draft: SectionDraft | None = None
+    events: tuple[AgentEvent, ...] = ()
+    """What happened since the last report of the section."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     notes: tuple[Statement | str, ...] = ()
@@ -266,6 +259,22 @@ class EventsAfter(Frozen):
     """Query `events`."""
 
     after: int = 0
+
+
+class StoredEvents(Frozen):
+    """A part of the event log that is in the evidence store."""
+
+    first: int
+    last: int
+    blob: str
+    """Key of the blob: one event a line, as JSON."""
+
+
+class EventLogView(Frozen):
+    """Query `event_log`: where the older part of the log is, and its length."""
+
+    stored: tuple[StoredEvents, ...] = ()
+    last_seq: int = 0
 
 
 class EditPlan(Frozen):

@@ -236,11 +236,11 @@ def events(run: str, after: int, as_json: bool, address: str | None) -> None:
     """Print what happened in a run, one event a line (`--json`: one JSON object a line)."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.reports.finished import all_events
         from client.runs.display import event_line, plain
+        from client.runs.events import read_events
 
         await patient_progress(connection, run_id)
-        for event in await all_events(connection, run_id, after):
+        for event in await read_events(connection.client, load_settings(), run_id, after):
             if as_json:
                 click.echo(shown(event.model_dump_json()))
             else:

@@ -19,9 +19,11 @@ from client.connection import Connection, NoConnection, Say
 from client.reports.load import NoReport, stored_report
 from client.reports.store import AT_ONCE, Archive, Version, newest, standings
 from client.runs.errors import NoAnswer, NoSuchRun, SeveralRuns
+from client.runs.events import read_events
 from client.runs.listing import describe, matching
 from client.runs.query import evidence_index, outcome, query
-from workflows.types import AgentEvent, EventsAfter, PlanView
+from workflows.event_types import AgentEvent
+from workflows.types import PlanView
 
 PATIENCE_SECONDS = 20.0
 """How long to wait for a worker that is starting."""
@@ -134,7 +136,7 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
     if refs is None or not whole:
         return _Answers(report, refs, (), None, tuple(gaps))
     plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
-    events = await ask("events", lambda: all_events(connection, run_id))
+    events = await ask("events", lambda: read_events(client, settings, run_id))
     return _Answers(report, refs, tuple(events or ()), plan, tuple(gaps))
 
 
@@ -148,17 +150,6 @@ async def patiently(body: Callable[[], Awaitable[T]], connection: Connection) ->
             if asyncio.get_running_loop().time() > deadline:
                 raise
         await asyncio.sleep(0.2)
-
-
-async def all_events(connection: Connection, run_id: str, after: int = 0) -> list[AgentEvent]:
-    """The events a run still has, page by page. Raises NoAnswer, NoSuchRun."""
-    events: list[AgentEvent] = []
-    while True:
-        since = EventsAfter(after=events[-1].seq if events else after)
-        page = await query(connection.client, run_id, "events", list[AgentEvent], since)
-        if not page:
-            return events
-        events += page
 
 
 async def _complete(archive: Archive, run_id: str, answers: _Answers) -> Finished:

@@ -18,7 +18,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from workflows.types import AgentEvent, BudgetStatus, Progress
+from workflows.event_types import AgentEvent
+from workflows.types import BudgetStatus, Progress
 
 SEARCHES_SHOWN = 8
 WIDE = 240
@@ -152,9 +153,8 @@ class LivePanel:
 
 
 SPOKEN = (
-    *("understood", "mode", "planned", "section_done", "decision", "ignored", "judged"),
-    *("turn", "replanning"),
-    *("model_failed", "step_failed", "waiting_for_model", "stopping"),
+    *("analysis_complete", "mode_chosen", "planned", "section_complete", "approved", "rejected", "ignored"),
+    *("judge_complete", "error", "waiting_for_model", "stopping", "turn", "replanning"),
 )
 """Events worth a line of their own above the panel."""
 

@@ -22,6 +22,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.errors import StoreError
 from activities.settings import Settings
 from client.connection import Connection, NoConnection
 from client.embedded.home import Places
@@ -29,9 +30,11 @@ from client.embedded.locks import is_held
 from client.embedded.server import bring_up, look, serve
 from client.runs.display import Display, gate_hint, plain
 from client.runs.errors import NoAnswer, NoSuchRun
-from client.runs.query import progress, query
+from client.runs.events import read_events
+from client.runs.query import progress
 from client.runs.sections import with_sections
-from workflows.types import AgentEvent, EventsAfter, Outcome, Progress
+from workflows.event_types import AgentEvent
+from workflows.types import Outcome, Progress
 
 POLL_SECONDS = 0.4
 ALIVE_SECONDS = 3.0
@@ -119,11 +122,8 @@ class Follower:
         try:
             seen = await progress(client, self._run_id)
             if seen.last_seq > self._after:
-                events = await query(
-                    client, self._run_id, "events", list[AgentEvent], EventsAfter(after=self._after)
-                )
-                self._show_events(events)
-        except (NoAnswer, NoSuchRun) as error:
+                self._show_events(await read_events(client, self._settings, self._run_id, self._after))
+        except (NoAnswer, NoSuchRun, StoreError) as error:
             self._still_silent(error)
             return
         self._silent_since = None
@@ -149,14 +149,8 @@ class Follower:
     async def _show_last_events(self) -> None:
         """What happened between the last poll and the end."""
         try:
-            events = await query(
-                self._connection.client,
-                self._run_id,
-                "events",
-                list[AgentEvent],
-                EventsAfter(after=self._after),
-            )
-        except (NoAnswer, NoSuchRun, RPCError):
+            events = await read_events(self._connection.client, self._settings, self._run_id, self._after)
+        except (NoAnswer, NoSuchRun, RPCError, StoreError):
             return
         self._show_events(events)
 

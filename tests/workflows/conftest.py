@@ -20,10 +20,10 @@ from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from tests.workflows.fakes import Fakes, Script
 from tests.workflows.sandbox import SANDBOX
+from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
 from workflows.types import (
-    AgentEvent,
     BudgetStatus,
     EventsAfter,
     Limits,

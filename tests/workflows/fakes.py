@@ -20,6 +20,7 @@ from activities.errors import (
     Unavailable,
     to_application_error,
 )
+from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive import manage
 from activities.publish import PublishActivities
@@ -448,6 +449,7 @@ class Fakes:
     @property
     def activities(self) -> list[Callable[..., Any]]:
         return [
+            EventActivities(self.store).store_events,
             self.prepare,
             self.parse_query,
             self.plan_report,

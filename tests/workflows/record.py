@@ -226,6 +226,14 @@ async def continuing(stage: Stage) -> None:
     await keep("deep-continued", deep)
 
 
+async def long_log(stage: Stage) -> None:
+    """A run whose event log is long when it continues as new."""
+    stage.script.sufficient_at = 14
+    run = await stage.start(a_request(limits={"max_iterations": 14}, history_events=420))
+    await run.outcome()
+    await keep("iterative-long-log", await first_run(stage, run))
+
+
 async def cancelled(stage: Stage) -> None:
     stage.script.before["judge"] = lambda _: takes(600)
     run = await stage.start(a_request())
@@ -417,6 +425,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     proofread,
     leases,
     continuing,
+    long_log,
     cancelled,
     finished_early,
     rejected,

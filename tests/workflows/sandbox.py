@@ -9,6 +9,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 PASSED_THROUGH = (
     "activities",
     "workflows.types",
+    "workflows.event_types",
     "pydantic",
     "pydantic_core",
     "annotated_types",

@@ -24,7 +24,7 @@ async def test_auto_goes_on_as_the_mode_it_chose_under_the_same_id(
     assert progress.mode == chosen
     assert progress.chosen_because == "because the script says so"
     events = await run.events()
-    assert next(e for e in events if e.type == "mode").data == {"mode": chosen}
+    assert next(e for e in events if e.type == "mode_chosen").data["mode"] == chosen
     assert [e.seq for e in events] == list(range(1, len(events) + 1))
 
 

@@ -47,7 +47,7 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
     written = {c.step.section: c.paid for c in stage.fakes.of("long_writer")}
     assert written == {"s1": True, "s2": False, "s3": True}
     assert all(section.claims for section in report.sections)
-    assert [e.type for e in await run.events()].count("finished") == 1
+    assert [e.type for e in await run.events()].count("complete") == 1
 
 
 async def test_a_section_is_written_while_others_are_still_researched(stage: Stage) -> None:

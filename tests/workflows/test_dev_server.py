@@ -114,7 +114,7 @@ async def test_a_cancel_at_any_moment_leaves_one_report_and_no_section_at_work(l
         report = await run.report()
         assert (report.stop_reason == "cancelled") == cancelled, number
         assert report.executive_summary
-        assert [e.type for e in await run.events()].count("finished") == 1, number
+        assert [e.type for e in await run.events()].count("complete") == 1, number
         for section in (await run.progress()).sections:
             if section.workflow_id:
                 child = await live.client.get_workflow_handle(section.workflow_id).describe()

@@ -29,7 +29,7 @@ async def ended(stage: Stage, mode: str, stop: StopReason, **request: Any) -> Ou
     assert report.sections
     if stop != "sufficient_evidence":
         assert any(STOPPED[stop] in text for text in report.limitations)
-    assert [e.type for e in await run.events()].count("finished") == 1
+    assert [e.type for e in await run.events()].count("complete") == 1
     assert outcome.answered == (outcome.verified_claims > 0)
     within_limits(await run.budget())
     return outcome
@@ -134,7 +134,7 @@ async def test_finished_by_reviewer(stage: Stage, mode: str) -> None:
     outcome = await run.outcome()
     assert outcome.stop_reason == "finished_by_reviewer"
     assert outcome.verified_claims > 0
-    assert [e.type for e in await run.events()].count("finished") == 1
+    assert [e.type for e in await run.events()].count("complete") == 1
 
 
 @every_mode

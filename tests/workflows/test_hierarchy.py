@@ -78,7 +78,7 @@ async def test_the_best_result_is_kept_and_not_the_latest(stage: Stage) -> None:
     assert kept.confidence == 0.7
     assert "gap-1-" in kept.evidence[0].evidence_id
     events = await stage.child(run, "s1").events()
-    assert [event.data["attempt"] for event in events if event.type == "best_attempt"] == ["2"]
+    assert [event.data["attempt"] for event in events if event.type == "best_attempt"] == [2]
     # what the best attempt rests on is what the report cites
     assert all("gap-1-" in ref.evidence_id for ref in report.references[:2])
     assert report.confidence <= 0.7

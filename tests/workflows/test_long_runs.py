@@ -53,7 +53,7 @@ async def test_a_loop_that_continues_as_new_ends_as_one_that_does_not(stage: Sta
     assert report.methodology.tokens == whole_report.methodology.tokens
     events = await run.events()
     assert [e.seq for e in events] == list(range(events[0].seq, events[-1].seq + 1))
-    assert [e.type for e in events].count("finished") == 1
+    assert [e.type for e in events].count("complete") == 1
 
 
 async def test_what_was_said_survives_continuing_as_new(stage: Stage) -> None:
@@ -88,7 +88,7 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
     assert abs((decided - begun).total_seconds() - 10 * DAY) < 120, "the time-out did not begin anew"
     assert [d.action for d in report.methodology.approvals] == ["timed_out_approved"]
     assert (await run.budget()).elapsed_seconds < 600
-    asked = [e for e in await run.events() if e.type == "approval_required"]
+    asked = [e for e in await run.events() if e.type == "awaiting_approval"]
     assert len(asked) <= 1
 
 
@@ -203,4 +203,4 @@ async def test_a_worker_without_memory_makes_the_same_run(tmp_path: Path, mode: 
         outcome, report, run = await Stage(env.client, fakes, env).play(a_request(mode))
         assert outcome.stop_reason == "sufficient_evidence"
         assert report.references
-        assert [e.type for e in await run.events()].count("finished") == 1
+        assert [e.type for e in await run.events()].count("complete") == 1

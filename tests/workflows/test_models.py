@@ -45,7 +45,7 @@ async def test_half_an_hour_without_a_model_ends_well(stage: Stage) -> None:
     budget = await run.budget()
     assert budget.elapsed_seconds < 600
     assert budget.used.calls == len(stage.fakes.paid()) + sum(
-        1 for e in await run.events() if e.type == "model_failed"
+        1 for e in await run.events() if e.type == "error"
     )
     assert said_of_steps(report, "model_did_not_answer") == ["judge"]
 

@@ -118,5 +118,5 @@ async def test_auto_continues_as_whatever_mode_was_chosen_and_says_why(stage: St
     assert outcome.verified_claims > 0
     progress = await run.progress()
     assert (progress.mode, progress.chosen_because) == (mode, "because the script says so")
-    chosen = [event for event in await run.events() if event.type == "mode"]
+    chosen = [event for event in await run.events() if event.type == "mode_chosen"]
     assert [event.data["mode"] for event in chosen] == [mode]

@@ -141,7 +141,7 @@ async def holds(stage: Stage, run: Run, stop: str, seed: int) -> None:
     assert report.stop_reason == stop, seed
     assert report.executive_summary.strip(), seed
     assert report.title, seed
-    assert [e.type for e in await run.events()].count("finished") == 1, seed
+    assert [e.type for e in await run.events()].count("complete") == 1, seed
     assert progress.phase == "done", seed
     budget = progress.budget
     assert budget.reserved_tokens == 0, seed

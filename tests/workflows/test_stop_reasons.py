@@ -24,7 +24,7 @@ async def ended(stage: Stage, stop: StopReason, **request: Any) -> Outcome:
     assert report.sections
     if stop != "sufficient_evidence":
         assert any(STOPPED[stop] in text for text in report.limitations)
-    assert [e.type for e in await run.events()].count("finished") == 1
+    assert [e.type for e in await run.events()].count("complete") == 1
     assert outcome.answered == (outcome.verified_claims > 0)
     limits = progress.budget.limits
     if limits.max_tokens is not None:

@@ -156,7 +156,7 @@ async def test_a_looping_manager_is_ended_by_the_plans_it_may_make(stage: Stage)
     assert len(stage.fakes.searches) == 1
     assert len(stage.fakes.of("judge")) == 1
     replans = [event.data["resets"] for event in await run.events() if event.type == "replanning"]
-    assert replans == ["1", "2", "3"]
+    assert replans == [1, 2, 3]
     assert len(stage.fakes.of("manager")) <= 3 * (STALLS + 1) + 2
 
 
@@ -236,7 +236,7 @@ async def test_events_name_the_members_and_there_is_one_end(stage: Stage) -> Non
     members = [event.data["member"] for event in events if event.type == "turn"]
     assert set(members) <= set(MEMBERS)
     assert members[-1] == "reporter"
-    assert [event.type for event in events].count("finished") == 1
+    assert [event.type for event in events].count("complete") == 1
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -264,7 +264,7 @@ async def test_whatever_a_manager_says_the_run_ends_within_its_limits_with_a_rep
     assert budget.used.tokens <= tokens
     assert budget.iterations <= 10
     assert report.stop_reason == outcome.stop_reason
-    assert [event.type for event in await run.events()].count("finished") == 1
+    assert [event.type for event in await run.events()].count("complete") == 1
 
 
 def test_the_rotation_gives_the_hypothesizer_a_turn_only_where_candidates_are_named() -> None:

@@ -25,6 +25,8 @@ from workflows.steps.writing import NO_GATES, NO_PAID_CALLS, WritingSteps
 
 LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
+EVENTS_ROOM = 48 * 1024
+"""Bytes of events in one report to the parent."""
 COMPLETE: tuple[StopReason, ...] = ("sufficient_evidence",)
 """Stop reasons after which a section is complete."""
 
@@ -93,6 +95,7 @@ class ParentLink:
             by_role=self.context.budget.by_role,
             spent_microusd=self.context.budget.spent_microusd,
             workflow_id=self.context.run_id,
+            events=self.events.unreported(EVENTS_ROOM),
         )
         self._report = asyncio.create_task(self._signal_parent("section_report", progress))
 
@@ -103,9 +106,9 @@ class ParentLink:
         draft = None
         if job.write_draft and stop not in NO_GATES:
             draft = await writing.write_report(job.section, stop not in NO_PAID_CALLS)
-        findings = self._findings(stop, writing, draft)
         self.events.set_phase("done", stop.replace("_", " "))
-        self.events.emit_event("finished", state.control.message, stop_reason=stop)
+        self.events.emit_event("complete", state.control.message, stop_reason=stop)
+        findings = self._findings(stop, writing, draft)
         return Outcome(
             run_id=self.context.run_id,
             stop_reason=stop,
@@ -138,6 +141,7 @@ class ParentLink:
             confidence=judged.confidence if judged else 0.0,
             scores=judged.scores if judged else {},
             draft=draft,
+            events=self.events.unreported(EVENTS_ROOM),
             models=tuple(state.models),
             prompt_versions=tuple(state.prompt_versions),
             notes=tuple(state.notes),
@@ -150,6 +154,7 @@ class ParentLink:
         try:
             await workflow.get_external_workflow_handle(job.parent_id).signal(signal, payload)
         except FailureError as error:
-            self.events.emit_event("parent_gone", f"the parent run could not be reached: {error}")
+            message = f"the parent run could not be reached: {error}"
+            self.events.emit_event("error", message, kind="parent_gone")
             return False
         return True

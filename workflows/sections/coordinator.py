@@ -164,7 +164,8 @@ class SectionCoordinator:
     def accept_report(self, progress: SectionProgress) -> None:
         """A section reports its progress."""
         if progress.id in self._running:
-            self.context.state.sections[progress.id] = progress
+            self.run.events.adopt_events(progress.id, progress.events)
+            self.context.state.sections[progress.id] = progress.model_copy(update={"events": ()})
 
     async def forward(self, signal: str, payload: Steer | AddSource | None = None) -> None:
         """Send a signal to every running section."""
@@ -189,5 +190,5 @@ class SectionCoordinator:
             await (handle.signal(signal) if payload is None else handle.signal(signal, payload))
         except FailureError as error:
             self.run.events.emit_event(
-                "section_gone", f"{section} could not be reached: {error}", section_id=section
+                "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section
             )

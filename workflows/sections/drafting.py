@@ -191,6 +191,7 @@ class SectionDrafting:
     def _keep(self, section: ReportPlanSection, draft: SectionDraft) -> None:
         """Store a draft; sections written after it may see its claims."""
         self.context.state.drafts[section.id] = self.results.planned(section, draft)
+        self.run.events.stream_draft(section.id, draft)
         self.context.state.written += draft_claims(section.id, draft)
 
     # the pass over all drafts

@@ -53,7 +53,9 @@ class SectionResearch:
                 report_outline=outline,
             )
         )
-        run.events.emit_event("planned", f"{len(outline)} sections", plan_hash=state.plan_hash)
+        run.events.emit_event(
+            "planned", f"{len(outline)} sections", sections=len(outline), plan_hash=state.plan_hash
+        )
 
     async def research_all(self) -> StopReason:
         """One child a section, at most `max_parallel_sections` at once."""

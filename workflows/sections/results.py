@@ -135,7 +135,7 @@ class SectionResults:
             self.events.add_statement(statement)
         draft = rename_evidence(findings.draft, merged.kept_as) if findings.draft else None
         state.findings[section.id] = findings.model_copy(
-            update={"evidence": (), "works": (), "searches": (), "notes": (), "draft": draft}
+            update={"evidence": (), "works": (), "searches": (), "notes": (), "events": (), "draft": draft}
         )
         state.sections[section.id] = state.sections[section.id].model_copy(
             update={
@@ -147,7 +147,15 @@ class SectionResults:
                 "note": note,
             }
         )
-        self.events.emit_event("section_done", f"{section.title}: {note}", section_id=section.id)
+        self.events.adopt_events(section.id, findings.events)
+        self.events.emit_event(
+            "section_complete",
+            f"{section.title}: {note}",
+            section_id=section.id,
+            status=findings.status,
+            evidence=len(findings.evidence),
+            iterations=findings.iterations,
+        )
 
 
 def rename_evidence(draft: SectionDraft, names: Mapping[str, str]) -> SectionDraft:

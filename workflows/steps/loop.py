@@ -64,8 +64,14 @@ class ResearchLoop:
         context, loop = self.context, self.context.state.loop
         if context.history_is_long() and loop.iteration > 0:
             await context.continue_as_new()
+        await self.events.store_older_events()
         loop.last, loop.iteration = "start", loop.iteration + 1
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         context.budget.iterations = loop.iteration
-        self.events.emit_event("iteration", f"iteration {loop.iteration} of {loop.max_iterations}")
+        self.events.emit_event(
+            "looping",
+            f"iteration {loop.iteration} of {loop.max_iterations}",
+            iteration=loop.iteration,
+            max_iterations=loop.max_iterations,
+        )
         self.parent.report_progress()

@@ -290,7 +290,7 @@ class ModelSteps:
                 raise
             failed, _ = model_failure(error)
             name = role.replace("_", " ")
-            self.events.emit_event("step_failed", f"{name}: {failed}", role=role)
+            self.events.emit_event("error", f"{name}: {failed}", kind="step_failed", role=role)
             self.events.add_limitation("step_failed", step=name, reason=str(failed))
             if default is None:
                 raise failed from error
@@ -302,7 +302,9 @@ class ModelSteps:
     ) -> O:
         """Record that the model failed, and execute the step without one."""
         name = role.replace("_", " ")
-        self.events.emit_event("model_failed", f"{name}: {failed}", category=failed.category, role=role)
+        self.events.emit_event(
+            "error", f"{name}: {failed}", kind="model_failed", category=failed.category, role=role
+        )
         self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
         if default is None:
             raise failed
@@ -320,7 +322,7 @@ class ModelSteps:
         before = control.phase
         message = f"the model is down; next attempt in {seconds:g} s"
         self.events.set_phase("waiting_for_model", message)
-        self.events.emit_event("waiting_for_model", message)
+        self.events.emit_event("waiting_for_model", message, seconds=seconds)
         waited = await self.pause_for(seconds, "the model is down")
         self.events.set_phase(before, "calling the model again")
         return waited

@@ -31,6 +31,10 @@ class Preparation:
         state, request = self.context.state, self.context.request
         if state.prepared is None or state.parsed is None:
             self.events.set_phase("starting", "reading the question")
+            if state.job is None:
+                question, mode = request.question, request.mode
+                self.events.emit_event("started", question, question=question, mode=mode)
+            self.events.emit_event("analyzing", "reading the question")
             state.prepared = await self.prepare("general" if request.profile == "auto" else request.profile)
             self.models.reserve_for_writing()
             self._check_mode()
@@ -38,7 +42,13 @@ class Preparation:
             if request.profile == "auto" and state.parsed.profile != self.context.profile.name:
                 state.prepared = await self.prepare(state.parsed.profile)
             state.chosen_because = state.parsed.rationale
-            self.events.emit_event("understood", state.parsed.rationale or state.parsed.improved_query)
+            self.events.emit_event(
+                "analysis_complete",
+                state.parsed.rationale or state.parsed.improved_query,
+                profile=state.parsed.profile,
+                entities=len(state.parsed.key_entities),
+                questions=len(state.parsed.research_questions),
+            )
             self._report_missing_sources()
         if state.job is None:
             self.models.reserve_for_writing()

@@ -55,7 +55,13 @@ class Publisher:
         self.events.set_phase(
             "done", f"{published.verified_claims} verified claims; {stop.replace('_', ' ')}"
         )
-        self.events.emit_event("finished", self.context.state.control.message, stop_reason=stop)
+        self.events.emit_event(
+            "complete",
+            self.context.state.control.message,
+            stop_reason=stop,
+            claims=published.verified_claims,
+            references=len(published.report.references),
+        )
         return Outcome(
             run_id=self.context.run_id,
             stop_reason=stop,

@@ -103,7 +103,7 @@ class ResearchSteps:
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
-            self.events.emit_event("gap", gap)
+            self.events.emit_event("gap", gap, gap=gap)
 
     async def select_tools(self, per_gap: int | None = None, *, use_model: bool = True) -> None:
         """Choose searches that may close the gaps, at most `per_gap` for each (None: the request's limit)."""
@@ -136,9 +136,10 @@ class ResearchSteps:
         new, reflect on why."""
         state, loop = self.context.state, self.context.state.loop
         size = at_once or max(len(state.tasks), 1)
-        self.events.set_phase(
-            "searching", f"{len(state.tasks)} searches, {min(size, len(state.tasks))} at once"
-        )
+        message = f"{len(state.tasks)} searches, {min(size, len(state.tasks))} at once"
+        self.events.set_phase("searching", message)
+        sources = ", ".join(dict.fromkeys(task.agent for task in state.tasks))
+        self.events.emit_event("searching", message, searches=len(state.tasks), sources=sources)
         statuses, new = list[SearchStatus](), 0
         for first in range(0, len(state.tasks), size):
             if first and self._must_end():
@@ -160,7 +161,9 @@ class ResearchSteps:
     async def judge(self, *, observe_ahead: bool = True) -> None:
         """Judge the evidence. In a mode with observations another iteration usually follows the first
         verdict, so its observation is made at the same time."""
-        self.events.set_phase("judging", f"judging {len(self.context.state.evidence)} items")
+        items = len(self.context.state.evidence)
+        self.events.set_phase("judging", f"judging {items} items")
+        self.events.emit_event("judging", f"judging {items} items", items=items)
         self.context.state.loop.last = "judge"
         if observe_ahead and self._should_observe_ahead():
             await self._judge_and_observe_ahead()
@@ -287,4 +290,10 @@ class ResearchSteps:
         state.relevant = list(dict.fromkeys([*relevant, *state.relevant]))[:RELEVANT_KEPT]
         state.screened = max(state.screened, judged.shown)
         scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
-        self.events.emit_event("judged", f"confidence {judged.confidence:.2f}; {scores}")
+        self.events.emit_event(
+            "judge_complete",
+            f"confidence {judged.confidence:.2f}; {scores}",
+            confidence=judged.confidence,
+            scores=judged.scores,
+            gaps=len(judged.gaps),
+        )

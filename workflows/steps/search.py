@@ -63,11 +63,16 @@ class SearchSteps:
         state.evidence = list(merged.refs)
         state.duplicates += merged.duplicates
         self.events.emit_event(
-            "search",
+            "search_complete",
             f"{record.source}: {record.status}, {record.kept} kept of {record.hits}",
             source=record.source,
             query=record.query,
             status=record.status,
+            hits=record.hits,
+            kept=record.kept,
+            new=len(merged.new_ids),
+            seconds=record.seconds,
+            attempts=record.attempts,
         )
         return len(merged.new_ids)
 

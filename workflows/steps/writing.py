@@ -52,6 +52,7 @@ class WritingSteps:
         if not evidence or state.prepared is None:
             return empty
         self.events.set_phase("writing", f"writing from {len(evidence)} items")
+        self.events.emit_event("synthesizing", f"writing from {len(evidence)} items", items=len(evidence))
         step = WriteInput(
             **self.context.step_inputs(),
             section_id=section.id,
@@ -60,9 +61,11 @@ class WritingSteps:
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.hypotheses),
         )
-        return await self.models.execute(
+        draft = await self.models.execute(
             "writer", ThinkActivities.write_report, step, empty, writing=True, use_model=use_model
         )
+        self.events.stream_draft(section.id, draft)
+        return draft
 
 
 class CandidateSteps:
@@ -96,6 +99,7 @@ class CandidateSteps:
         if state.named or state.stop_reason == "rejected_by_reviewer":
             return
         self.events.set_phase("hypothesising", "naming candidates")
+        self.events.emit_event("hypothesizing", "naming candidates", items=len(self.writing.citable()))
         step = HypothesisInput(
             **self.context.step_inputs(),
             evidence=shown(self.writing.citable(), WRITER_ITEMS),

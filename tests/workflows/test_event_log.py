@@ -1,0 +1,112 @@
+"""The event log: typed, whole across continue-as-new, and one order for a run and its sections."""
+
+import asyncio
+import random
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from pydantic import ValidationError
+from temporalio.client import Client
+
+from activities.evidence_store import EvidenceStore
+from activities.settings import Settings
+from client.runs.errors import NoAnswer
+from client.runs.events import read_events
+from tests.workflows.conftest import PATIENCE, Run, Stage, a_request, a_worker
+from tests.workflows.fakes import Fakes
+from workflows.event_types import DATA, RENAMED, AgentEvent, EventType, JudgeComplete, SearchComplete
+from workflows.types import EventLogView
+
+STORY = {
+    *(
+        "started",
+        "analyzing",
+        "analysis_complete",
+        "planned",
+        "section_started",
+        "looping",
+        "gap",
+        "searching",
+    ),
+    *(
+        "search_complete",
+        "judging",
+        "judge_complete",
+        "stopping",
+        "section_complete",
+        "streaming",
+        "complete",
+    ),
+}
+"""What the log of any deep run tells."""
+
+
+def settings_of(stage: Stage, folder: Path) -> Settings:
+    return Settings(home=folder, store_url=str(folder / "evidence"))
+
+
+async def log_after(stage: Stage, run: Run, folder: Path, after: int = 0) -> list[AgentEvent]:
+    """The events above a number. The server that skips time loses a query that meets the end of a run."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with suppress(NoAnswer):
+                return await read_events(stage.client, settings_of(stage, folder), run.handle.id, after)
+
+
+def test_every_type_has_data_and_every_earlier_type_a_name() -> None:
+    assert set(DATA) == set(get_args(EventType))
+    assert set(RENAMED.values()) <= set(DATA)
+
+
+def test_an_event_of_an_earlier_version_is_read() -> None:
+    event = AgentEvent.model_validate(
+        {"seq": 1, "type": "search", "message": "m", "data": {"source": "pubmed", "other": "x"}}
+    )
+    assert (event.type, event.data) == ("search_complete", {"source": "pubmed"})
+    with pytest.raises(ValidationError):
+        AgentEvent.model_validate({"seq": 1, "type": "unheard of", "message": "m"})
+
+
+async def test_the_events_of_a_deep_run_tell_its_whole_story(stage: Stage, tmp_path: Path) -> None:
+    stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 3, 2
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    events = await log_after(stage, run, tmp_path)
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert {event.type for event in events} >= STORY
+    assert [event.type for event in events].count("complete") == 1
+    sections = {event.section for event in events if event.type == "judge_complete"}
+    assert sections == {"s1", "s2", "s3"}
+    searches = [event.details for event in events if event.type == "search_complete"]
+    assert all(isinstance(found, SearchComplete) and found.source and found.status for found in searches)
+    verdicts = [event.details for event in events if event.type == "judge_complete"]
+    assert all(isinstance(found, JudgeComplete) and found.scores for found in verdicts)
+    rounds = Counter(event.section for event in events if event.type == "looping")
+    assert rounds == {"s1": 2, "s2": 2, "s3": 2}
+
+
+async def test_a_follower_that_is_away_gets_each_event_once_across_continue_as_new(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    async with a_worker(temporal_client, fakes, queue="event-log"):
+        await follow_at_random(Stage(temporal_client, fakes, queue="event-log"), tmp_path)
+
+
+async def follow_at_random(stage: Stage, tmp_path: Path) -> None:
+    """A run that continues as new several times, and a follower that is away half of the time."""
+    stage.script.sufficient_at = 12
+    run = await stage.start(a_request(limits={"max_iterations": 12}, history_events=60), "event-log")
+    chance, seen = random.Random(5), list[AgentEvent]()
+    while not seen or seen[-1].type != "complete":
+        if chance.random() < 0.5:  # else the follower is away
+            seen += await log_after(stage, run, tmp_path, seen[-1].seq if seen else 0)
+        await asyncio.sleep(0.05)
+    await run.outcome()
+    log: EventLogView = await run.handle.query("event_log", result_type=EventLogView)
+    assert log.stored, "the run did not continue as new with a long log"
+    assert [event.seq for event in seen] == list(range(1, log.last_seq + 1))
+    assert await log_after(stage, run, tmp_path) == seen

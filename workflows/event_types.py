@@ -1,0 +1,308 @@
+"""The closed set of events: each type with the data it carries.
+
+The thirteen types of the system this one re-thinks come first, then those for people, sections and budgets.
+Every field has a default, so that an event recorded by an earlier version can be read.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+
+from activities.types import Frozen
+
+EventType = Literal[
+    "started",
+    "searching",
+    "search_complete",
+    "judging",
+    "judge_complete",
+    "looping",
+    "hypothesizing",
+    "analyzing",
+    "analysis_complete",
+    "synthesizing",
+    "streaming",
+    "complete",
+    "error",
+    "mode_chosen",
+    "planned",
+    "awaiting_approval",
+    "approved",
+    "rejected",
+    "section_started",
+    "section_complete",
+    "gap",
+    "budget",
+    "paused",
+    "resumed",
+    "steered",
+    "source_added",
+    "finishing",
+    "stopping",
+    "waiting_for_model",
+    "turn",
+    "managed",
+    "replanning",
+    "best_attempt",
+    "ignored",
+    "cancelled",
+]
+
+
+class EventData(Frozen):
+    """Base of the data of all events: no field beyond those that are declared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NoData(EventData):
+    """The type says everything."""
+
+
+class Started(EventData):
+    question: str = ""
+    mode: str = ""
+
+
+class ModeChosen(EventData):
+    mode: str = ""
+    reason: str = ""
+
+
+class AnalysisComplete(EventData):
+    profile: str = ""
+    entities: int = 0
+    questions: int = 0
+
+
+class Searching(EventData):
+    searches: int = 0
+    sources: str = ""
+    """Names, separated by commas."""
+
+
+class SearchComplete(EventData):
+    source: str = ""
+    query: str = ""
+    status: str = ""
+    hits: int = 0
+    kept: int = 0
+    new: int = 0
+    """Works that no earlier search had found."""
+    seconds: float = 0.0
+    attempts: int = 0
+
+
+class Items(EventData):
+    items: int = 0
+    """Works that the step works on."""
+
+
+class JudgeComplete(EventData):
+    confidence: float = 0.0
+    scores: Mapping[str, float] = Field(default_factory=dict)
+    """Criterion -> score, 0 to 10."""
+    gaps: int = 0
+
+
+class Looping(EventData):
+    iteration: int = 0
+    max_iterations: int = 0
+
+
+class Streaming(EventData):
+    section_id: str = ""
+    paragraph: int = 0
+    text: str = ""
+
+
+class Complete(EventData):
+    stop_reason: str = ""
+    claims: int = 0
+    references: int = 0
+
+
+class Failed(EventData):
+    kind: str = ""
+    """`step_failed`, `model_failed`, `parent_gone` or `section_gone`."""
+    role: str = ""
+    category: str = ""
+    section_id: str = ""
+
+
+class Planned(EventData):
+    sections: int = 0
+    plan_hash: str = ""
+    by: str = ""
+    """Who edited the plan; empty for the plan as it was proposed."""
+
+
+class AwaitingApproval(EventData):
+    gate: str = ""
+
+
+class Decided(EventData):
+    gate: str = ""
+    action: str = ""
+    by: str = ""
+    note: str = ""
+
+
+class SectionStarted(EventData):
+    section_id: str = ""
+
+
+class SectionComplete(EventData):
+    section_id: str = ""
+    status: str = ""
+    evidence: int = 0
+    iterations: int = 0
+
+
+class Gap(EventData):
+    gap: str = ""
+
+
+class BudgetChanged(EventData):
+    tokens: int = 0
+    cost_usd: float = 0.0
+    seconds: float = 0.0
+    iterations: int = 0
+
+
+class Steered(EventData):
+    text: str = ""
+
+
+class SourceAdded(EventData):
+    source: str = ""
+
+
+class Stopping(EventData):
+    stop_reason: str = ""
+
+
+class Waiting(EventData):
+    seconds: float = 0.0
+
+
+class Turn(EventData):
+    """A member of a team, or a node of a graph, begins."""
+
+    member: str = ""
+    instruction: str = ""
+    overruled: str = ""
+    """Why code decided otherwise than the manager; empty when it did not."""
+
+
+class Managed(EventData):
+    """What the manager of a team decided."""
+
+    next_speaker: str = ""
+    instruction: str = ""
+
+
+class Replanning(EventData):
+    resets: int = 0
+
+
+class BestAttempt(EventData):
+    attempt: int = 0
+    """The iteration whose result is kept."""
+
+
+class Ignored(EventData):
+    signal: str = ""
+    gate: str = ""
+
+
+DATA: Mapping[EventType, type[EventData]] = {
+    "started": Started,
+    "searching": Searching,
+    "search_complete": SearchComplete,
+    "judging": Items,
+    "judge_complete": JudgeComplete,
+    "looping": Looping,
+    "hypothesizing": Items,
+    "analyzing": NoData,
+    "analysis_complete": AnalysisComplete,
+    "synthesizing": Items,
+    "streaming": Streaming,
+    "complete": Complete,
+    "error": Failed,
+    "mode_chosen": ModeChosen,
+    "planned": Planned,
+    "awaiting_approval": AwaitingApproval,
+    "approved": Decided,
+    "rejected": Decided,
+    "section_started": SectionStarted,
+    "section_complete": SectionComplete,
+    "gap": Gap,
+    "budget": BudgetChanged,
+    "paused": NoData,
+    "resumed": NoData,
+    "steered": Steered,
+    "source_added": SourceAdded,
+    "finishing": NoData,
+    "stopping": Stopping,
+    "waiting_for_model": Waiting,
+    "turn": Turn,
+    "managed": Managed,
+    "replanning": Replanning,
+    "best_attempt": BestAttempt,
+    "ignored": Ignored,
+    "cancelled": NoData,
+}
+"""Type -> the model of its data."""
+
+RENAMED: Mapping[str, EventType] = {
+    "understood": "analysis_complete",
+    "mode": "mode_chosen",
+    "iteration": "looping",
+    "search": "search_complete",
+    "judged": "judge_complete",
+    "finished": "complete",
+    "section_done": "section_complete",
+    "section_gone": "error",
+    "parent_gone": "error",
+    "step_failed": "error",
+    "model_failed": "error",
+    "approval_required": "awaiting_approval",
+    "decision": "approved",
+    "plan_edited": "planned",
+    "budget_extended": "budget",
+    "cancelling": "cancelled",
+}
+"""Types in the states of runs that an earlier version began -> their types now."""
+
+
+class AgentEvent(Frozen):
+    """Query `events`: one thing that happened in a run, or in one of its sections."""
+
+    seq: int
+    """Position in the run's log, from 1."""
+    type: EventType
+    message: str
+    iteration: int = 0
+    section: str = ""
+    """Id of the section in which it happened; empty for the run itself."""
+    data: Mapping[str, JsonValue] = Field(default_factory=dict)
+    """The fields of `DATA[type]`."""
+    timestamp: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_earlier(cls, given: object) -> object:
+        """Accept an event of an earlier version: its type renamed, unknown data left out."""
+        if not isinstance(given, dict):
+            return given
+        type_ = RENAMED.get(given.get("type", ""), given.get("type"))
+        model = next((model for known, model in DATA.items() if known == type_), None)
+        data = {k: v for k, v in (given.get("data") or {}).items() if model and k in model.model_fields}
+        return {**given, "type": type_, "data": data}
+
+    @property
+    def details(self) -> EventData:
+        """The data as the model of its type."""
+        return DATA[self.type].model_validate(dict(self.data))
