@@ -35,7 +35,7 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
     """Check server, home, worker, model and sources, and print how to repair what does not work."""
     from rich.text import Text
 
-    from client.runs.display import to_stdout
+    from client.terminal import to_stdout
 
     console = to_stdout()
     found: list[Check] = []

@@ -55,7 +55,7 @@ class GateDialog:
             return
 
     async def _show(self, connection: "Connection", seen: "Progress") -> None:
-        from client.runs.display import plain
+        from client.terminal import plain
 
         click.echo(f"\nThe {seen.waiting_for} waits for your approval.", err=True)
         if seen.waiting_for == "plan":

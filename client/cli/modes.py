@@ -28,7 +28,7 @@ def modes(as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from client.runs.display import to_stdout
+    from client.terminal import to_stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("mode", no_wrap=True)

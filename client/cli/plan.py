@@ -92,7 +92,7 @@ def edit(run: str, file: Path | None, address: str | None) -> None:
 
 def plan_lines(view: "PlanView") -> list[str]:
     """The plan for a person; empty when there is none."""
-    from client.runs.display import plain
+    from client.terminal import plain
 
     if view.plan is None:
         return []

@@ -165,7 +165,7 @@ async def keep(
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
     from client.reports.revise import notice_line
-    from client.runs.display import plain
+    from client.terminal import plain
 
     why = "; ".join(notice_line(notice) for notice in change.notices)
     line = f"[{change.number}] {change.title}: {change.before} -> {change.after}"
@@ -181,7 +181,7 @@ def show(
 ) -> None:
     """Print it for a person."""
     from client.reports.revise import claims_of
-    from client.runs.display import plain
+    from client.terminal import plain
 
     total, asked = len(run.report.references), len(verdicts)
     for change in changed:

@@ -178,7 +178,7 @@ def show_evidence(items: "tuple[EvidenceRef, ...]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from client.runs.display import plain, to_stdout
+    from client.terminal import plain, to_stdout
 
     if not items:
         say("the run has found nothing yet")

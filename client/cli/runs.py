@@ -108,7 +108,8 @@ async def failure(connection: "Connection", run_id: str) -> str:
 
 async def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -> None:
     """Print it for a person."""
-    from client.runs.display import panel, plain, to_stdout
+    from client.runs.display import panel
+    from client.terminal import plain, to_stdout
 
     console = to_stdout()
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
@@ -181,7 +182,7 @@ def show_list(rows: "list[Row]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from client.runs.display import plain, to_stdout
+    from client.terminal import plain, to_stdout
 
     console = to_stdout()
     longest = max(len(row.run_id) for row in rows)
@@ -236,8 +237,9 @@ def events(run: str, after: int, as_json: bool, address: str | None) -> None:
     """Print what happened in a run, one event a line (`--json`: one JSON object a line)."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.runs.display import event_line, plain
+        from client.runs.display import event_line
         from client.runs.events import read_events
+        from client.terminal import plain
 
         await patient_progress(connection, run_id)
         for event in await read_events(connection.client, load_settings(), run_id, after):

@@ -34,7 +34,7 @@ def sources(as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from client.runs.display import to_stdout
+    from client.terminal import to_stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("source", no_wrap=True, min_width=max(len(option.info.name) for option in found))
@@ -131,7 +131,7 @@ def search(
 
 def show_result(result: "SearchResult", *, as_json: bool) -> None:
     """Print what a search brought."""
-    from client.runs.display import plain
+    from client.terminal import plain
 
     if as_json:
         print_json(

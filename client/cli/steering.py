@@ -199,7 +199,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.cli.runs import patient_progress
-        from client.runs.display import plain
+        from client.terminal import plain
         from workflows.types import ChooseCandidates
 
         if keep:
@@ -223,7 +223,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
 
 def candidate_line(candidate: "Candidate") -> str:
     """A candidate on one line."""
-    from client.runs.display import plain
+    from client.terminal import plain
 
     mechanism = candidate.proposed_mechanism or candidate.mechanism
     count = len(candidate.support)

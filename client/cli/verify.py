@@ -97,7 +97,7 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
     from activities.report.formats.statements import sentence
     from activities.report.markdown_check import check_markdown
     from client.reports.parcel import BadParcel, read_markdown
-    from client.runs.display import plain
+    from client.terminal import plain
 
     try:
         found = check_markdown(read_markdown(Path(target)))
@@ -146,7 +146,7 @@ async def _stored_lines(settings: "Settings", report: "Report") -> list[Mapping[
 
 
 def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
-    from client.runs.display import plain
+    from client.terminal import plain
 
     for bearer in found.bearers:
         state = "holds" if bearer.holds else "FAILS"

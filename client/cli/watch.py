@@ -113,7 +113,7 @@ async def show_ended(
     """Save the report, and print the answer and where the report is."""
     from client.reports.answer import answer_of, claims_of
     from client.reports.load import NoReport, ended_report, save_report
-    from client.runs.display import plain
+    from client.terminal import plain
 
     outcome = ended.outcome
     if outcome is None:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from activities.report.schema import Report
 from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
-from client.runs.display import plain, to_stdout
+from client.terminal import plain, to_stdout
 
 WIDTH = 100
 """Columns at most: longer lines are hard to read."""

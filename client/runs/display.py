@@ -18,12 +18,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Progress
 
 SEARCHES_SHOWN = 8
-WIDE = 240
-"""Columns of a table that goes into a pipe or a file."""
 STATUS_STYLE = {
     "ok": "green",
     "empty": "yellow",
@@ -179,11 +178,6 @@ def panel(progress: Progress, extra_seconds: float = 0.0, spinner: Spinner | Non
     return Panel(Group(*parts), title=title, subtitle=Text(progress.run_id, style="dim"), title_align="left")
 
 
-def to_stdout() -> Console:
-    """A console for tables: as wide as the terminal, and wide enough for whole lines where there is none."""
-    return Console() if sys.stdout.isatty() else Console(width=WIDE)
-
-
 def gate_hint(progress: Progress) -> str:
     """How to answer the gate that waits."""
     waits = "wait" if progress.waiting_for == "candidates" else "waits"
@@ -287,8 +281,3 @@ def _grouped(number: int | None) -> str | None:
 
 def _of(used: str | None, limit: str | None) -> str:
     return f"{used} of {limit}" if limit else f"{used}"
-
-
-def plain(text: str) -> str:
-    """Text on one line that cannot move the cursor, change colours or hide what follows."""
-    return "".join(c for c in " ".join(text.split()) if c.isprintable())

@@ -28,11 +28,12 @@ from client.connection import Connection, NoConnection
 from client.embedded.home import Places
 from client.embedded.locks import is_held
 from client.embedded.server import bring_up, look, serve
-from client.runs.display import Display, gate_hint, plain
+from client.runs.display import Display, gate_hint
 from client.runs.errors import NoAnswer, NoSuchRun
 from client.runs.events import read_events
 from client.runs.query import progress
 from client.runs.sections import with_sections
+from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
 
