@@ -47,7 +47,7 @@ async def test_half_an_hour_without_a_model_ends_well(stage: Stage) -> None:
     assert budget.used.calls == len(stage.fakes.paid()) + sum(
         1 for e in await run.events() if e.type == "error"
     )
-    assert said_of_steps(report, "model_did_not_answer") == ["judge"]
+    assert "judge" in said_of_steps(report, "model_did_not_answer")
 
 
 async def test_a_run_that_waits_for_its_model_goes_on_when_it_is_back(stage: Stage) -> None:

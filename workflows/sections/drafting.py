@@ -202,6 +202,7 @@ class SectionDrafting:
         drafts = {name: planned.draft for name, planned in state.drafts.items() if planned.draft.paragraphs}
         if state.compared or len(drafts) < 2:
             return
+        await self._boundary(use_model)
         for name, draft in (await self._proofread(drafts, use_model)).drafts.items():
             if name in drafts:
                 state.drafts[name] = state.drafts[name].model_copy(update={"draft": draft})
