@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.modes import WORKFLOW_OF_MODE
+from workflows.modes import MODES, WORKFLOW_OF_MODE
 from workflows.run import Run
 from workflows.state import RunState
 
@@ -44,9 +44,21 @@ class AutoResearch(ResearchHandlers):
         await self._continue_as(mode)
 
     async def _continue_as(self, mode: Mode) -> NoReturn:
-        request, state = self.research.request, self.research.state
+        request, state = self._with_defaults(mode), self.research.state
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(
             workflow=WORKFLOW_OF_MODE[mode],
             args=[request.model_copy(update={"mode": mode}), state.carried()],
         )
+
+    def _with_defaults(self, mode: Mode) -> ResearchRequest:
+        """The request with the mode's own defaults for limits that nobody set; what was added to the budget
+        meanwhile stays added."""
+        request, budget = self.research.request, self.research.context.budget
+        own = {name: value for name, value in MODES[mode].defaults.items() if name in request.open_limits}
+        added = budget.limits.max_iterations - request.limits.max_iterations
+        limits = request.limits.model_copy(update=own)
+        budget.limits = budget.limits.model_copy(
+            update={**own, "max_iterations": limits.max_iterations + added}
+        )
+        return request.model_copy(update={"limits": limits, "open_limits": ()})

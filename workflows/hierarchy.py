@@ -22,21 +22,8 @@ from workflows.sections.drafting import SectionDrafting
 from workflows.sections.research import SectionResearch
 from workflows.sections.results import SectionResults
 from workflows.state import RunState
-from workflows.steps.writing import NO_PAID_CALLS
 
 SUB_TEAM = "SubTeamResearch"
-
-
-def _writing_roles(request: ResearchRequest, state: RunState) -> tuple[Role, ...]:
-    """One proofreading pass, or a call for each section that has no draft yet."""
-    if request.writer == "proofreader":
-        return ("proofreader",)
-    planned = len(state.plan.report_outline) if state.plan else request.limits.max_sections
-    writer: Role = "long_writer"
-    return (writer,) * (planned - len(state.drafts))
-
-
-TRAITS = ModeTraits("hierarchical", _writing_roles)
 TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True)
 
 
@@ -48,15 +35,19 @@ class HierarchicalResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS)
+        self.research = Run(request, state, ModeTraits("hierarchical", self._writing_roles))
         self.sections = SectionCoordinator(self.research, SUB_TEAM, "hierarchical")
-        self._results = SectionResults(self.research.context, self.research.events)
-        self._drafting = SectionDrafting(self.research, self._results, self.sections)
-        self._teams = SectionResearch(self.research, self.sections, self._results)
+        results = SectionResults(self.research.context, self.research.events)
+        self._drafting = SectionDrafting(self.research, results, self.sections)
+        self._drafting.parallel = True
+        self._teams = SectionResearch(self.research, self._drafting)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._answer, self._conclude)
+        return await self.research.run_to_completion(self._answer, self._teams.conclude)
+
+    def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
+        return self._drafting.calls_to_write()
 
     async def _answer(self) -> StopReason:
         """Divide the question into tasks, wait for approval if requested, and give each to a sub-team."""
@@ -65,16 +56,6 @@ class HierarchicalResearch(ResearchHandlers):
         if not await self.research.gates.approval_gate("plan", "the plan waits for approval"):
             return "rejected_by_reviewer"
         return await self._teams.research_all()
-
-    async def _conclude(self, stop: StopReason) -> Outcome:
-        """Name candidates, write a section from each sub-team's best result, publish."""
-        use_model = stop not in NO_PAID_CALLS
-        self._results.rank_relevant()
-        await self.research.candidates.settle(use_model)
-        await self._drafting.draft_all(use_model)
-        drafts = self.research.state.drafts
-        sections = tuple(drafts[section.id] for section in self.research.context.outline)
-        return await self.research.publisher.release(sections, stop, self._results.confidence())
 
 
 @workflow.defn

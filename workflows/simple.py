@@ -62,9 +62,10 @@ class SimpleResearch(ResearchHandlers):
         """Choose searches from the first queries that have any left to make."""
         state = self.research.state
         state.steering_read = state.control.steered
+        sources = self.research.searches.sources()[:SOURCES_PER_QUERY]
         for queries in self._queries():
             state.loop.gaps = queries[:QUERIES]
-            await self.research.steps.select_tools(per_gap=SOURCES_PER_QUERY, use_model=False)
+            await self.research.steps.select_tools(per_gap=len(sources), use_model=False)
             if state.tasks:
                 return
 

@@ -68,6 +68,8 @@ class ResearchRequest(Frozen):
     fallbacks: tuple[ModelChoice, ...] = ()
     """Models to try when one is down, in order. Empty: the worker's setting."""
     limits: Limits = Limits()
+    open_limits: tuple[str, ...] = ()
+    """Limits that nobody set: in mode auto, the chosen mode's own defaults replace them."""
     approve: tuple[Gate, ...] = ()
     """Gates that wait for a person."""
     approval_timeout_seconds: float | None = Field(default=None, gt=0)

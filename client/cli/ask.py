@@ -1,5 +1,6 @@
 """`determinator ask`: a question in, a report out."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,23 +22,17 @@ from client.cli.common import (
     run_async,
     say,
 )
+from client.cli.compare import compare
 from client.cli.failures import BadInput
 from client.cli.grouped import GroupedCommand
 from client.cli.modes import ModeName
-from client.cli.request import (
-    AskOptions,
-    build_request,
-    check_hooks,
-    check_mode,
-    check_model,
-    with_enabled_sources,
-)
+from client.cli.request import AskOptions, build_request, checked
 from client.cli.watch import follow_run, show_detached, show_started
 
 GATES = ("plan", "candidates", "report")
 GROUPS = {
     "What to search": ("sources", "library", "also_web", "offline"),
-    "How to answer": ("mode", "profile", "model", "effort", "fallbacks", "wait_for_model", "writer"),
+    "How to answer": ("modes", "profile", "model", "effort", "fallbacks", "wait_for_model", "writer"),
     "Limits": ("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections"),
     "People": ("approve", "approval_timeout", "approval_default"),
     "Output": ("output", "detach", "as_json"),
@@ -68,8 +63,11 @@ GROUPS = {
 )
 @click.option(
     "--mode",
+    "modes",
     type=ModeName(),
-    help="A way of working that `determinator modes` lists; auto (default): what fits the question.",
+    multiple=True,
+    help="A way of working that `determinator modes` lists; auto (default): what fits the question. Several: "
+    "run each and compare them.",
 )
 @click.option(
     "--profile",
@@ -134,6 +132,7 @@ def ask(
     output: Path | None,
     detach: bool,
     offline: bool,
+    modes: tuple[str, ...],
     as_json: bool,
     address: str | None,
     **flags: Any,  # noqa: ANN401 - click hands them over untyped; `AskOptions` names them
@@ -142,10 +141,14 @@ def ask(
 
     Asking the same question with the same settings again joins the run while it is running; once it has
     ended, a new run with an id of its own starts. Ctrl-C detaches; the run continues.
+
+    With several modes each gets a run of its own, and the runs are printed side by side at the end.
     """
     settings = load_settings(offline=offline or None)
     options = AskOptions(**flags)
-    request = build_request(settings, " ".join(question).strip(), options)
+    wanted_modes = tuple(dict.fromkeys(modes)) or (None,)
+    text = " ".join(question).strip()
+    requests = [build_request(settings, text, replace(options, mode=mode)) for mode in wanted_modes]
     if output is not None:
         check_output(output)
 
@@ -156,31 +159,34 @@ def ask(
         from client.runs.destinations import destinations
         from client.runs.start import signing_key, start
 
-        wanted = request
+        wanted = requests
         if address is None and configured() is None:
-            check_mode(settings, wanted)
-            check_hooks(settings)
-            check_model(settings, wanted)
-            wanted = await with_enabled_sources(settings, wanted, named=bool(options.sources))
-            say(await destinations(settings, wanted))
+            wanted = [await checked(settings, request, named=bool(options.sources)) for request in requests]
+            say(await destinations(settings, wanted[0]))
         elif offline:
             raise BadInput(
                 "--offline holds for the embedded worker only; set DETERMINATOR_OFFLINE where the workers of "
                 "the configured server run"
             )
         connection = await connect(settings, address, for_run=True, say=say)
-        started = await start(
-            connection.client,
-            wanted,
-            connection.task_queue,
-            kept=partial(is_kept, settings),
-            indexed=connection.embedded,
-            key=signing_key(settings),
-        )
-        show_started(connection, started, as_json=as_json, detach=detach)
+        runs: list[tuple[str, str]] = []
+        for request in wanted:
+            started = await start(
+                connection.client,
+                request,
+                connection.task_queue,
+                kept=partial(is_kept, settings),
+                indexed=connection.embedded,
+                key=signing_key(settings),
+            )
+            show_started(connection, started, as_json=as_json, detach=detach)
+            runs.append((request.mode, started.run_id))
         if detach:
-            show_detached(started.run_id, as_json=as_json)
+            for _, run_id in runs:
+                show_detached(run_id, as_json=as_json)
             return 0
-        return await follow_run(settings, connection, started.run_id, output=output, as_json=as_json)
+        if len(runs) > 1:
+            return await compare(settings, connection, runs, output=output, as_json=as_json)
+        return await follow_run(settings, connection, runs[0][1], output=output, as_json=as_json)
 
     return run_async(body)

@@ -1,5 +1,6 @@
 """The flags of `ask`, and the request they make."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -105,14 +106,43 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         "writer": options.writer or settings.writer,
         "wait_for_model": options.wait_for_model or settings.wait_for_model,
     }
+    chosen = limits(settings, options)
     try:
         return ResearchRequest.model_validate(
-            {**given, "limits": Limits.model_validate(limits(settings, options))}
+            {
+                **given,
+                "limits": Limits.model_validate({**defaults_of(given["mode"]), **chosen}),
+                "open_limits": open_limits(given["mode"], chosen),
+            }
         )
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise BadInput(f"{where}: {first['msg'].removeprefix('Value error, ')}") from error
+
+
+def defaults_of(mode: str) -> dict[str, int]:
+    """The limits that a mode sets where nobody did."""
+    from workflows.modes import MODES
+
+    return dict(MODES[mode].defaults) if mode in MODES else {}
+
+
+def open_limits(mode: str, chosen: Mapping[str, float]) -> tuple[str, ...]:
+    """The limits that are left to the mode that `auto` will choose."""
+    from workflows.modes import AUTO, TABLE
+
+    names = dict.fromkeys(name for info in TABLE for name in info.defaults)
+    return tuple(name for name in names if name not in chosen) if mode == AUTO else ()
+
+
+async def checked(settings: "Settings", request: "ResearchRequest", *, named: bool) -> "ResearchRequest":
+    """The request as the embedded worker can run it; `named`: its sources were given by flags. Raises
+    BadInput when it cannot."""
+    check_mode(settings, request)
+    check_hooks(settings)
+    check_model(settings, request)
+    return await with_enabled_sources(settings, request, named=named)
 
 
 def check_mode(settings: "Settings", request: "ResearchRequest") -> None:

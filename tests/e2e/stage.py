@@ -109,11 +109,24 @@ class Thorough:
     `first` on.
     """
 
-    def __init__(self, rounds: int, areas: int = 0, area_rounds: int = 1, first: int = 0) -> None:
+    def __init__(
+        self,
+        rounds: int,
+        areas: int = 0,
+        area_rounds: int = 1,
+        first: int = 0,
+        *,
+        begin: int = 0,
+        recommends_on: str = "",
+    ) -> None:
+        """`begin` is the first aspect without a plan; `recommends_on` a question whose searches the judge
+        names, from aspect 1 on."""
         self._rounds = rounds
         self._areas = areas
         self._area_rounds = area_rounds
         self._first = first
+        self._begin = begin
+        self._recommends_on = recommends_on
 
     def __call__(self, asked: Asked) -> Reply:
         role, question = role_of(asked), question_of(asked)
@@ -127,18 +140,20 @@ class Thorough:
             return says({"report_title": "A report", "background_context": "", "sections": sections})(asked)
         if role == "tool_selector":
             made = [int(number) for number in ASPECT.findall(asked.body.decode())]
-            begin = self._first + 2 * rounds * (int(area.group(1)) - 1) if area else 0
+            begin = self._first + 2 * rounds * (int(area.group(1)) - 1) if area else self._begin
             wanted = [f"aspect {max(made, default=begin - 1) + n} of melanoma" for n in (1, 2)]
             searches = [{"gap": 1, "source": "pubmed", "query": query} for query in wanted]
             return says({"searches": searches})(asked)
         if role == "judge" and (seen := len(evidence_of_prompt(asked))) < 2 * rounds:
             doubt = {"scores": [], "confidence": 0.2, "relevant": [], "reasoning": f"{seen} are too few."}
-            return says({**doubt, "gaps": [], "recommended_searches": []})(asked)
+            more = [f"aspect {seen + n} of melanoma" for n in (0, 1)]
+            recommended = more if question == self._recommends_on else []
+            return says({**doubt, "gaps": [], "recommended_searches": recommended})(asked)
         return sensible(asked)
 
 
 def pubmed(server: ReplayServer, clock: Clock) -> None:
-    """Answer `aspect N` with the Nth recorded work."""
+    """Answer `aspect N` with the Nth recorded work, and a query without an aspect with the first one."""
     works = {
         work.findtext(".//PMID"): work
         for name in RECORDINGS
@@ -148,9 +163,8 @@ def pubmed(server: ReplayServer, clock: Clock) -> None:
 
     def esearch(asked: Asked) -> Reply:
         aspect = ASPECT.search(asked.query["term"][0])
-        assert aspect, asked
         answer = deepcopy(found)
-        answer["esearchresult"]["idlist"] = [PMIDS[int(aspect.group(1)) % len(PMIDS)]]
+        answer["esearchresult"]["idlist"] = [PMIDS[int(aspect.group(1) if aspect else 0) % len(PMIDS)]]
         return Reply(200, json.dumps(answer), {"content-type": "application/json"})
 
     def efetch(asked: Asked) -> Reply:

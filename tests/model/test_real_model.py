@@ -40,6 +40,7 @@ ROLES: list[Role] = [
     "hypothesis_generator",
     "writer",
     "proofreader",
+    "manager",
 ]
 SHOWN = {d.evidence_id for d in DOCUMENTS}
 

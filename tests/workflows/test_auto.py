@@ -56,3 +56,18 @@ async def test_auto_chooses_the_profile_as_well(stage: Stage) -> None:
     )
     await stage.play(a_request("auto"))
     assert [p.profile for p in stage.fakes.prepared] == ["general", "drug_repurposing"]
+
+
+@pytest.mark.parametrize(("left_open", "rounds"), [(("max_iterations",), 11), ((), 6)])
+async def test_limits_that_nobody_set_are_the_chosen_modes_own(
+    stage: Stage, left_open: tuple[str, ...], rounds: int
+) -> None:
+    """Ten rounds for a team, or the five of the request, and the one that was added meanwhile."""
+    stage.script.mode = "team"
+    stage.script.before["query_parser"] = lambda _: takes(30)
+    run = await stage.start(a_request("auto", open_limits=left_open))
+    await run.until(lambda p: p.phase == "starting")
+    await run.handle.execute_update("extend_budget", {"iterations": 1})
+    await run.outcome()
+    assert (await run.progress()).max_iterations == rounds
+    assert (await run.budget()).limits.max_iterations == rounds

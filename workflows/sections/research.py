@@ -3,27 +3,28 @@
 import asyncio
 
 from temporalio import workflow
-from temporalio.exceptions import FailureError
+from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
     from activities.steps import PlanInput
     from activities.types import ReportPlan, ReportPlanSection, StopReason
-    from workflows.types import SectionProgress
+    from workflows.types import Outcome, SectionProgress
 
 from workflows.run import Run
-from workflows.sections.coordinator import SectionCoordinator
-from workflows.sections.results import SectionResults
+from workflows.sections.drafting import SectionDrafting
 from workflows.steps.failures import OutOfBudget
+from workflows.steps.writing import NO_PAID_CALLS
 
 
 class SectionResearch:
-    """Plans the sections of a run and researches them in parallel."""
+    """Plans the sections of a run, researches them in parallel, and publishes what they found."""
 
-    def __init__(self, run: Run, sections: SectionCoordinator, results: SectionResults) -> None:
+    def __init__(self, run: Run, drafting: SectionDrafting) -> None:
         self.run = run
-        self.sections = sections
-        self.results = results
+        self.drafting = drafting
+        self.sections = drafting.coordinator
+        self.results = drafting.results
 
     async def make_plan(self) -> None:
         """Outline the report: sections with a key question each."""
@@ -41,9 +42,7 @@ class SectionResearch:
             plan = await run.models.execute("planner", planner, step, empty)
         except OutOfBudget as error:
             spent = "time" if error.reason == "timeout" else "budget"
-            run.events.add_limitation(
-                f"The {spent} was used up while planning: the plan was made without a model."
-            )
+            run.events.add_limitation("planned_without_model", used_up=spent)
             plan = await run.models.execute("planner", planner, step, empty, use_model=False)
         outline = plan.report_outline[:most] or (ReportPlanSection(title="Findings", key_question=question),)
         run.context.adopt_plan(
@@ -58,7 +57,7 @@ class SectionResearch:
         )
 
     async def research_all(self) -> StopReason:
-        """One child a section, at most `max_parallel_sections` at once."""
+        """One child a section, at most `max_parallel_sections` at once; drafting begins meanwhile."""
         run, state, outline = self.run, self.run.state, self.run.context.outline
         if run.context.history_is_long():
             await run.context.continue_as_new()
@@ -71,12 +70,15 @@ class SectionResearch:
         self.sections.divide_budget(len(waiting))
         slots = asyncio.Semaphore(run.request.limits.max_parallel_sections)
         tasks = [asyncio.create_task(self._research(section, slots)) for section in waiting]
+        tasks.append(asyncio.create_task(self.drafting.draft_in_order_while_researching()))
         try:
             await asyncio.gather(*tasks)
-        except asyncio.CancelledError:
-            # A child that is being cancelled still returns what it found.
-            state.control.cancelled = True
-            await workflow.wait(tasks)
+        except (asyncio.CancelledError, FailureError) as error:
+            # A child that is being cancelled still returns what it found. A draft that is cancelled in its
+            # activity raises the activity's error.
+            if is_cancelled_exception(error):
+                state.control.cancelled = True
+                await workflow.wait(tasks)
             raise
         return self.results.overall_stop()
 
@@ -95,3 +97,15 @@ class SectionResearch:
             else:
                 self.results.accept(section, outcome)
             await self.sections.serve_requests()
+        await self.drafting.draft_when_done(section)
+
+    async def conclude(self, stop: StopReason) -> Outcome:
+        """Name candidates, draft every section, publish."""
+        use_model = stop not in NO_PAID_CALLS
+        self.results.rank_relevant()
+        await self.run.candidates.settle(use_model)
+        await self.drafting.draft_all(use_model)
+        await self.run.events.store_older_events()
+        drafts = self.run.state.drafts
+        sections = tuple(drafts[section.id] for section in self.run.context.outline)
+        return await self.run.publisher.release(sections, stop, self.results.confidence())

@@ -172,6 +172,11 @@ class ModelSteps:
             return default
         return await self._extractive(role, method, step, default, record_model=False)
 
+    async def execute_by_code(self, role: Role, method: "Step[I, O]", step: I, default: O) -> O:
+        """A step that its mode leaves to code: no model is asked, and the report does not name the extractive
+        back end for it."""
+        return await self._extractive(role, method, step, default, record_model=False)
+
     async def pause_for(self, seconds: float, reason: str) -> bool:
         """Wait; return False when a reviewer's request to finish ended the wait early."""
         control = self.context.state.control

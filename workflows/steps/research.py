@@ -122,7 +122,7 @@ class ResearchSteps:
             recommended=tuple(state.recommended),
             per_gap=per_gap,
         )
-        execute = self.models.execute if use_model else self.models.execute_without_evidence
+        execute = self.models.execute if use_model else self.models.execute_by_code
         plan = await execute("tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan())
         known = {source.info.name for source in step.sources}
         answered = {(s.source, s.asked) for s in state.searches if s.status in ANSWERED}

@@ -22,6 +22,7 @@ from activities.steps import (
     Reflection,
     Role,
     SectionDraft,
+    TeamLedger,
 )
 from activities.types import ReportPlan
 from activities.verification.quote_check import verbatim
@@ -174,6 +175,28 @@ async def test_a_limitation_is_no_place_for_a_claim(case: Case, limitation: str,
     charged = await case.thinker.think("writer", case.step("writer"))
     assert charged.output.limitations == ((limitation,) if kept else ())
     assert kept or any("without a quote" in note for note in charged.notes)
+
+
+async def test_a_lying_manager_names_no_member_the_team_does_not_have_and_loses_no_fact(case: Case) -> None:
+    case.server.script(lying)
+    ledger = (await case.thinker.think("manager", case.step("manager"))).output
+    assert isinstance(ledger, TeamLedger)
+    assert ledger.next_speaker == ""
+    assert ledger.facts[0] == "Metformin is cheap."
+    assert len(ledger.facts) <= 10
+    # the plan is the manager's only when one was asked for
+    assert ledger.plan == ()
+
+
+@pytest.mark.parametrize(("said", "mode"), [("team", "team"), (" Team ", "team"), ("deep", "iterative")])
+async def test_a_parser_chooses_only_a_mode_that_is_offered(case: Case, said: str, mode: str) -> None:
+    case.server.script(says({"improved_query": QUESTION, "research_mode": said}))
+    modes = {"iterative": "one question", "team": "open questions"}
+    step = case.step("query_parser").model_copy(update={"modes": modes})
+    parsed = (await case.thinker.think("query_parser", step)).output
+    assert isinstance(parsed, ParsedQuery)
+    assert parsed.research_mode == mode
+    assert all(name in str(case.server.bodies[0]) for name in modes)
 
 
 async def test_a_lying_proofreader_drops_no_claim_that_repeats_none(case: Case) -> None:

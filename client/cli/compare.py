@@ -1,0 +1,133 @@
+"""One question in several modes, side by side: `determinator ask ... --mode simple --mode team`.
+
+The runs share the worker's caches and its evidence store: what one of them has fetched is not fetched again
+for another.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from client.cli.common import print_json, say
+from client.cli.failures import Exit
+
+if TYPE_CHECKING:
+    from activities.settings import Settings
+    from client.connection import Connection
+    from client.runs.follow import Ended
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How one mode did."""
+
+    mode: str
+    run_id: str
+    status: str
+    """Its stop reason; `failed` with the reason when it has no outcome."""
+    answered: bool = False
+    verified_claims: int = 0
+    references: int = 0
+    confidence: float = 0.0
+    calls: int = 0
+    """Calls of a language model."""
+    tokens: int = 0
+    seconds: float = 0.0
+    """Working seconds; waiting for people does not count."""
+    report: str | None = None
+    """Where the report was saved."""
+
+
+async def compare(
+    settings: "Settings",
+    connection: "Connection",
+    runs: Sequence[tuple[str, str]],
+    *,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Follow the runs (mode, run id) to their ends, and print a table; return the exit code."""
+    from client.runs.display import ModeLines
+    from client.runs.follow import Follower
+
+    async def follow(mode: str, run_id: str) -> Compared:
+        with ModeLines(mode) as display:
+            ended = await Follower(settings, connection, run_id, display).follow()
+        place = output and output.with_name(f"{output.stem}-{mode}{output.suffix}")
+        return await _compared(settings, connection, mode, run_id, ended, place)
+
+    try:
+        rows = await asyncio.gather(*(follow(mode, run_id) for mode, run_id in runs))
+    except asyncio.CancelledError:
+        say("Detached; the runs continue in the background.")
+        raise
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    else:
+        show(rows)
+    if any(row.status.startswith("failed") for row in rows):
+        return Exit.FAILED
+    return Exit.DONE if any(row.answered for row in rows) else Exit.NOT_ENOUGH_EVIDENCE
+
+
+async def _compared(
+    settings: "Settings",
+    connection: "Connection",
+    mode: str,
+    run_id: str,
+    ended: "Ended",
+    output: Path | None,
+) -> Compared:
+    """What one run came to."""
+    from client.reports.load import ended_report, save_report
+    from client.runs.display import plain
+    from client.runs.query import progress
+
+    if ended.outcome is None:
+        return Compared(mode, run_id, f"failed: {plain(ended.reason)}")
+    report = await ended_report(settings, connection, ended.outcome)
+    path = save_report(settings, report, output)
+    seen = await progress(connection.client, run_id)
+    return Compared(
+        mode=mode,
+        run_id=run_id,
+        status=ended.outcome.stop_reason,
+        answered=ended.outcome.answered,
+        verified_claims=ended.outcome.verified_claims,
+        references=ended.outcome.references,
+        confidence=report.confidence,
+        calls=seen.budget.used.calls,
+        tokens=seen.budget.used.tokens,
+        seconds=seen.budget.elapsed_seconds,
+        report=str(path),
+    )
+
+
+def show(rows: Sequence[Compared]) -> None:
+    """Print the modes side by side, a column each."""
+    from rich.table import Table
+
+    from client.runs.display import to_stdout
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("")
+    for row in rows:
+        table.add_column(row.mode, justify="right")
+    lines = {
+        "claims verified": [str(row.verified_claims) for row in rows],
+        "references": [str(row.references) for row in rows],
+        "confidence": [f"{row.confidence:.2f}" for row in rows],
+        "model calls": [str(row.calls) for row in rows],
+        "tokens": [f"{row.tokens:,}" for row in rows],
+        "seconds": [f"{row.seconds:.1f}" for row in rows],
+        "ended": [row.status.replace("_", " ") for row in rows],
+    }
+    for name, values in lines.items():
+        table.add_row(name, *values)
+    to_stdout().print(table)
+    for row in rows:
+        click.echo(f"Report {row.mode}: {row.report or row.run_id}")
