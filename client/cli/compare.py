@@ -84,8 +84,8 @@ async def _compared(
 ) -> Compared:
     """What one run came to."""
     from client.reports.load import ended_report, save_report
-    from client.runs.display import plain
     from client.runs.query import progress
+    from client.terminal import plain
 
     if ended.outcome is None:
         return Compared(mode, run_id, f"failed: {plain(ended.reason)}")
@@ -111,7 +111,7 @@ def show(rows: Sequence[Compared]) -> None:
     """Print the modes side by side, a column each."""
     from rich.table import Table
 
-    from client.runs.display import to_stdout
+    from client.terminal import to_stdout
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("")
