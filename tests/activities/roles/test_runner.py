@@ -225,7 +225,7 @@ async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
 
 
 async def test_a_small_model_is_asked_for_what_it_is_good_at(case: Case) -> None:
-    """An iterative run of five rounds makes at most six calls, repair turns included."""
+    """Over the roles of five rounds the runner makes at most six calls, repair turns included."""
     case.server.script(sensible)
     small = MODEL.model_copy(update={"effort": "small"})
     asked: list[str] = []
