@@ -10,6 +10,7 @@ from activities.steps import SectionDraft
 from activities.types import (
     Candidate,
     EvidenceRef,
+    Filters,
     Frozen,
     Gate,
     Mode,
@@ -44,6 +45,8 @@ class Limits(Frozen):
     max_cost_microusd: int | None = Field(default=None, ge=0, le=MAX_COST_MICROUSD)
     max_seconds: float | None = Field(default=3600, gt=0, le=MAX_SECONDS)
     """Working time; waiting for a person (gates, pauses) does not count."""
+    max_section_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
+    """Of each section's research; None: its share of what is free."""
     max_sections: int = Field(default=5, ge=1, le=20)
     max_parallel_sections: int = Field(default=5, ge=1, le=20)
     max_gaps: int = Field(default=3, ge=1, le=10)
@@ -70,6 +73,10 @@ class ResearchRequest(Frozen):
     limits: Limits = Limits()
     open_limits: tuple[str, ...] = ()
     """Limits that nobody set: in mode auto, the chosen mode's own defaults replace them."""
+    filters: Filters = Filters()
+    """What every search is narrowed by, as far as its source can be."""
+    judge_threshold: float | None = Field(default=None, ge=0, le=1)
+    """Confidence from which the evidence may suffice. None: the profile's."""
     approve: tuple[Gate, ...] = ()
     """Gates that wait for a person."""
     approval_timeout_seconds: float | None = Field(default=None, gt=0)

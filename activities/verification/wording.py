@@ -10,8 +10,8 @@ from activities.verification.claim_check import missing_number, turned_round
 from activities.verification.quote_check import normalise
 
 LEAST_SHARED = 0.6
-"""Share of a wording's content words that must be in its quotes. It was chosen on wordings of one model of 1.5
-billion parameters, where it refused no good one and most of the bad ones; it has not been measured on others."""
+"""Share of a wording's content words that must be in its quotes. It was chosen on wordings of one model of
+1.5 billion parameters, where it refused no good one and most of the bad ones; others were not measured."""
 
 
 def wording_problem(text: str, quotes: Sequence[str], titles: Sequence[str], years: Sequence[int]) -> str:

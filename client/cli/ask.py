@@ -14,6 +14,7 @@ from client.cli.common import (
     Filled,
     Name,
     Names,
+    Words,
     address_option,
     complete_profile,
     complete_source,
@@ -30,8 +31,11 @@ from client.cli.request import AskOptions, build_request, checked
 from client.cli.watch import follow_run, show_detached, show_started
 
 GATES = ("plan", "candidates", "report")
+FILTERS = ("since", "until", "types", "free_full_text", "phases")
+YEAR = click.IntRange(1500, 2100)
+PHASES = ("1", "2", "3", "4")
 GROUPS = {
-    "What to search": ("sources", "library", "also_web", "offline"),
+    "What to search": ("sources", "library", "also_web", "offline", *FILTERS),
     "How to answer": ("modes", "profile", "model", "effort", "fallbacks", "wait_for_model", "writer"),
     "Limits": ("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections"),
     "People": ("approve", "approval_timeout", "approval_default"),
@@ -56,6 +60,25 @@ GROUPS = {
     type=Filled(),
     metavar="DIR",
     help="Search your own documents in this folder, and nothing else unless you name it.",
+)
+@click.option("--since", type=YEAR, metavar="YEAR", help="Only works of this year or later.")
+@click.option("--until", type=YEAR, metavar="YEAR", help="Only works of this year or earlier.")
+@click.option(
+    "--type",
+    "types",
+    type=Words(),
+    default=(),
+    metavar="TYPES",
+    help="Only these types, where the source knows them: review,rct,meta-analysis,guideline ...",
+)
+@click.option("--free-full-text", is_flag=True, help="Only works that are free to read, where it is known.")
+@click.option(
+    "--phase",
+    "phases",
+    type=Names(PHASES),
+    default=(),
+    metavar="PHASES",
+    help="Of registered trials, only these phases: 1,2,3,4.",
 )
 @click.option("--also-web", is_flag=True, help="With a library: search the other enabled sources too.")
 @click.option(

@@ -106,6 +106,22 @@ class Names(click.ParamType[tuple[str, ...]]):
         return names
 
 
+class Words(click.ParamType[tuple[str, ...]]):
+    """A comma-separated list."""
+
+    name = "words"
+
+    def convert(
+        self, value: str | tuple[str, ...], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+        if not words:
+            self.fail("it is empty; give a value or leave the option out", param, ctx)
+        return words
+
+
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Runs for the shell's completion: from the server if it runs, else from the report files."""
     from client.cli.completion import runs

@@ -10,7 +10,7 @@ from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from activities.types import ModelChoice
+    from activities.types import Filters, ModelChoice
     from workflows.types import ResearchRequest
 
 
@@ -24,6 +24,13 @@ class AskOptions:
     library: str | None = None
     also_web: bool = False
     """Search other sources beside a library of one's own."""
+    since: int | None = None
+    until: int | None = None
+    """Years of publication, both included."""
+    types: tuple[str, ...] = ()
+    """Types of publication, as `activities.sources.filters` names them."""
+    free_full_text: bool = False
+    phases: tuple[str, ...] = ()
     model: str | None = None
     fallbacks: tuple[str, ...] = ()
     effort: Literal["small", "normal", "large"] | None = None
@@ -59,6 +66,7 @@ def limits(settings: "Settings", options: AskOptions) -> dict[str, float]:
         "max_cost_microusd": None if cost is None else round(cost * 1e6),
         "max_seconds": first_given(options.max_time, settings.max_time),
         "max_sections": first_given(options.max_sections, settings.max_sections),
+        "max_section_tokens": settings.max_tokens_per_section,
         "max_parallel_sections": settings.parallel_sections,
         "max_gaps": settings.max_gaps,
         "searches_per_gap": settings.searches_per_gap,
@@ -82,6 +90,26 @@ def sources_to_search(settings: "Settings", options: AskOptions) -> tuple[str, .
     return named
 
 
+def filters(options: AskOptions) -> "Filters":
+    """What every search is narrowed by. Raises BadInput for a type that no source knows, or no years."""
+    from activities.sources.filters import TYPES, canonical
+    from activities.types import Filters
+
+    types = tuple(canonical(name) for name in options.types)
+    for name in types:
+        if name not in TYPES:
+            raise BadInput(f"type {unknown(name, list(TYPES))}")
+    if options.since and options.until and options.since > options.until:
+        raise BadInput(f"--since {options.since} is after --until {options.until}; no work is of both")
+    return Filters(
+        year_from=options.since,
+        year_to=options.until,
+        publication_types=types,
+        free_full_text=options.free_full_text,
+        phases=tuple(f"PHASE{phase}" for phase in options.phases),
+    )
+
+
 def build_request(settings: "Settings", question: str, options: AskOptions) -> "ResearchRequest":
     """The request for a question. Raises BadInput with one line on what is wrong."""
     from pydantic import ValidationError
@@ -100,6 +128,8 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         "library": check_library(options.library),
         "models": models(settings, options),
         "fallbacks": tuple(choice(model) for model in options.fallbacks),
+        "filters": filters(options),
+        "judge_threshold": settings.judge_threshold,
         "approve": options.approve or tuple(settings.approve),
         "approval_timeout_seconds": first_given(options.approval_timeout, settings.approval_timeout),
         "approval_default": options.approval_default or settings.approval_default,

@@ -84,7 +84,7 @@ def test_a_question_off_the_shelf_is_not_answered_and_the_report_says_why(offlin
     assert supports(report) == report["references"] == []
     assert report["stop_reason"] == "no_new_evidence"
     assert {search["status"] for search in report["methodology"]["searches"]} == {"empty"}
-    assert "the question is not answered" in report["limitations"][0].lower()
+    assert any("the question is not answered" in said.lower() for said in report["limitations"])
     assert report["limitations"][0] in markdown_of(offline, ran.run_id)
 
 

@@ -51,14 +51,22 @@ class SectionCoordinator:
         self._requests: dict[str, LeaseRequest] = {}
         self._grants: list[tuple[str, Grant]] = []
         self._share = Lease()
+        self._granted: dict[str, int] = {}
+        """Tokens that each running section has been leased."""
 
     def divide_budget(self, sections: int) -> None:
         """Set the lease of each section still to be run: an equal share of what is free."""
         budget = self.context.budget
         tokens, cost = budget.free_tokens(), budget.free_cost()
         self._share = Lease(
-            tokens=(tokens or 0) // max(sections, 1), cost_microusd=(cost or 0) // max(sections, 1)
+            tokens=self._at_most((tokens or 0) // max(sections, 1)),
+            cost_microusd=(cost or 0) // max(sections, 1),
         )
+
+    def _at_most(self, tokens: int, granted: int = 0) -> int:
+        """Tokens within the limit of one section, of which it has been granted some."""
+        most = self.context.request.limits.max_section_tokens
+        return tokens if most is None else min(tokens, max(most - granted, 0))
 
     async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""
@@ -101,10 +109,11 @@ class SectionCoordinator:
         context, state = self.context, self.context.state
         limits, models = context.budget.limits, self.run.models
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
+        self._granted[section.id] = lease.tokens
         seconds = context.research_seconds()
         limits = limits.model_copy(
             update={
-                "max_tokens": None if limits.max_tokens is None else lease.tokens,
+                "max_tokens": limits.max_section_tokens if limits.max_tokens is None else lease.tokens,
                 "max_cost_microusd": None if limits.max_cost_microusd is None else lease.cost_microusd,
                 "max_seconds": None if seconds is None else max(seconds, 1.0),
             }
@@ -148,9 +157,16 @@ class SectionCoordinator:
     def _decide_grants(self) -> None:
         budget = self.context.budget
         for section, request in list(self._requests.items()):
+            granted = self._granted.get(section, 0)
+            tokens = self._at_most(request.tokens, granted)
+            if tokens < request.least_tokens:
+                del self._requests[section]
+                self._grants.append((section, Grant(final=True)))
+                continue
             if budget.refusal(request.least_tokens, request.least_cost_microusd) is not None:
                 continue
-            lease = budget.lease(section, request.tokens, request.cost_microusd)
+            lease = budget.lease(section, tokens, request.cost_microusd)
+            self._granted[section] = granted + lease.tokens
             del self._requests[section]
             self._grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
         if self._requests and len(self._requests) == len(self._running):

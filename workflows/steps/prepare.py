@@ -56,7 +56,7 @@ class Preparation:
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
         """Ask the worker for its sources, models, prices and the profile."""
         request = self.context.request
-        return await workflow.execute_activity_method(
+        prepared = await workflow.execute_activity_method(
             PrepareActivities.prepare,
             PrepareInput(
                 profile=profile,
@@ -69,6 +69,10 @@ class Preparation:
             ),
             **policy.internal_step("what this worker offers"),
         )
+        if request.judge_threshold is None:
+            return prepared
+        chosen = prepared.profile.model_copy(update={"confidence_threshold": request.judge_threshold})
+        return prepared.model_copy(update={"profile": chosen})
 
     async def _parse(self) -> ParsedQuery:
         """Parse the question: what is asked, which mode and profile fit, and why."""

@@ -13,7 +13,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities.search import activity_name
     from activities.steps import AgentTask, Hits, SearchTask
-    from activities.types import EvidenceRef, Filters, Query, SearchRecord, SearchStatus, SourceOption
+    from activities.types import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -144,7 +144,9 @@ class SearchSteps:
                 run_id=context.run_id,
                 source=task.agent,
                 query=Query(
-                    text=task.query, limit=context.request.limits.results_per_search, filters=Filters()
+                    text=task.query,
+                    limit=context.request.limits.results_per_search,
+                    filters=context.request.filters,
                 ),
                 cursor=cursor,
                 library=context.request.library if task.agent == "library" else None,
