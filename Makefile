@@ -4,19 +4,28 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUNTIME := $(VENV)/.runtime
 QUESTION ?= Is laparoscopic surgery as safe as open surgery?
 
 # the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup test lint demo test-chaos test-security test-model test-browser bench clean
+.PHONY: setup runtime test lint demo test-chaos test-security test-model test-browser bench clean
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@ $(RUNTIME)
+
+# what the product needs, without the test tools
+runtime: $(RUNTIME)
+
+$(RUNTIME): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
 lint: setup
@@ -29,7 +38,7 @@ lint: setup
 test: lint
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not chaos and not model and not browser and not security"
 
-demo: setup
+demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
 	$(DEMO) report last | head -40
 	@echo
