@@ -25,7 +25,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from activities.errors import DeterminatorError, to_application_error
+from activities.errors import DeterminatorError, SourceError, to_application_error
 from activities.settings import Settings
 from activities.steps import Charged, Hits, SearchTask, StepContext
 from activities.types import SearchStatus, Usage
@@ -33,8 +33,11 @@ from activities.types import SearchStatus, Usage
 log = structlog.get_logger()
 
 
-class Veto(DeterminatorError):
-    """Raised by a hook to stop a call. Never retried; the message is what the run's record says."""
+class Veto(SourceError):
+    """Raised by a hook to stop a call. Never retried; the message is what the run's record says, and the ledger
+    has a search that it stopped as `refused`: nothing was unavailable."""
+
+    status: SearchStatus = "refused"
 
 
 class HookError(DeterminatorError):
