@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 class Veto(SourceError):
-    """Raised by a hook to stop a call. Never retried; the message is what the run's record says, and the ledger
+    """Raised by a hook to stop a call. Never retried; the message is what the record says, and the ledger
     has a search that it stopped as `refused`: nothing was unavailable."""
 
     status: SearchStatus = "refused"
