@@ -1,10 +1,29 @@
-"""The documents speak of what is there."""
+"""The documents speak of what is there, and the code they show runs."""
 
 import fnmatch
+import json
 import re
+import tomllib
+import types
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from activities.errors import Malformed
+from activities.hooks import Call, Outcome, Veto
+from activities.profiles.loader import load_profile
+from activities.settings import Settings
+from activities.sources.base import search
+from activities.sources.http.client import open_http
+from activities.sources.library import records
+from activities.sources.registry import ENTRY_POINTS
+from activities.steps import SearchTask
+from activities.types import Query, Usage
+from tests.replay import ReplayServer, Reply
 
 ROOT = Path(__file__).parent.parent
+EXTENDING = ROOT / "docs/extending.md"
 
 
 def test_every_test_that_a_guarantee_names_exists() -> None:
@@ -37,3 +56,73 @@ def test_every_file_that_the_architecture_names_exists() -> None:
     assert [
         name for name in named if not fnmatch.filter(tree, name) + fnmatch.filter(tree, f"*/{name}")
     ] == []
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    """What the Python blocks of `docs/extending.md` define, executed in their order as one module."""
+    module = types.ModuleType("extending")
+    for block in re.findall(r"^```python\n(.*?)^```", EXTENDING.read_text(), re.DOTALL | re.MULTILINE):
+        exec(compile(block, str(EXTENDING), "exec"), module.__dict__)  # what a reader would copy
+    return module.__dict__
+
+
+async def test_the_declared_source_of_the_documents_answers(names: dict[str, Any], tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    async with open_http(settings) as http:
+        built = names["search_notes"](settings, http)
+        found = await search(built, Query(text="compound", limit=5))
+    assert [record.source for record in found.records] == ["notes"]
+    assert found.records[0].text in names["NOTES"].values()
+    assert "project" in built.schema["properties"]
+
+
+async def test_the_source_class_of_the_documents_reads_all_pages_and_names_a_failure(
+    names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def page(first: int, count: int) -> Reply:
+        works = [
+            {"doi": f"10.1/{n}", "title": f"Work {n}", "abstract": "A."} for n in range(first, first + count)
+        ]
+        return Reply(200, json.dumps({"works": works, "total": 40}), {"content-type": "application/json"})
+
+    with ReplayServer() as server:
+        server.on(
+            "/search", page(0, 25), page(25, 15), Reply(200, "[]", {"content-type": "application/json"})
+        )
+        monkeypatch.setenv("DETERMINATOR_EXAMPLE_URL", server.url)
+        settings = Settings(home=tmp_path)
+        async with open_http(settings) as http:
+            built = names["build"](settings, http)
+            found = await search(built, Query(text="compound", limit=30))
+            with pytest.raises(Malformed):
+                await search(built, Query(text="other", limit=30))
+    assert (len(found.records), found.hits) == (30, 40)
+    assert [asked.query["offset"] for asked in server.asked][:2] == [["0"], ["25"]]
+
+
+async def test_the_hook_of_the_documents_stops_a_call_at_its_limit(names: dict[str, Any]) -> None:
+    hook = names["Spending"]()
+    step = SearchTask(run_id="ask-1", source="notes", query=Query(text="compound"))
+    call = Call(kind="model", name="judge", run_id="ask-1", attempt=1, workflow_id="ask-1", step=step)
+    await hook.before(call)
+    await hook.after(call, Outcome(1.0, usage=Usage(calls=1, cost_microusd=6_000_000)))
+    with pytest.raises(Veto):
+        await hook.before(call)
+
+
+def test_the_toml_blocks_of_the_documents_are_a_package_and_a_profile(tmp_path: Path) -> None:
+    package, profile = re.findall(r"^```toml\n(.*?)^```", EXTENDING.read_text(), re.DOTALL | re.MULTILINE)
+    points = tomllib.loads(package)["project"]["entry-points"]
+    assert points == {ENTRY_POINTS: {"notes": "notes:search_notes"}}
+    (tmp_path / "profile.toml").write_text(profile)
+    assert load_profile("auto", path=tmp_path / "profile.toml").name == "toxicology"
+
+
+def test_the_documents_list_every_field_that_a_record_may_have() -> None:
+    """The names that `records.py` reads, from its own description."""
+    described = re.search(r"wins:\n\n(.*?)\n\n", records.__doc__ or "", re.DOTALL)
+    assert described
+    fields = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", described.group(1))) - {"full_text"}
+    assert len(fields) > 10
+    assert fields <= set(re.findall(r"`(\w+)`", EXTENDING.read_text()))
