@@ -17,7 +17,7 @@ from activities.text.question import is_yes_or_no
 from activities.text.tokens import terms
 
 Way = Literal["yes", "no"]
-LEAST_COVERAGE = 0.3
+LEAST_COVERAGE = 0.6
 """Share of the question's weight in the decisive sentence at least."""
 _WORD_WEIGHT = 0.35
 _WEAK_WEIGHT = 0.2
