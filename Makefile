@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 RUNTIME := $(VENV)/.runtime
-QUESTION ?= Is laparoscopic surgery as safe as open surgery?
+QUESTION ?= What is known about vitamin D deficiency and its treatment?
 
 # the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
