@@ -101,6 +101,30 @@ async def follow_run(
     return await show_ended(settings, connection, run_id, ended, output=output, as_json=as_json)
 
 
+async def _show_cancelled(
+    settings: "Settings", connection: "Connection", run_id: str, output: Path | None, *, as_json: bool
+) -> bool:
+    """Save and print the report of a run that was cancelled; False when it has none."""
+    from client.reports.answer import answer_of
+    from client.reports.load import load_report, save_report
+    from client.runs.answer_panel import show_answer
+    from client.runs.errors import NoSuchRun
+
+    try:
+        report, draft = await load_report(settings, connection, run_id)
+    except NoSuchRun:
+        return False
+    if draft and report.stop_reason != "cancelled":
+        return False
+    path = save_report(settings, report, output)
+    if as_json:
+        answer = answer_of(report).model_dump(mode="json")
+        print_json({"run_id": run_id, "status": "cancelled", "answer": answer, "report": str(path)})
+    else:
+        show_answer(report, "cancelled", path)
+    return True
+
+
 async def show_ended(
     settings: "Settings",
     connection: "Connection",
@@ -117,6 +141,9 @@ async def show_ended(
 
     outcome = ended.outcome
     if outcome is None:
+        cancelled = await _show_cancelled(settings, connection, run_id, output, as_json=as_json)
+        if cancelled:
+            return Exit.FAILED
         if as_json:
             print_json(
                 {"run_id": run_id, "status": "failed", "error": ended.reason, "ui": connection.link(run_id)}

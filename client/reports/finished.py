@@ -16,7 +16,7 @@ from activities.settings import Settings
 from activities.types import Evidence, EvidenceRef
 from client.connect import connect_to_run
 from client.connection import Connection, NoConnection, Say
-from client.reports.load import NoReport, stored_report
+from client.reports.load import NoReport, load_report, stored_report
 from client.reports.store import AT_ONCE, Archive, Version, newest, standings
 from client.runs.errors import NoAnswer, NoSuchRun, SeveralRuns
 from client.runs.events import read_events
@@ -112,9 +112,10 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
         raise NoReport(f"{run_id} is still under way; follow it with `determinator watch {run_id}`")
     try:
         ended = await outcome(connection.client, run_id)
-    except WorkflowFailureError as error:
-        raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
-    report = await stored_report(settings, ended.report_blob) if ended else None
+    except WorkflowFailureError:
+        report: Report | None = (await load_report(settings, connection, run_id))[0]
+    else:
+        report = await stored_report(settings, ended.report_blob) if ended else None
     if report is None:
         raise NoReport(
             f"the whole report of {run_id} is not in the evidence store "

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import CancelledError
 
 from activities.errors import DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
@@ -40,7 +41,10 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
     try:
         ended = await outcome(connection.client, run_id)
     except WorkflowFailureError as error:
-        raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
+        # A cancelled run has published what it found; another failure has published nothing.
+        if not isinstance(error.cause, CancelledError):
+            raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
+        ended = None
     if ended is not None:
         report = await stored_report(settings, ended.report_blob)
         if report is not None:
@@ -50,7 +54,7 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
     except NoAnswer as error:
         raise NoReport(f"the report of {run_id} cannot be had: {error}") from error
     if view.report is None:
-        raise NoReport(f"{run_id} has no report yet; follow it with `determinator watch {run_id}`")
+        raise NoReport(f"{run_id} has no report; while it runs, follow it with `determinator watch {run_id}`")
     return await stored_report(settings, view.blob) or view.report, view.draft
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from client.embedded.binary import free_port
-from tests.client.harness import determinator
+from tests.client.harness import determinator, wait_until
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
 from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 
@@ -155,3 +155,19 @@ def test_an_outage_of_everything_is_no_answer_but_never_no_results(house: Path, 
     said = markdown_of(house, ran.run_id)
     assert "says nothing of whether evidence exists" in said
     assert not faults(report, [])
+
+
+def test_a_cancelled_run_leaves_its_report(offline: Path, tmp_path: Path) -> None:
+    started = determinator(
+        "ask", QUESTION, "--mode", "iterative", "--approve", "report", "--detach", "--json"
+    )
+    run_id = started.json()["run_id"]
+    wait_until(lambda: "waiting for approval" in determinator("status", run_id).out, 60, every=0.5)
+    assert determinator("cancel", run_id).code == 0
+    watched = determinator("watch", run_id)
+    assert (watched.code, "Traceback" in watched.err) == (1, False)
+    assert "Report" in watched.out
+    report = report_of(run_id)
+    assert report["stop_reason"] == "cancelled"
+    assert faults(report, evidence_of(run_id)) == []
+    assert determinator("export", run_id, "--output", str(tmp_path / "run.zip")).code == 0
