@@ -97,6 +97,7 @@ def main() -> None:
                     "OPENAI_BASE_URL": server.base_url,
                     "OPENAI_API_KEY": "none",
                     "DETERMINATOR_MODEL": "stub",
+                    "DETERMINATOR_MODEL_CONCURRENCY": "8",
                 }
             try:
                 rows = [

@@ -85,6 +85,9 @@ class Play:
             "OPENAI_BASE_URL": model.base_url,
             "OPENAI_API_KEY": "sk-of-the-test",
             "DETERMINATOR_MODEL": "fake",
+            # a local server that does not say how many calls it serves at once is asked one at a time, and a
+            # call that is held back would hold back those of every other run
+            "DETERMINATOR_MODEL_CONCURRENCY": "8",
             "DETERMINATOR_PUBMED_URL": sources.url,
             "DETERMINATOR_CROSSREF_URL": f"{sources.url}/crossref",
             "DETERMINATOR_EUROPEPMC_URL": f"{sources.url}/europepmc",
