@@ -33,9 +33,6 @@ pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-kill"), pytest
 QUESTIONS = {
     "iterative": "Does trametinib prolong survival in melanoma?",
     "deep": "Which treatments of melanoma prolong survival?",
-    "simple": "How many people survive melanoma?",
-    "team": "By which mechanism does interferon slow melanoma?",
-    "hierarchical": "Which of the drugs against melanoma is tolerated best?",
 }
 DELAY = 0.4
 """Seconds a server takes to answer, so that kills hit calls under way."""
@@ -251,14 +248,6 @@ def test_kills_change_nothing_in_the_reports_and_buy_nothing_twice(home: Path, t
     """A run of each kind at once, so that every blow meets both."""
     script = Thorough(4, areas=3, first=8)
     killed_and_undisturbed(home, tmp_path / "calm", ("iterative", "deep"), script, EVERY_BLOW, seed=20)
-
-
-def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_path: Path) -> None:
-    """No two modes ask for the same work, so that whatever is asked for twice was bought twice."""
-    modes = ("simple", "team", "hierarchical")
-    script = Thorough(2, areas=2, first=9, begin=5, recommends_on=QUESTIONS["simple"])
-    blows: list[Blow] = ["unheard model", "both"]
-    killed_and_undisturbed(home, tmp_path / "calm", modes, script, blows, seed=3)
 
 
 @pytest.mark.chaos
