@@ -108,7 +108,7 @@ def _sections(
                 title=section.title,
                 key_question=clean(section.planned.section.key_question),
                 markdown=section_text(paragraphs, citations, section.empty_because),
-                status=section.planned.status,
+                status=section.status,
                 claims=tuple(claim for paragraph in paragraphs for claim in paragraph),
                 paragraphs=tuple(tuple(claim.id for claim in paragraph) for paragraph in paragraphs),
                 empty_because=section.empty_because,

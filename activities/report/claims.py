@@ -6,12 +6,14 @@ A claim's id is its place in the draft of its section, so that a dropped claim s
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rapidfuzz import fuzz
 
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim
 from activities.steps import PlannedSection, SectionDraft
+from activities.text.entities import of_kind
 from activities.types import Claim, Statement
 from activities.verification.quote_check import Checked, QuoteChecker, normalise
 
@@ -67,6 +69,13 @@ class CheckedSection:
     @property
     def claims(self) -> tuple[Claim, ...]:
         return tuple(claim for paragraph in self.paragraphs for claim in paragraph)
+
+    @property
+    def status(self) -> Literal["complete", "partial", "failed", "cancelled"]:
+        """How far the section is; without a claim it is not complete, however its research ended."""
+        if self.planned.status == "complete" and not self.claims:
+            return "partial"
+        return self.planned.status
 
     @property
     def empty_because(self) -> Statement | None:
@@ -179,8 +188,11 @@ def _with_contradictions(sections: Sequence[CheckedSection]) -> list[CheckedSect
 
 
 def _may_disagree(one: Claim, other: Claim) -> bool:
-    """Whether two claims rest on different works and have a word in common: what a writer calls a dispute may
-    be none."""
+    """Whether two claims rest on different works, have a word in common and do not speak of different drugs:
+    what a writer calls a dispute may be none."""
+    drugs = [{entity.id for entity in of_kind(claim.text, ["drug"])} for claim in (one, other)]
+    if drugs[0] and drugs[1] and not drugs[0] & drugs[1]:
+        return False
     words = [{word.casefold()[:6] for word in _WORD.findall(claim.text)} for claim in (one, other)]
     works = [{support.evidence_id for support in claim.support} for claim in (one, other)]
     return bool(words[0] & words[1]) and works[0] != works[1]

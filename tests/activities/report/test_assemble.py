@@ -449,6 +449,25 @@ def test_a_dispute_needs_two_works_that_speak_of_the_same_thing() -> None:
     assert [claim.contradicts for claim in report.sections[0].claims] == [(), (), ()]
 
 
+def test_findings_on_different_drugs_are_no_dispute() -> None:
+    texts = {
+        "doc:i": "Imatinib improved survival in these patients with leukemia.",
+        "doc:a": "Anastrozole did not improve survival in these patients with cancer.",
+    }
+    documents = {
+        name: TRIAL.model_copy(update={"evidence_id": name, "text": text}) for name, text in texts.items()
+    }
+    one = quoting(texts["doc:i"], ("doc:i", texts["doc:i"]))
+    other = quoting(texts["doc:a"], ("doc:a", texts["doc:a"]), contradicts=("s1c1",))
+    report = build_report(publish_input(planned("s1", one, other)), {**DOCUMENTS, **documents})
+    assert [claim.contradicts for claim in report.sections[0].claims] == [(), ()]
+
+
+def test_a_section_without_a_claim_is_not_complete() -> None:
+    report = built(publish_input(planned("s1")))
+    assert report.sections[0].status == "partial"
+
+
 def test_confidence_falls_when_most_of_what_was_written_does_not_stand() -> None:
     true = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
     lies = [quoting(f"Lie {'abcdefghi'[n]}.", ("pmid:1", "these words are nowhere in it")) for n in range(9)]
