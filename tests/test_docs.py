@@ -3,11 +3,14 @@
 import fnmatch
 import json
 import re
+import shlex
 import tomllib
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from activities.errors import Malformed
@@ -20,6 +23,7 @@ from activities.sources.library import records
 from activities.sources.registry import ENTRY_POINTS
 from activities.steps import SearchTask
 from activities.types import Query, Usage
+from client.cli.main import determinator
 from tests.replay import ReplayServer, Reply
 
 ROOT = Path(__file__).parent.parent
@@ -126,3 +130,34 @@ def test_the_documents_list_every_field_that_a_record_may_have() -> None:
     fields = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", described.group(1))) - {"full_text"}
     assert len(fields) > 10
     assert fields <= set(re.findall(r"`(\w+)`", EXTENDING.read_text()))
+
+
+def commands_of(page: Path) -> Iterator[list[str]]:
+    """The `determinator` command lines in the blocks and inline code of a page, as words."""
+    text = page.read_text()
+    blocks = re.findall(r"^```(?:sh|bash)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = [line for block in blocks for line in block.splitlines()]
+    for line in (*lines, *re.findall(r"`(determinator [^`]+)`", text.replace("\n", " "))):
+        found = re.match(r"(?:\$ )?determinator (.*)", line)
+        if found:
+            yield shlex.split(found.group(1).split(" | ")[0], comments=True)
+
+
+def test_every_command_in_the_documents_has_a_verb_and_flags_that_exist() -> None:
+    checked, wrong = 0, []
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "examples/README.md"):
+        for verb, *words in commands_of(page):
+            if verb == "--version":
+                continue
+            command = determinator.get_command(click.Context(determinator), verb)
+            if command is None:
+                wrong.append(f"{page.name}: {verb}")
+                continue
+            if isinstance(command, click.Group) and words:
+                command = command.get_command(click.Context(command), words[0]) or command
+            known = {flag for option in command.params for flag in option.opts} | {"--help"}
+            flags = {word.strip("[]").split("=")[0] for word in words if word.strip("[").startswith("--")}
+            wrong += [f"{page.name}: {verb} {flag}" for flag in flags - known]
+            checked += 1
+    assert checked > 40
+    assert not wrong
