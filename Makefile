@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 RUNTIME := $(VENV)/.runtime
+# `make demo PIP="uv pip"` installs in seconds where uv is there; uv finds the environment by its name
+PIP ?= $(BIN)/python -m pip
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 QUESTION ?= What is known about vitamin D deficiency and its treatment?
 
 # the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
@@ -17,7 +20,7 @@ setup: $(STAMP)
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(PIP) install --quiet -e '.[test]'
 	touch $@ $(RUNTIME)
 
 # what the product needs, without the test tools
@@ -25,7 +28,7 @@ runtime: $(RUNTIME)
 
 $(RUNTIME): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(PIP) install --quiet -e .
 	touch $@
 
 lint: setup
@@ -58,7 +61,7 @@ test-security: setup
 
 # compiles llama.cpp where there is no wheel for it, which takes a while
 test-model: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,model-test]'
+	$(PIP) install --quiet -e '.[test,model-test]'
 	$(BIN)/pytest -m model
 
 bench: setup
