@@ -26,6 +26,7 @@ from client.cli.main import VERBS
 from tests.registered import registered_names
 from workflows import types
 from workflows.event_types import AgentEvent
+from workflows.graph.definition import GraphView
 from workflows.modes import workflow_classes
 from workflows.state import RunState
 
@@ -55,6 +56,7 @@ ANSWERS: Mapping[str, type[BaseModel]] = {
     "plan": types.PlanView,
     "evidence_index": types.EvidenceIndex,
     "report": types.ReportView,
+    "graph": GraphView,
     "outcome": types.Outcome,
 }
 """What the queries and the run itself answer with."""

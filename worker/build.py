@@ -16,6 +16,7 @@ from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
 from activities.hooks import HookInterceptor, load_hooks
+from worker.graph_check import check_graph
 from worker.resources import Resources
 
 BUGS: tuple[type[Exception], ...] = (
@@ -97,6 +98,6 @@ def research_worker(client: Client, resources: Resources) -> Worker:
         client,
         resources.settings.task_queue,
         workflows=[*workflow_classes(), RateGate],
-        activities=[*resources.activities, *gates],
+        activities=[*resources.activities, check_graph, *gates],
         interceptors=hooks,
     )

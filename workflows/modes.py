@@ -78,6 +78,12 @@ TABLE: tuple[ModeInfo, ...] = (
         least_tokens=100_000,
     ),
     ModeInfo(
+        name="graph",
+        workflow="GraphResearch",
+        location="workflows.graph.workflow:GraphResearch",
+        good_for="steps in an order of one's own, given as a graph; without one the same as iterative",
+    ),
+    ModeInfo(
         name="team",
         workflow="TeamResearch",
         location="workflows.team:TeamResearch",

@@ -25,6 +25,7 @@ from activities.types import (
     StopReason,
 )
 from workflows.event_types import AgentEvent
+from workflows.graph.definition import GraphDefinition
 from workflows.rules.attempts import Attempt
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import LoopState
@@ -69,6 +70,32 @@ class ControlState(BaseModel):
     last_seq: int = 0
 
 
+VISITED_KEPT = 100
+"""Nodes that a graph run remembers having visited: the latest."""
+
+
+class GraphState(BaseModel):
+    """Where a graph run is, and what its nodes brought."""
+
+    definition: GraphDefinition | None = None
+    """The graph that is walked, once it has been checked."""
+    at: str = ""
+    """The node that runs, or runs next; empty before the first."""
+    running: list[str] = Field(default_factory=list)
+    """The nodes that run now."""
+    visited: list[str] = Field(default_factory=list)
+    visits: dict[str, int] = Field(default_factory=dict)
+    passes: dict[str, int] = Field(default_factory=dict)
+    """Decision -> how often it was passed in this iteration."""
+    results: dict[str, str] = Field(default_factory=dict)
+
+    def record(self, name: str, result: str) -> None:
+        """Record a visit that has ended."""
+        self.visits[name] = self.visits.get(name, 0) + 1
+        self.visited = [*self.visited, name][-VISITED_KEPT:]
+        self.results[name] = result
+
+
 class RunState(BaseModel):
     """Everything a research workflow knows beside its request."""
 
@@ -108,6 +135,7 @@ class RunState(BaseModel):
     """The best attempt of a sub-team."""
     team: TeamState = Field(default_factory=TeamState)
     """Ledger and turns of a team."""
+    graph: GraphState = Field(default_factory=GraphState)
     hypotheses: list[MechanismHypothesis] = Field(default_factory=list)
     candidates: list[Candidate] = Field(default_factory=list)
     named: bool = False

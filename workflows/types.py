@@ -23,6 +23,7 @@ from activities.types import (
     Usage,
 )
 from workflows.event_types import AgentEvent
+from workflows.graph.definition import GraphDefinition
 
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
@@ -59,6 +60,9 @@ class ResearchRequest(Frozen):
 
     question: str = Field(min_length=3, max_length=QUESTION_CHARS)
     mode: Mode | Literal["auto"] = "auto"
+    graph: GraphDefinition | None = None
+    """Mode graph: the graph that the run walks; None for the built-in one. It travels with the run, so that
+    an edit of the file it was read from changes nothing."""
     profile: str = "auto"
     """`auto`, a built-in profile, or a name of the user's own."""
     profile_path: str | None = None

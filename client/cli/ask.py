@@ -36,7 +36,16 @@ YEAR = click.IntRange(1500, 2100)
 PHASES = ("1", "2", "3", "4")
 GROUPS = {
     "What to search": ("sources", "library", "also_web", "offline", *FILTERS),
-    "How to answer": ("modes", "profile", "model", "effort", "fallbacks", "wait_for_model", "writer"),
+    "How to answer": (
+        "modes",
+        "graph",
+        "profile",
+        "model",
+        "effort",
+        "fallbacks",
+        "wait_for_model",
+        "writer",
+    ),
     "Limits": ("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections"),
     "People": ("approve", "approval_timeout", "approval_default"),
     "Output": ("output", "detach", "as_json"),
@@ -91,6 +100,12 @@ GROUPS = {
     multiple=True,
     help="A way of working that `determinator modes` lists; auto (default): what fits the question. Several: "
     "run each and compare them.",
+)
+@click.option(
+    "--graph",
+    type=Filled(),
+    metavar="NAME|FILE",
+    help="The graph of steps to walk: a built-in one or a TOML file (mode graph).",
 )
 @click.option(
     "--profile",
@@ -170,6 +185,8 @@ def ask(
     settings = load_settings(offline=offline or None)
     options = AskOptions(**flags)
     wanted_modes = tuple(dict.fromkeys(modes)) or (None,)
+    if options.graph is not None and modes and "graph" not in modes:
+        raise BadInput(f"--graph is for the mode graph; leave out --mode {modes[0]}, or add --mode graph")
     text = " ".join(question).strip()
     requests = [build_request(settings, text, replace(options, mode=mode)) for mode in wanted_modes]
     if output is not None:

@@ -19,6 +19,8 @@ class AskOptions:
     """What `ask` was given. A plain dataclass, so that `--help` imports no model library."""
 
     mode: str | None = None
+    graph: str | None = None
+    """A built-in graph or a file; it makes the mode `graph`."""
     profile: str | None = None
     sources: tuple[str, ...] = ()
     library: str | None = None
@@ -121,7 +123,7 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
     name, path = check_profile(settings, options.profile or settings.profile)
     given: dict[str, Any] = {
         "question": question,
-        "mode": options.mode or settings.mode,
+        **mode_and_graph(settings, options),
         "profile": name,
         "profile_path": path,
         "sources": sources_to_search(settings, options),
@@ -173,6 +175,18 @@ async def checked(settings: "Settings", request: "ResearchRequest", *, named: bo
     check_hooks(settings)
     check_model(settings, request)
     return await with_enabled_sources(settings, request, named=named)
+
+
+def mode_and_graph(settings: "Settings", options: AskOptions) -> dict[str, Any]:
+    """The mode and, where it is `graph`, the graph that travels with the run. Raises BadInput for a graph
+    that is not valid."""
+    mode = options.mode or ("graph" if options.graph is not None else settings.mode)
+    if mode != "graph":
+        return {"mode": mode}
+    from client.cli.graph import read_graph
+    from workflows.graph.library import DEFAULT
+
+    return {"mode": mode, "graph": read_graph(options.graph or DEFAULT)}
 
 
 def check_mode(settings: "Settings", request: "ResearchRequest") -> None:

@@ -46,7 +46,10 @@ def run_id_of(request: ResearchRequest, number: int = 1) -> str:
         if len(slug) + len(word) >= SLUG_CHARS:
             break
         slug = f"{slug}-{word}" if slug else word
-    settings = request.model_dump_json(exclude={"indexed", "history_events", "signatures", "open_limits"})
+    without = {"indexed", "history_events", "signatures", "open_limits"}
+    if request.graph is None:  # the ids of runs of the other modes do not depend on it
+        without.add("graph")
+    settings = request.model_dump_json(exclude=without)
     if number > 1:
         settings += f"#{number}"
     return f"ask-{slug or 'question'}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"

@@ -80,6 +80,7 @@ from activities.types import (
     Support,
     Usage,
 )
+from worker.graph_check import check_graph
 
 T = TypeVar("T")
 
@@ -450,6 +451,7 @@ class Fakes:
     def activities(self) -> list[Callable[..., Any]]:
         return [
             EventActivities(self.store).store_events,
+            check_graph,
             self.prepare,
             self.parse_query,
             self.plan_report,

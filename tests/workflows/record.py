@@ -31,7 +31,16 @@ from tests.workflows.conftest import Run, Stage, a_request, a_stage, a_worker, u
 from tests.workflows.fakes import COST, PROFILE, Fakes, document, down, outage, takes
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_pubmed import NCBI, Authority, numbered
-from tests.workflows.test_replay import HISTORIES
+from tests.workflows.test_replay import HISTORIES, RUN_ID
+from workflows.graph.definition import (
+    AgentNode,
+    DecisionNode,
+    Edge,
+    GraphDefinition,
+    ParallelNode,
+    StateNode,
+)
+from workflows.graph.library import builtin
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
 from workflows.types import EditPlan
 
@@ -410,6 +419,60 @@ async def hierarchical(stage: Stage) -> None:
     await keep("hierarchical-sub-team", stage.child(run, "s1"))
 
 
+def branching() -> GraphDefinition:
+    """Searches for what the judge recommends, and forms hypotheses beside the judgement."""
+    return GraphDefinition(
+        name="branching",
+        entry="begin",
+        nodes={
+            "begin": StateNode(action="begin_iteration"),
+            "wanted": StateNode(action="search_recommended"),
+            "select": AgentNode(step="select_tools"),
+            "search": ParallelNode(run="execute_tools"),
+            "think": ParallelNode(),
+            "judge": AgentNode(step="judge"),
+            "hypothesize": AgentNode(step="hypothesize"),
+            "again": DecisionNode(budget="iterations"),
+            "write": AgentNode(step="writer"),
+        },
+        edges=(
+            Edge(source="begin", target="wanted"),
+            Edge(source="wanted", target="select"),
+            Edge(source="select", target="search"),
+            Edge(source="search", target="think"),
+            Edge(source="think", target="judge", type="parallel"),
+            Edge(source="think", target="hypothesize", type="parallel"),
+            Edge(source="think", target="again"),
+            Edge(source="again", target="write", type="conditional", when=("sufficient",)),
+            Edge(source="again", target="begin"),
+        ),
+    )
+
+
+async def graph(stage: Stage) -> None:
+    """A graph of one's own with branches and a reviewer's words; the built-in `deep`; one that is refused."""
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.before["judge"] = lambda step: takes(30) if step.iteration == 1 else None
+    stage.script.sufficient_at = 5
+    definition, limits = branching(), {"max_iterations": 10, "max_tokens": None}
+    run = await stage.start(a_request("graph", graph=definition, history_events=60, limits=limits), RUN_ID)
+    await run.until(lambda p: p.phase == "hypothesising")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.outcome()
+    await keep("graph", await first_run(stage, run))
+    stage.script.sufficient_at = 2
+    deep = await stage.start(a_request("graph", graph=builtin("deep"), approve=("plan",)), RUN_ID)
+    await deep.until(lambda p: p.waiting_for == "plan")
+    await deep.handle.signal("approve", {"gate": "plan", "by": "ann"})
+    await deep.outcome()
+    await keep("graph-deep", deep)
+    endless = definition.model_copy(update={"nodes": {**definition.nodes, "again": DecisionNode()}})
+    refused = await stage.start(a_request("graph", graph=endless), RUN_ID)
+    with suppress(WorkflowFailureError):
+        await refused.outcome()
+    await keep("graph-refused", refused)
+
+
 SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     iterative,
     steered,
@@ -438,6 +501,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     simple,
     team,
     hierarchical,
+    graph,
 )
 
 

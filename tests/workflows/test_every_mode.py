@@ -13,7 +13,7 @@ from tests.workflows.conftest import Stage, a_request
 from tests.workflows.fakes import down, outage, takes
 from workflows.types import Outcome
 
-MODES = ("simple", "team", "hierarchical")
+MODES = ("simple", "team", "hierarchical", "graph")
 every_mode = pytest.mark.parametrize("mode", MODES)
 ENOUGH = {"max_tokens": None}
 """Limits under which tokens are not what ends a run."""

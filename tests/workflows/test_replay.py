@@ -72,6 +72,9 @@ CONTAINS: dict[str, set[str]] = {
     "hierarchical": {"HierarchicalResearch", "plan_report", "steer", "section_report", "write_section"},
     "hierarchical-sub-team": {"SubTeamResearch", "select_tools", "steer", "sent:section_report"},
     "team": {"TeamResearch", "manage_team", "generate_hypotheses", "judge_evidence"},
+    "graph": {"GraphResearch", "check_graph", "generate_hypotheses", "steer", "continues_as_new"},
+    "graph-deep": {"GraphResearch", "plan_report", "approve", "write_section", "proofread"},
+    "graph-refused": {"check_graph"},
     "rate-gate": {"RateGate", "hold_gate", "continues_as_new"},
 }
 """Each history with what it must hold, in the words of `words_of`."""

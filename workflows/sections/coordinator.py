@@ -86,7 +86,7 @@ class SectionCoordinator:
                 self.child_workflow,
                 args=[
                     self.context.request.model_copy(
-                        update={"mode": self.child_mode, "approve": (), "limits": limits}
+                        update={"mode": self.child_mode, "approve": (), "limits": limits, "graph": None}
                     ),
                     child,
                 ],

@@ -92,6 +92,24 @@ class CandidateSteps:
         if use_model:
             await self.gates.checkpoint()
 
+    async def form_hypotheses(self) -> int:
+        """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
+        name a drug that none named before. Raises OutOfBudget."""
+        state = self.context.state
+        evidence = shown(self.writing.citable(), WRITER_ITEMS)
+        self.events.set_phase("hypothesising", "forming hypotheses")
+        self.events.emit_event("hypothesizing", "forming hypotheses", items=len(evidence))
+        step = HypothesisInput(
+            **self.context.step_inputs(), evidence=evidence, chosen=tuple(state.control.chosen)
+        )
+        hypothesize = ThinkActivities.generate_hypotheses
+        found = await self.models.execute("hypothesis_generator", hypothesize, step, Hypotheses())
+        known = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
+        state.hypotheses = list(found.hypotheses) or state.hypotheses
+        searches = [text for hypothesis in found.hypotheses for text in hypothesis.search_suggestions]
+        state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
+        return len([h for h in found.hypotheses if h.drug.casefold() not in known])
+
     async def _propose(self, use_model: bool) -> None:
         state = self.context.state
         if not state.prepared or not self.context.profile.candidates or not state.evidence:

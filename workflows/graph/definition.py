@@ -1,0 +1,217 @@
+"""A research graph as data: typed nodes and the edges between them, from TOML or made in Python.
+
+A definition travels in the request of its run, so the file it was read from may change at any time. What a
+definition must satisfy as a whole is in `workflows.graph.validation`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+
+from activities.types import Frozen
+
+NODES = 100
+EDGES = 400
+"""The most nodes and edges of a definition: it travels with each request."""
+NODE_NAME = r"^[A-Za-z][A-Za-z0-9_-]{0,39}$"
+
+NodeName = Annotated[str, StringConstraints(pattern=NODE_NAME)]
+AgentStep = Literal[
+    "plan",
+    "observe",
+    "evaluate_gaps",
+    "select_tools",
+    "judge",
+    "hypothesize",
+    "synthesizer",
+    "writer",
+]
+"""What an agent node executes: a model step of the run. `writer` and `synthesizer` end a graph."""
+EXITS: tuple[AgentStep, ...] = ("writer", "synthesizer")
+"""`writer` writes the single section of a report; `synthesizer` writes one section for each research loop."""
+Action = Literal["begin_iteration", "search_question", "search_recommended"]
+"""What a state node does to the state: begin the next iteration; make the question, or what the judge
+recommended, what is searched for next."""
+ParallelRun = Literal["branches", "execute_tools", "parallel_loops"]
+"""What runs at the same time: the branches that parallel edges lead to, all searches that were selected, or a
+research loop for each section of the plan as a child workflow."""
+Field_ = Literal[
+    "iteration",
+    "evidence",
+    "new_evidence",
+    "unjudged",
+    "searches",
+    "tasks",
+    "gaps",
+    "stalled",
+    "judge_failures",
+    "confidence",
+    "lowest_score",
+    "hypotheses",
+    "tokens_used",
+]
+"""A number of the state that a condition may compare; see `workflows.graph.conditions.Facts`."""
+Named = Literal[
+    "sufficient",
+    "all_failed",
+    "stalled",
+    "gaps_open",
+    "tasks_selected",
+    "nothing_to_judge",
+    "judge_failed",
+    "unread_steering",
+    "has_evidence",
+    "has_hypotheses",
+]
+"""A condition by name; see `workflows.graph.conditions.NAMED`."""
+
+
+class Part(Frozen):
+    """Base of the parts of a definition. A field that is not known could change what a run does, so it is
+    refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AgentNode(Part):
+    """One model step."""
+
+    type: Literal["agent"] = "agent"
+    step: AgentStep
+
+
+class StateNode(Part):
+    """A change of the state, without a model."""
+
+    type: Literal["state"] = "state"
+    action: Action
+
+
+class DecisionNode(Part):
+    """Follows the first conditional edge whose condition holds, else the sequential one."""
+
+    type: Literal["decision"] = "decision"
+    budget: Literal["iterations"] | Annotated[int, Field(ge=1, le=50)] | None = None
+    """How often a run passes it at most: as often as the request has iterations, or so many times in each
+    iteration. A run that would pass it more often goes to the nearest exit."""
+
+
+class ParallelNode(Part):
+    """Several steps at the same time; the run goes on when all of them have ended."""
+
+    type: Literal["parallel"] = "parallel"
+    run: ParallelRun = "branches"
+
+
+Node: TypeAlias = Annotated[AgentNode | StateNode | DecisionNode | ParallelNode, Field(discriminator="type")]
+
+
+class Comparison(Part):
+    """A number of the state compared with a constant."""
+
+    field: Field_
+    op: Literal["<", "<=", "==", "!=", ">=", ">"]
+    value: float
+
+
+Condition: TypeAlias = Named | Comparison
+
+
+class Edge(Part):
+    """From one node to another."""
+
+    source: NodeName
+    target: NodeName
+    type: Literal["sequential", "conditional", "parallel"] = "sequential"
+    when: tuple[Condition, ...] = ()
+    """Of a conditional edge: all of these must hold."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_short_forms(cls, given: object) -> object:
+        """Accept a single condition without a list, and leave out `type` where `when` says it."""
+        if not isinstance(given, dict) or "when" not in given:
+            return given
+        when = given["when"]
+        several = when if isinstance(when, list | tuple) else [when]
+        return {"type": "conditional" if several else "sequential", **given, "when": several}
+
+
+class GraphDefinition(Part):
+    """The nodes and edges of one graph."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
+    entry: NodeName
+    """The node that a run begins with."""
+    nodes: Mapping[NodeName, Node] = Field(min_length=1, max_length=NODES)
+    edges: tuple[Edge, ...] = Field(default=(), max_length=EDGES)
+    """In the order in which a decision tries them."""
+
+    @property
+    def has_sections(self) -> bool:
+        """Whether the report has a section for each of several research loops."""
+        return any(isinstance(n, ParallelNode) and n.run == "parallel_loops" for n in self.nodes.values())
+
+    def leaving(self, name: str) -> tuple[Edge, ...]:
+        """The edges that leave a node, in order."""
+        return tuple(edge for edge in self.edges if edge.source == name)
+
+    def following(self, name: str) -> str | None:
+        """The target of the sequential edge of a node; None without one."""
+        return next((e.target for e in self.leaving(name) if e.type == "sequential"), None)
+
+    def branches(self, name: str) -> tuple[tuple[str, ...], ...]:
+        """The nodes of each branch of a parallel node, in order; a branch ends where no edge leads on."""
+        found = []
+        for edge in self.leaving(name):
+            if edge.type != "parallel":
+                continue
+            branch, at = list[str](), edge.target
+            while at is not None and at not in branch:
+                branch.append(at)
+                at = self.following(at)  # type: ignore[assignment]  # None ends the loop
+            found.append(tuple(branch))
+        return tuple(found)
+
+    def is_exit(self, name: str) -> bool:
+        """Whether a node ends the graph."""
+        node = self.nodes[name]
+        return isinstance(node, AgentNode) and node.step in EXITS
+
+    def nearest_exit(self, name: str) -> str:
+        """The exit that the fewest edges lead to, the first of several. Raises KeyError when none can be
+        reached, which validation excludes."""
+        seen, level = [name], [name]
+        while level:
+            for at in level:
+                if self.is_exit(at):
+                    return at
+            ahead = dict.fromkeys(edge.target for at in level for edge in self.leaving(at))
+            level = [target for target in ahead if target not in seen]
+            seen += level
+        raise KeyError(name)
+
+
+class GraphCheck(Frozen):
+    """Answer of the activity that checks a graph before its run begins."""
+
+    problems: tuple[str, ...] = ()
+    definition: GraphDefinition | None = None
+    """The built-in graph of a request that brings none."""
+
+
+class GraphView(Frozen):
+    """Query `graph`: where the run is in its graph."""
+
+    name: str = ""
+    at: str = ""
+    """The node that runs, or ran last."""
+    running: tuple[str, ...] = ()
+    """The nodes that run now: several in a parallel node."""
+    visited: tuple[str, ...] = ()
+    """The latest nodes, the oldest first."""
+    visits: Mapping[str, int] = Field(default_factory=dict)
+    results: Mapping[str, str] = Field(default_factory=dict)
+    """Node -> what its latest visit brought, in a few words."""

@@ -1,0 +1,231 @@
+"""Whether a definition is a graph that a run can walk: pure, over the definition alone.
+
+A valid graph ends: from each node an exit can be reached, and each cycle passes a decision with a budget.
+`networkx` (BSD-3-Clause) finds paths and cycles; it is imported when a graph is checked.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from workflows.graph.definition import (
+    AgentNode,
+    AgentStep,
+    DecisionNode,
+    Edge,
+    GraphDefinition,
+    ParallelNode,
+    StateNode,
+)
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Code = Literal[
+    "unreadable",
+    "unknown_node",
+    "wrong_edge",
+    "no_way_on",
+    "no_exit",
+    "wrong_exit",
+    "wrong_step",
+    "unreachable",
+    "unguarded_cycle",
+    "wrong_branch",
+]
+IN_BRANCHES: tuple[AgentStep, ...] = ("observe", "evaluate_gaps", "judge", "hypothesize")
+"""Steps that may run at the same time as others: none reads what another of them writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a definition, and where."""
+
+    code: Code
+    node: str
+    """The node it is about; empty for the definition as a whole."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"node {self.node}: {self.message}" if self.node else self.message
+
+
+class GraphError(Exception):
+    """A definition that no run can walk."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = problems
+
+
+def problems(definition: GraphDefinition) -> tuple[Problem, ...]:
+    """All that is wrong with a definition; empty when a run can walk it."""
+    unknown = tuple(_unknown_nodes(definition))
+    if unknown:
+        return unknown
+    found = [problem for name in definition.nodes for problem in _edges_of(definition, name)]
+    found += _branches(definition)
+    if not found:
+        found += _paths(definition)
+    return tuple(found)
+
+
+def require_valid(definition: GraphDefinition) -> GraphDefinition:
+    """The definition. Raises GraphError when a run cannot walk it."""
+    found = problems(definition)
+    if found:
+        raise GraphError(found)
+    return definition
+
+
+def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
+    if definition.entry not in definition.nodes:
+        yield Problem("unknown_node", definition.entry, "the graph begins with it, and it does not exist")
+    for edge in definition.edges:
+        for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
+            if end not in definition.nodes:
+                yield Problem("unknown_node", end, f"an edge joins it to {other}, and it does not exist")
+
+
+def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
+    """What is wrong with the edges that leave a node."""
+    node, leaving = definition.nodes[name], definition.leaving(name)
+    kinds = [edge.type for edge in leaving]
+    onward, chosen, forked = (kinds.count(kind) for kind in ("sequential", "conditional", "parallel"))
+    for edge in leaving:
+        yield from _edge(name, edge)
+    if definition.is_exit(name):
+        if leaving:
+            yield Problem("wrong_edge", name, "it ends the graph, and an edge leaves it")
+        yield from _exit(definition, name)
+        return
+    if isinstance(node, AgentNode) and node.step == "plan" and not definition.has_sections:
+        yield Problem(
+            "wrong_step", name, "it plans sections, and the graph has no parallel_loops to research them"
+        )
+    if chosen and not isinstance(node, DecisionNode):
+        yield Problem("wrong_edge", name, "only a decision has conditional edges")
+    forks = isinstance(node, ParallelNode) and node.run == "branches"
+    if forked and not forks:
+        yield Problem("wrong_edge", name, "only a parallel node that runs branches has parallel edges")
+    if forks and not forked:
+        yield Problem("wrong_edge", name, "it runs branches, and no parallel edge leads to one")
+    if onward > 1:
+        yield Problem("wrong_edge", name, f"it has {onward} sequential edges; a node has one")
+    if isinstance(node, DecisionNode) and not chosen and node.budget is None:
+        yield Problem(
+            "wrong_edge", name, "it decides nothing: it has neither a conditional edge nor a budget"
+        )
+    if not onward and name not in _in_branches(definition):
+        otherwise = " for when no condition holds" if isinstance(node, DecisionNode) else ""
+        yield Problem("no_way_on", name, f"no sequential edge leaves it{otherwise}, and it is no exit")
+
+
+def _edge(name: str, edge: Edge) -> Iterator[Problem]:
+    if edge.when and edge.type != "conditional":
+        yield Problem("wrong_edge", name, f"its {edge.type} edge to {edge.target} has a condition")
+    if edge.type == "conditional" and not edge.when:
+        yield Problem("wrong_edge", name, f"its conditional edge to {edge.target} has no condition")
+
+
+def _exit(definition: GraphDefinition, name: str) -> Iterator[Problem]:
+    node = definition.nodes[name]
+    wanted = "synthesizer" if definition.has_sections else "writer"
+    if isinstance(node, AgentNode) and node.step != wanted:
+        having = "has" if definition.has_sections else "has no"
+        yield Problem("wrong_exit", name, f"a graph that {having} parallel_loops ends with the {wanted}")
+
+
+def _in_branches(definition: GraphDefinition) -> set[str]:
+    return {name for node in definition.nodes for branch in definition.branches(node) for name in branch}
+
+
+def _branches(definition: GraphDefinition) -> Iterator[Problem]:
+    """Branches hold steps that may run at the same time, each once, and nothing else leads into them."""
+    inside: dict[str, str] = {}
+    """Node in a branch -> the parallel node it belongs to."""
+    for fork in definition.nodes:
+        steps: list[str] = []
+        for branch in definition.branches(fork):
+            for name in branch:
+                if name in inside:
+                    yield Problem(
+                        "wrong_branch", name, f"it is in two branches, of {inside[name]} and {fork}"
+                    )
+                inside[name] = fork
+                node = definition.nodes[name]
+                if not isinstance(node, AgentNode) or node.step not in IN_BRANCHES:
+                    allowed = ", ".join(IN_BRANCHES)
+                    yield Problem("wrong_branch", name, f"a branch has agent nodes of {allowed} only")
+                elif node.step in steps:
+                    yield Problem("wrong_branch", name, f"the branches of {fork} run {node.step} twice")
+                else:
+                    steps.append(node.step)
+    for edge in definition.edges:
+        same = inside.get(edge.source) == inside.get(edge.target)
+        if edge.target in inside and edge.type != "parallel" and not same:
+            message = f"it is in a branch of {inside[edge.target]}, and {edge.source} leads into it"
+            yield Problem("wrong_branch", edge.target, message)
+    if definition.entry in inside:
+        yield Problem("wrong_branch", definition.entry, "the graph cannot begin in a branch")
+
+
+def _walked(definition: GraphDefinition) -> "nx.DiGraph[str]":
+    """The graph as a run walks it: after a branch it goes on behind the parallel node."""
+    import networkx as nx
+
+    walked: nx.DiGraph[str] = nx.DiGraph()
+    walked.add_nodes_from(definition.nodes)
+    walked.add_edges_from((edge.source, edge.target) for edge in definition.edges)
+    for name in definition.nodes:
+        behind = definition.following(name)
+        for branch in definition.branches(name):
+            if behind is not None:
+                walked.add_edge(branch[-1], behind)
+    return walked
+
+
+def _paths(definition: GraphDefinition) -> Iterator[Problem]:
+    """What is wrong with the ways through the graph."""
+    import networkx as nx
+
+    walked = _walked(definition)
+    reached = nx.descendants(walked, definition.entry) | {definition.entry}
+    exits = [name for name in definition.nodes if definition.is_exit(name)]
+    if not exits:
+        yield Problem(
+            "no_exit", "", "the graph has no exit: an agent node with the step writer or synthesizer"
+        )
+    leading = {name for end in exits for name in (*nx.ancestors(walked, end), end)}
+    for name in definition.nodes:
+        if name not in reached:
+            yield Problem("unreachable", name, f"no way leads to it from {definition.entry}")
+        if exits and name not in leading:
+            yield Problem("no_exit", name, "no way leads from it to an exit")
+    guarded = [
+        name
+        for name, node in definition.nodes.items()
+        if isinstance(node, DecisionNode) and node.budget is not None
+    ]
+    walked.remove_nodes_from(guarded)
+    order = {name: place for place, name in enumerate(definition.nodes)}
+    for group in nx.strongly_connected_components(walked):
+        names = sorted(group, key=order.__getitem__)
+        if len(names) > 1 or walked.has_edge(names[0], names[0]):
+            around = " -> ".join(a for a, _ in nx.find_cycle(walked.subgraph(group), names[0]))
+            message = f"the cycle {around} passes no decision with a budget, so a run might never end"
+            yield Problem("unguarded_cycle", names[0], message)
+
+
+def title_of(node: AgentNode | StateNode | DecisionNode | ParallelNode) -> str:
+    """What a node does, in a few words."""
+    match node:
+        case AgentNode():
+            return f"agent: {node.step}"
+        case StateNode():
+            return f"state: {node.action}"
+        case DecisionNode():
+            budget = f", budget {node.budget}" if node.budget is not None else ""
+            return f"decision{budget}"
+        case ParallelNode():
+            return f"parallel: {node.run}"

@@ -1,0 +1,351 @@
+"""GraphResearch: walks a graph of typed nodes from its entry to an exit, where the report is written.
+
+Invariants:
+
+* the definition is checked before a model or a source is called, and travels with the run;
+* a run ends at an exit of its graph: when it must stop, it goes to the nearest one;
+* an iteration begins at most as often as the limits allow, and a decision with a budget is passed at most so
+  often; each cycle passes one, so each run ends.
+"""
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.steps import Role
+    from activities.types import StopReason
+    from workflows.graph.definition import (
+        Action,
+        AgentNode,
+        AgentStep,
+        DecisionNode,
+        GraphCheck,
+        GraphDefinition,
+        GraphView,
+        ParallelNode,
+        StateNode,
+    )
+    from workflows.types import Outcome, ResearchRequest
+
+from workflows.context import ModeTraits
+from workflows.graph.conditions import Facts, all_hold, stop_at_exit
+from workflows.handlers import ResearchHandlers
+from workflows.rules.stopping import NextStep, all_failed, must_stop, sufficient, write
+from workflows.run import Run
+from workflows.sections.coordinator import SectionCoordinator
+from workflows.sections.drafting import SectionDrafting, run_all
+from workflows.sections.research import SectionResearch
+from workflows.sections.results import SectionResults
+from workflows.state import GraphState, RunState
+from workflows.steps import policy
+from workflows.steps.failures import OutOfBudget
+from workflows.steps.writing import NO_PAID_CALLS
+
+CHECK_GRAPH = "check_graph"
+"""The activity that checks a definition; a worker has it (`worker.graph_check`)."""
+
+
+@workflow.defn
+class GraphResearch(ResearchHandlers):
+    """Walks a graph."""
+
+    @workflow.init
+    def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
+        given = ResearchRequest.model_validate(request).graph
+        # Without a graph the built-in `iterative` is walked.
+        self._has_sections = given is not None and given.has_sections
+        traits = ModeTraits("graph", self._writing_roles, single_section=not self._has_sections)
+        self.research = Run(request, state, traits)
+        coordinator = SectionCoordinator(self.research)
+        self.sections = coordinator
+        self._results = SectionResults(self.research.context, self.research.events)
+        self._drafting = SectionDrafting(self.research, self._results, coordinator)
+        self._drafting.parallel = True
+        self._loops = SectionResearch(self.research, coordinator, self._results)
+
+    @workflow.run
+    async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
+        return await self.research.run_to_completion(self._answer, self._conclude)
+
+    @workflow.query
+    def graph(self) -> GraphView:
+        """Which node runs, which were visited, and what they brought."""
+        walk, request = self._walk, self.research.request
+        definition = walk.definition or request.graph
+        return GraphView(
+            name=definition.name if definition else "",
+            at=walk.at,
+            running=tuple(walk.running),
+            visited=tuple(walk.visited),
+            visits=walk.visits,
+            results=walk.results,
+        )
+
+    @property
+    def _walk(self) -> GraphState:
+        return self.research.state.graph
+
+    @property
+    def _definition(self) -> GraphDefinition:
+        assert self._walk.definition is not None
+        return self._walk.definition
+
+    def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
+        return self._drafting.calls_to_write() if self._has_sections else ("writer",)
+
+    async def _answer(self) -> StopReason:
+        """Check the graph, prepare, and walk from node to node until an exit."""
+        await self._check()
+        await self.research.preparation.initialize()
+        approve = self.research.approve_single_section_plan
+        if not self._has_sections and not await approve():
+            return "rejected_by_reviewer"
+        while True:
+            await self.research.gates.checkpoint()
+            self.research.loop.update()
+            stop = self._stop()
+            if stop is not None and stop.stop is not None:
+                self.research.events.emit_event("stopping", stop.reason, stop_reason=stop.stop)
+                return stop.stop
+            if self.research.context.history_is_long() and self._walk.visited:
+                await self.research.context.continue_as_new()
+            try:
+                following = await self._visit(self._walk.at)
+            except OutOfBudget as error:
+                self.research.state.loop.refused = error.reason
+            else:
+                self._walk.at = following or self._walk.at
+
+    async def _check(self) -> None:
+        """Check the graph of the request, or get the built-in one. Raises ApplicationError, which ends the
+        run with what is wrong."""
+        if self._walk.definition is not None:
+            return
+        given = self.research.request.graph
+        answer = await workflow.execute_activity(
+            CHECK_GRAPH,
+            given,
+            result_type=GraphCheck,
+            **policy.internal_step("whether the graph is valid"),
+        )
+        definition = given or answer.definition
+        if answer.problems or definition is None:
+            reason = "; ".join(answer.problems)
+            raise ApplicationError(
+                f"the graph is not valid: {reason}",
+                *answer.problems,
+                type="GraphInvalid",
+                non_retryable=True,
+            )
+        self._walk.definition, self._walk.at = definition, definition.entry
+
+    def _stop(self) -> NextStep | None:
+        """Why the walk ends before the next node; None when it goes on."""
+        state, walk, definition = self.research.state, self._walk, self._definition
+        at_exit = definition.is_exit(walk.at)
+        if at_exit and state.findings:
+            return write(self._results.overall_stop(), "every section has been researched")
+        stop = must_stop(state.loop)
+        if stop is None and at_exit:
+            return write(stop_at_exit(self._facts()), f"{walk.at} is an exit of the graph")
+        return stop or self._spent(walk.at)
+
+    def _spent(self, name: str) -> NextStep | None:
+        """Whether the budget of a node is used up: of a decision, or of iterations."""
+        node, loop = self._definition.nodes[name], self.research.state.loop
+        limit = write("max_iterations_reached", f"the budget of {name} is used up")
+        if isinstance(node, StateNode) and node.action == "begin_iteration":
+            return limit if loop.iteration >= loop.max_iterations else None
+        if not isinstance(node, DecisionNode) or node.budget is None:
+            return None
+        if node.budget == "iterations":
+            return limit if self._walk.visits.get(name, 0) + 1 >= loop.max_iterations else None
+        return limit if self._walk.passes.get(name, 0) >= node.budget else None
+
+    def _facts(self) -> Facts:
+        """What conditions look at."""
+        research, state, loop = self.research, self.research.state, self.research.state.loop
+        judged = loop.judged
+        return Facts(
+            iteration=loop.iteration,
+            evidence=len(state.evidence),
+            new_evidence=loop.new_evidence,
+            unjudged=loop.unjudged,
+            searches=len(state.searches),
+            tasks=loop.tasks,
+            gaps=len(loop.gaps),
+            stalled=loop.stalled,
+            judge_failures=loop.judge_failures,
+            confidence=judged.confidence if judged else 0.0,
+            lowest_score=min(judged.scores.values(), default=0) if judged else 0,
+            hypotheses=len(state.hypotheses),
+            tokens_used=research.context.budget.used.tokens,
+            judged=judged is not None,
+            sufficient=sufficient(research.context.profile, judged),
+            all_failed=all_failed(loop.statuses),
+            unread_steering=loop.unread_steering > 0,
+            last=loop.last,
+        )
+
+    # nodes
+
+    async def _visit(self, name: str) -> str | None:
+        """Execute a node; return the one after it, None at the end of a branch."""
+        node, definition = self._definition.nodes[name], self._definition
+        self._walk.running.append(name)
+        try:
+            match node:
+                case DecisionNode():
+                    return self._decide(name)
+                case StateNode():
+                    self._announce(name)
+                    result = await self._change_state(node.action)
+                case AgentNode():
+                    self._announce(name)
+                    result = await self._execute_step(name, node.step)
+                case ParallelNode():
+                    self._announce(name)
+                    result = await self._execute_parallel(name, node)
+        finally:
+            self._walk.running.remove(name)
+        self._walk.record(name, result)
+        return definition.following(name)
+
+    def _announce(self, name: str) -> None:
+        self.research.events.emit_event("turn", name, member=name)
+
+    def _decide(self, name: str) -> str:
+        """The target of the first conditional edge whose conditions hold, else of the sequential one."""
+        walk, facts = self._walk, self._facts()
+        conditional = [edge for edge in self._definition.leaving(name) if edge.type == "conditional"]
+        target = next((e.target for e in conditional if all_hold(e.when, facts)), None)
+        target = target or self._definition.following(name)
+        assert target is not None
+        walk.passes[name] = walk.passes.get(name, 0) + 1
+        walk.record(name, f"to {target}")
+        return target
+
+    async def _change_state(self, action: Action) -> str:
+        state, loop = self.research.state, self.research.state.loop
+        match action:
+            case "begin_iteration":
+                await self._begin_iteration()
+                return f"iteration {loop.iteration} of {loop.max_iterations}"
+            case "search_question":
+                wanted: tuple[str, ...] = ()
+            case "search_recommended":
+                wanted = tuple(state.recommended) or (loop.judged.gaps if loop.judged else ())
+        said = tuple(reversed(state.control.steering))
+        state.steering_read = state.control.steered
+        searched = dict.fromkeys((*said, *(wanted or (self.research.context.question,))))
+        loop.gaps, loop.last = tuple(searched)[: self.research.request.limits.max_gaps], "evaluate_gaps"
+        return f"{len(loop.gaps)} to search for"
+
+    async def _begin_iteration(self) -> None:
+        await self.research.loop.begin_iteration()
+        self._walk.passes = {}
+
+    async def _execute_step(self, name: str, step: AgentStep) -> str:
+        research, state, loop = self.research, self.research.state, self.research.state.loop
+        if step != "plan" and loop.iteration == 0:
+            await self._begin_iteration()
+        match step:
+            case "plan":
+                return await self._plan()
+            case "observe":
+                await research.steps.observe()
+                return "summarized what is known"
+            case "evaluate_gaps":
+                await research.steps.evaluate_gaps()
+                return f"{len(loop.gaps)} gaps"
+            case "select_tools":
+                await research.steps.select_tools()
+                return f"{loop.tasks} searches selected"
+            case "judge":
+                await research.steps.judge(observe_ahead=self._observes_later(name))
+                if loop.judge_failures or loop.judged is None:
+                    return "the judge did not answer"
+                return f"confidence {loop.judged.confidence:.2f}"
+            case "hypothesize":
+                new = await research.candidates.form_hypotheses()
+                return f"{new} new hypotheses of {len(state.hypotheses)}"
+            case "writer" | "synthesizer":
+                raise AssertionError(f"{name} is an exit: `_conclude` executes it")
+
+    def _observes_later(self, judge: str) -> bool:
+        """Whether the observation of the next iteration may be made while the judge works."""
+        if self._walk.running != [judge]:  # a branch beside it may observe now
+            return False
+        nodes = self._definition.nodes.values()
+        return any(isinstance(node, AgentNode) and node.step == "observe" for node in nodes)
+
+    async def _plan(self) -> str:
+        """Plan the sections, and wait for approval of the plan if requested."""
+        await self._loops.make_plan()
+        approved = await self.research.gates.approval_gate("plan", "the plan waits for approval")
+        self.research.state.loop.rejected = not approved
+        return f"{len(self.research.context.outline)} sections"
+
+    async def _execute_parallel(self, name: str, node: ParallelNode) -> str:
+        state, loop = self.research.state, self.research.state.loop
+        match node.run:
+            case "execute_tools":
+                if loop.iteration == 0:
+                    await self._begin_iteration()
+                await self.research.steps.search()
+                return f"{loop.new_evidence} new items from {loop.tasks} searches"
+            case "parallel_loops":
+                await self._plan()
+                if not loop.rejected:
+                    await self._loops.research_all()
+                return f"{len(state.findings)} sections researched"
+            case "branches":
+                return await self._execute_branches(name)
+
+    async def _execute_branches(self, name: str) -> str:
+        """Run the branches at the same time and wait for all. Raises OutOfBudget when one of them did."""
+        if self.research.state.loop.iteration == 0:
+            await self._begin_iteration()
+        refused: list[OutOfBudget] = []
+
+        async def run(branch: tuple[str, ...]) -> None:
+            try:
+                for member in branch:
+                    await self.research.gates.checkpoint()
+                    await self._visit(member)
+            except OutOfBudget as error:
+                refused.append(error)
+
+        branches = self._definition.branches(name)
+        await run_all(run(branch) for branch in branches)
+        if refused:
+            raise refused[0]
+        return f"{len(branches)} branches"
+
+    # the end
+
+    async def _conclude(self, stop: StopReason) -> Outcome:
+        """Go to an exit and write the report there."""
+        walk = self._walk
+        walk.running = []
+        if walk.definition is not None:
+            walk.at = walk.definition.nearest_exit(walk.at)
+            if walk.at not in walk.visits:
+                self._announce(walk.at)
+                walk.record(walk.at, stop)
+            walk.running = [walk.at]
+        outcome = await self._write(stop)
+        walk.running = []
+        return outcome
+
+    async def _write(self, stop: StopReason) -> Outcome:
+        if not self._has_sections:
+            return await self.research.conclude_single_section(stop)
+        use_model = stop not in NO_PAID_CALLS
+        self._results.rank_relevant()
+        await self.research.candidates.settle(use_model)
+        await self._drafting.draft_all(use_model)
+        await self.research.events.store_older_events()
+        drafts = self.research.state.drafts
+        sections = tuple(drafts[section.id] for section in self.research.context.outline)
+        return await self.research.publisher.release(sections, stop, self._results.confidence())
