@@ -1,6 +1,7 @@
 """A definition as Mermaid text, for documents.
 
-Names of nodes follow a strict pattern and conditions come from closed sets: only the graph's name is escaped."""
+Names of nodes follow a strict pattern and conditions come from closed sets, so
+only the name of the graph is escaped."""
 
 import json
 
