@@ -51,7 +51,7 @@ def show(name: str, as_: str) -> None:
     elif as_ == "json":
         print_json(definition)
     else:
-        from client.runs.display import to_stdout
+        from client.terminal import to_stdout
 
         to_stdout().print(as_tree(definition))
 

@@ -39,7 +39,6 @@ from workflows.sections.results import SectionResults
 from workflows.state import GraphState, RunState
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
-from workflows.steps.writing import NO_PAID_CALLS
 
 CHECK_GRAPH = "check_graph"
 """The activity that checks a definition; a worker has it (`worker.graph_check`)."""
@@ -61,7 +60,7 @@ class GraphResearch(ResearchHandlers):
         self._results = SectionResults(self.research.context, self.research.events)
         self._drafting = SectionDrafting(self.research, self._results, coordinator)
         self._drafting.parallel = True
-        self._loops = SectionResearch(self.research, coordinator, self._results)
+        self._loops = SectionResearch(self.research, self._drafting)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
@@ -334,18 +333,7 @@ class GraphResearch(ResearchHandlers):
                 self._announce(walk.at)
                 walk.record(walk.at, stop)
             walk.running = [walk.at]
-        outcome = await self._write(stop)
+        conclude = self._loops.conclude if self._has_sections else self.research.conclude_single_section
+        outcome = await conclude(stop)
         walk.running = []
         return outcome
-
-    async def _write(self, stop: StopReason) -> Outcome:
-        if not self._has_sections:
-            return await self.research.conclude_single_section(stop)
-        use_model = stop not in NO_PAID_CALLS
-        self._results.rank_relevant()
-        await self.research.candidates.settle(use_model)
-        await self._drafting.draft_all(use_model)
-        await self.research.events.store_older_events()
-        drafts = self.research.state.drafts
-        sections = tuple(drafts[section.id] for section in self.research.context.outline)
-        return await self.research.publisher.release(sections, stop, self._results.confidence())

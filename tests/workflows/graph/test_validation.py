@@ -1,0 +1,128 @@
+"""What is a graph that a run can walk, and what is refused, with the node named."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.workflows.graph.graphs import SPOILED, valid_graphs
+from workflows.graph.definition import NODES, Comparison, GraphDefinition, ParallelNode
+from workflows.graph.library import FILE_BYTES, builtin, builtin_names, load, read_definition
+from workflows.graph.mermaid import mermaid
+from workflows.graph.validation import Code, GraphError, problems
+
+LINE = """
+name = "line"
+entry = "search"
+[nodes]
+search = { type = "parallel", run = "execute_tools" }
+write = { type = "agent", step = "writer" }
+[[edges]]
+source = "search"
+target = "write"
+"""
+
+
+@settings(max_examples=60, deadline=None)
+@given(valid_graphs())
+def test_a_graph_whose_cycles_have_a_budget_is_valid(graph: GraphDefinition) -> None:
+    assert problems(graph) == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(valid_graphs(), st.sampled_from(sorted(SPOILED)))
+def test_what_is_wrong_is_found_and_its_node_is_named(graph: GraphDefinition, code: Code) -> None:
+    spoiled = SPOILED[code](graph)
+    found = problems(spoiled)
+    assert code in {problem.code for problem in found}
+    named = {problem.node for problem in found if problem.code == code}
+    assert all(name in (*spoiled.nodes, "nowhere") or code == "no_exit" for name in named)
+
+
+def test_the_cycle_that_might_never_end_is_named() -> None:
+    endless = builtin("iterative")
+    nodes = {
+        name: node.model_copy(update={"budget": None}) if name == "again" else node
+        for name, node in endless.nodes.items()
+    }
+    found = problems(endless.model_copy(update={"nodes": nodes}))
+    assert {problem.code for problem in found} == {"wrong_edge"}
+    nodes["judged"] = nodes["judged"].model_copy(update={"budget": None})
+    nodes["again"] = endless.nodes["again"]
+    (problem,) = problems(endless.model_copy(update={"nodes": nodes}))
+    assert problem.code == "unguarded_cycle"
+    assert problem.node == "judge"
+    assert "judge -> judged" in problem.message
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_the_built_in_graphs_are_valid_and_survive_the_way_to_the_run(name: str) -> None:
+    graph = builtin(name)
+    assert problems(graph) == ()
+    assert GraphDefinition.model_validate_json(graph.model_dump_json()) == graph
+    drawn = mermaid(graph)
+    assert all(f"{node}<br/>" in drawn for node in graph.nodes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "node"),
+    [
+        (('step = "writer"', 'step = "poet"'), "write"),
+        (('run = "execute_tools"', 'run = "os.system"'), "search"),
+        (('type = "parallel"', 'type = "lambda"'), "search"),
+        (('target = "write"', 'target = "write"\nwhen = "__import__"'), "search"),
+        (('target = "write"', 'target = "write"\nwhen = "1 < 2"'), "search"),
+        (('target = "write"', 'target = "write"\nhurry = true'), "search"),
+        (('entry = "search"', 'entry = "sea rch"'), ""),
+        (('name = "line"', "name = line"), ""),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_node(changed: tuple[str, str], node: str) -> None:
+    assert read_definition(LINE).entry == "search"
+    with pytest.raises(GraphError) as error:
+        read_definition(LINE.replace(*changed))
+    assert {problem.code for problem in error.value.problems} == {"unreadable"}
+    assert node in {problem.node for problem in error.value.problems}
+
+
+def test_comparisons_and_lists_of_conditions_are_read_from_a_file() -> None:
+    graph = read_definition(
+        LINE.replace('target = "write"', 'target = "decide"')
+        + """
+[nodes.decide]
+type = "decision"
+budget = "iterations"
+[[edges]]
+source = "decide"
+target = "search"
+when = ["has_evidence", { field = "confidence", op = "<", value = 0.5 }]
+[[edges]]
+source = "decide"
+target = "write"
+"""
+    )
+    assert graph.edges[1].when == ("has_evidence", Comparison(field="confidence", op="<", value=0.5))
+
+
+def test_a_file_that_is_too_large_or_not_there_is_refused(tmp_path: Path) -> None:
+    large = tmp_path / "large.toml"
+    large.write_text("#" * (FILE_BYTES + 1))
+    for name in (str(large), str(tmp_path / "none.toml"), "iteratve", str(tmp_path)):
+        with pytest.raises(GraphError) as error:
+            load(name)
+        assert [problem.code for problem in error.value.problems] == ["unreadable"]
+
+
+def test_a_definition_has_an_upper_size() -> None:
+    nodes = {f"n{place}": ParallelNode(run="execute_tools") for place in range(NODES + 1)}
+    with pytest.raises(ValueError, match="at most"):
+        GraphDefinition(name="large", entry="n0", nodes=nodes)
+
+
+def test_workflow_code_and_its_contracts_import_neither_networkx_nor_files_of_graphs() -> None:
+    code = "import sys, workflows.graph.workflow; print([m for m in ('networkx',) if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,187 @@
+"""Runs that walk a graph: the built-in ones give the steps of the workflows, any valid one ends with a report
+within its limits, and one that is not valid is refused before anything is paid for."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from tests.workflows.conftest import Stage, a_request, a_stage, until
+from tests.workflows.fakes import down, outage, takes
+from tests.workflows.graph.graphs import SPOILED, valid_graphs
+from tests.workflows.test_random_runs import Weather, holds, play
+from workflows.graph.definition import AgentNode, Edge, GraphDefinition, GraphView, ParallelNode, StateNode
+from workflows.graph.library import builtin
+from workflows.graph.validation import Code
+
+Script = Callable[[Stage], None]
+
+
+async def steps_of(folder: Path, script: Script, mode: str, **more: Any) -> tuple[Any, ...]:
+    """The steps of each workflow of a run, in order, its searches, and how it ended."""
+    async with a_stage(folder) as stage:
+        script(stage)
+        outcome, report, run = await stage.play(a_request(mode, **more), "ask-1")
+        steps: dict[str, list[str]] = {}
+        for call in stage.fakes.calls:
+            steps.setdefault(call.workflow_id, []).append(f"{call.role} {call.step.section}")
+        if mode == "deep" or ("graph" in more and more["graph"].has_sections):
+            # sections are written at the same time, as soon as each is researched
+            steps["ask-1"] = sorted(steps["ask-1"])
+        searches = sorted((task.source, task.query.text) for task in stage.fakes.searches)
+        tokens = (await run.budget()).used.tokens
+        return steps, searches, outcome.stop_reason, len(report.references), tokens
+
+
+def second(stage: Stage) -> None:
+    stage.script.sufficient_at = 2
+
+
+def never(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+
+
+def nothing_found(stage: Stage) -> None:
+    stage.script.search = lambda _: ()
+
+
+def no_source(stage: Stage) -> None:
+    def fails(_: object) -> tuple[()]:
+        raise outage()
+
+    stage.script.search = fails
+
+
+def judge_down_twice(stage: Stage) -> None:
+    failures = iter([True] * 10)
+
+    def fails(_: object) -> None:
+        if next(failures, False):
+            raise down()
+
+    stage.script.before["judge"] = fails
+
+
+@pytest.mark.parametrize("script", [second, never, nothing_found, no_source, judge_down_twice])
+async def test_the_graph_iterative_gives_the_steps_of_the_workflow(tmp_path: Path, script: Script) -> None:
+    limits = {"max_iterations": 3, "max_tokens": None}
+    plain = await steps_of(tmp_path / "plain", script, "iterative", limits=limits)
+    graph = await steps_of(tmp_path / "graph", script, "graph", limits=limits, graph=builtin("iterative"))
+    assert graph == plain
+
+
+@pytest.mark.parametrize("script", [second, no_source])
+async def test_the_graph_deep_gives_the_steps_of_the_workflow(tmp_path: Path, script: Script) -> None:
+    limits = {"max_iterations": 2, "max_tokens": None}
+    plain = await steps_of(tmp_path / "plain", script, "deep", limits=limits)
+    graph = await steps_of(tmp_path / "graph", script, "graph", limits=limits, graph=builtin("deep"))
+    assert graph == plain
+
+
+@pytest.mark.parametrize("code", sorted(SPOILED))
+async def test_a_graph_that_is_not_valid_is_refused_before_a_call(stage: Stage, code: Code) -> None:
+    spoiled = SPOILED[code](a_line())
+    run = await stage.start(a_request("graph", graph=spoiled))
+    with pytest.raises(WorkflowFailureError) as failure:
+        await run.outcome()
+    cause = failure.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert cause.type == "GraphInvalid"
+    assert cause.details
+    assert stage.fakes.calls == []
+    assert stage.fakes.searches == []
+    assert stage.fakes.prepared == []
+
+
+def a_line(*steps: str) -> GraphDefinition:
+    """The question is searched for once, and the report is written."""
+    return GraphDefinition(
+        name="line",
+        entry="wanted",
+        nodes={
+            "wanted": StateNode(action="search_question"),
+            "select": AgentNode(step="select_tools"),
+            "search": ParallelNode(run="execute_tools"),
+            "think": ParallelNode(),
+            "judge": AgentNode(step="judge"),
+            "hypothesize": AgentNode(step="hypothesize"),
+            "end": AgentNode(step="writer"),
+        },
+        edges=(
+            Edge(source="wanted", target="select"),
+            Edge(source="select", target="search"),
+            Edge(source="search", target="think"),
+            Edge(source="think", target="judge", type="parallel"),
+            Edge(source="think", target="hypothesize", type="parallel"),
+            Edge(source="think", target="end"),
+        ),
+    )
+
+
+async def view(run: Any) -> GraphView:
+    found: GraphView = await run.handle.query("graph", result_type=GraphView)
+    return found
+
+
+async def test_branches_run_at_the_same_time_and_the_query_names_the_nodes(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(600)
+    stage.script.before["hypothesis_generator"] = lambda _: takes(600)
+    run = await stage.start(a_request("graph", graph=a_line()))
+
+    at_once = {"think", "judge", "hypothesize"}
+    found: GraphView = await until(lambda: view(run), lambda now: set(now.running) == at_once)
+    assert (found.name, found.at) == ("line", "think")
+    assert found.visited == ("wanted", "select", "search")
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+    ended = await view(run)
+    assert ended.running == ()
+    assert ended.at == "end"
+    assert set(ended.results) == set(a_line().nodes)
+    turns = [str(event.data["member"]) for event in await run.events() if event.type == "turn"]
+    assert sorted(turns) == sorted(a_line().nodes)
+
+
+async def test_a_graph_cannot_claim_that_its_evidence_is_sufficient(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    outcome, _, _ = await stage.play(a_request("graph", graph=a_line()))
+    assert outcome.stop_reason == "max_iterations_reached"
+    assert outcome.verified_claims > 0
+
+
+async def test_a_branch_without_budget_lets_the_other_end_and_leaves_a_report(stage: Stage) -> None:
+    run = await stage.start(a_request("graph", graph=a_line(), limits={"max_tokens": 12_000}))
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "token_budget_exceeded"
+    assert (await run.budget()).reserved_tokens == 0
+    assert [event.type for event in await run.events()].count("complete") == 1
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=valid_graphs(), seed=st.integers(0, 1_000))
+def test_any_valid_graph_ends_once_with_a_report_within_its_limits(
+    tmp_path_factory: pytest.TempPathFactory, graph: GraphDefinition, seed: int
+) -> None:
+    async def one() -> None:
+        async with a_stage(tmp_path_factory.mktemp("graph")) as stage:
+            play(stage, Weather(seed))
+            draw = random.Random(seed)
+            limits = {
+                "max_iterations": draw.randint(1, 4),
+                "max_tokens": draw.choice([None, 0, 20_000, 100_000]),
+                "max_seconds": draw.choice([600.0, 3_600.0]),
+            }
+            run = await stage.start(
+                a_request("graph", graph=graph, limits=limits, history_events=draw.choice([60, 8_000]))
+            )
+            stop = (await run.outcome()).stop_reason
+            await holds(stage, run, stop, seed)
+
+    asyncio.run(one())
