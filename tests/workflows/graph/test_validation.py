@@ -88,6 +88,12 @@ def test_what_cannot_be_read_is_refused_with_its_node(changed: tuple[str, str], 
     assert node in {problem.node for problem in error.value.problems}
 
 
+def test_the_example_in_the_documents_is_valid() -> None:
+    page = (Path(__file__).parents[3] / "docs/modes.md").read_text()
+    example = page.split("```toml\n", 1)[1].split("```", 1)[0]
+    assert read_definition(example).branches("think") == (("judge",), ("hypothesize",))
+
+
 def test_comparisons_and_lists_of_conditions_are_read_from_a_file() -> None:
     graph = read_definition(
         LINE.replace('target = "write"', 'target = "decide"')

@@ -1,0 +1,86 @@
+"""`graph list|show|check`, and `ask --graph`: what is wrong with a file is said before a run is started."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from activities.settings import Settings
+from client.cli.failures import BadInput, Exit
+from client.cli.main import run
+from client.cli.request import AskOptions, build_request
+from client.runs.start import run_id_of
+from tests.workflows.graph.test_validation import LINE
+from workflows.graph.definition import GraphDefinition
+from workflows.graph.library import builtin, builtin_names
+
+QUESTION = "Does metformin lower mortality?"
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Path:
+    """A file with a valid graph."""
+    path = tmp_path / "line.toml"
+    path.write_text(LINE)
+    return path
+
+
+def test_the_built_in_graphs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["graph", "list", "--json"]) == Exit.DONE
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(builtin_names())
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_a_graph_is_drawn_in_the_terminal_and_as_mermaid(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = builtin(name)
+    assert run(["graph", "show", name]) == Exit.DONE
+    drawn = capsys.readouterr().out
+    assert all(f"─ {node} " in drawn for node in graph.nodes)
+    assert drawn.count(" -> ") == len(graph.edges)
+    assert run(["graph", "show", name, "--format", "mermaid"]) == Exit.DONE
+    assert sum(" n" in line and "--" in line for line in capsys.readouterr().out.splitlines()) == len(
+        graph.edges
+    )
+    assert run(["graph", "show", name, "--format", "json"]) == Exit.DONE
+    assert GraphDefinition.model_validate_json(capsys.readouterr().out) == graph
+
+
+def test_a_file_is_checked_and_what_is_wrong_is_said_with_its_node(
+    line: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["graph", "check", str(line)]) == Exit.DONE
+    line.write_text(LINE.replace('target = "write"', 'target = "wrote"'))
+    capsys.readouterr()
+    for command in (["graph", "check", str(line)], ["ask", QUESTION, "--graph", str(line)]):
+        assert run(command) == Exit.BAD_INPUT
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "node wrote" in said.err
+
+
+def test_an_edit_of_the_file_does_not_touch_what_was_asked(line: Path, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    asked = build_request(settings, QUESTION, AskOptions(graph=str(line)))
+    assert asked.mode == "graph"
+    before = asked.graph
+    line.write_text(LINE.replace('name = "line"', 'name = "another"'))
+    assert asked.graph == before
+    again = build_request(settings, QUESTION, AskOptions(graph=str(line)))
+    assert again.graph != before
+    # another graph is another run
+    assert run_id_of(asked) != run_id_of(again)
+
+
+def test_the_mode_graph_without_a_graph_walks_a_built_in_one(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    assert build_request(settings, QUESTION, AskOptions(mode="graph")).graph == builtin("iterative")
+    assert build_request(settings, QUESTION, AskOptions(mode="deep")).graph is None
+    with pytest.raises(BadInput):
+        build_request(settings, QUESTION, AskOptions(mode="graph", graph="iteratve"))
+
+
+def test_a_graph_with_only_another_mode_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", QUESTION, "--mode", "deep", "--graph", "deep"]) == Exit.BAD_INPUT
+    assert "--mode graph" in capsys.readouterr().err
