@@ -217,6 +217,10 @@ class JudgeAssessment(Frozen):
     scores: dict[str, int] = Field(default_factory=dict)
     """Criterion -> 0 to 10."""
     confidence: float = Field(default=0.0, ge=0.0, le=1.0)
+    by_code: bool = False
+    """Whether code alone judged; its confidence is an estimate of being right, a model's is a claim."""
+    confidence_by_code: float | None = None
+    """Beside a model's confidence: what code estimates of the same evidence."""
     gaps: tuple[str, ...] = ()
     recommended_searches: tuple[str, ...] = ()
     confidence_reasons: tuple[Statement, ...] = ()
@@ -226,6 +230,12 @@ class JudgeAssessment(Frozen):
     reasoning: str = ""
     shown: int = 0
     """How many items the judge saw."""
+
+    @property
+    def reported_confidence(self) -> float:
+        """What people are shown: the lower of the model's confidence and code's."""
+        code = self.confidence if self.confidence_by_code is None else self.confidence_by_code
+        return min(self.confidence, code)
 
 
 class ReflectInput(StepContext):

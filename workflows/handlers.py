@@ -328,7 +328,7 @@ class ResearchHandlers:
             budget=self.budget(),
             waiting_for=control.waiting_for,
             paused=control.paused,
-            confidence=judged.confidence if judged else 0.0,
+            confidence=judged.reported_confidence if judged else 0.0,
             scores=judged.scores if judged else {},
             steering=tuple(control.steering),
             candidates=tuple(state.candidates),

@@ -91,7 +91,7 @@ class Run:
                 status="complete" if stop in COMPLETE else "partial",
             )
         judged = self.state.loop.judged
-        confidence = judged.confidence if judged else 0.0
+        confidence = judged.reported_confidence if judged else 0.0
         return await self.publisher.release((self.state.drafts[section.id],), stop, confidence)
 
     async def approve_single_section_plan(self) -> bool:

@@ -44,6 +44,7 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     return JudgeAssessment(
         scores=scores,
         confidence=confidence,
+        by_code=True,
         confidence_reasons=reasons(helpful, share),
         gaps=tuple(dict.fromkeys(gaps))[:3],
         recommended_searches=tuple(dict.fromkeys(recommended))[:3],

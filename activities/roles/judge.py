@@ -81,15 +81,15 @@ def weighed(
     accepted: Accepted[JudgeAssessment],
     alone: Callable[[JudgeInput], JudgeAssessment],
 ) -> Accepted[JudgeAssessment]:
-    """The model is not the only judge: the lower of its confidence and code's counts. A model that scores
-    every criterion alike has not judged, and code's assessment stands in its place."""
+    """The model is not the only judge: code's confidence is kept beside its own, and the lower of the two is
+    reported. A model that scores every criterion alike has not judged, and code's assessment stands in its
+    place."""
     own, code = accepted.output, alone(step)
     if len(own.scores) >= LEAST_CRITERIA and len(set(own.scores.values())) == 1:
         note = "the model scored every criterion alike: its vote was not used"
         return Accepted(code.model_copy(update={"shown": own.shown}), (*accepted.notes, note))
-    return Accepted(
-        own.model_copy(update={"confidence": min(own.confidence, code.confidence)}), accepted.notes
-    )
+    beside = {"confidence_by_code": code.confidence, "confidence_reasons": code.confidence_reasons}
+    return Accepted(own.model_copy(update=beside), accepted.notes)
 
 
 def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment | None:

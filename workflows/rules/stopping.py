@@ -53,6 +53,13 @@ class LoopState(BaseModel):
     """What a reviewer said that no gap evaluation has read yet."""
 
 
+CODE_SHARE = 0.7
+"""Of a profile's threshold for code that judges alone. A model states 0.8 and more freely; code's confidence
+estimates how often such an answer is right, which 0.8 would be reached by few answers of any kind."""
+LEAST_BY_CODE = 0.1
+"""Code's confidence below which no model's verdict suffices: then hardly anything speaks of the question."""
+
+
 class NextStep(Frozen):
     """The next step and the reason in words; `stop` is set when it is `write`."""
 
@@ -62,8 +69,16 @@ class NextStep(Frozen):
 
 
 def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a judgement meets the profile: its confidence threshold and the minimum of every criterion."""
-    if judged is None or judged.confidence < profile.confidence_threshold:
+    """Whether a judgement meets the profile: its confidence threshold and the minimum of every criterion.
+
+    A model that judges is believed only where code finds that the evidence is on the question at all. Code
+    that judges alone needs CODE_SHARE of the threshold.
+    """
+    if judged is None:
+        return False
+    threshold = profile.confidence_threshold * (CODE_SHARE if judged.by_code else 1.0)
+    on_question = judged.confidence_by_code is None or judged.confidence_by_code >= LEAST_BY_CODE
+    if judged.confidence < threshold or not on_question:
         return False
     return all(judged.scores.get(c.name, 0) >= c.minimum for c in profile.criteria)
 

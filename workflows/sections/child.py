@@ -138,7 +138,7 @@ class ParentLink:
             iterations=state.loop.iteration,
             by_role=budget.by_role,
             spent_microusd=budget.spent_microusd,
-            confidence=judged.confidence if judged else 0.0,
+            confidence=judged.reported_confidence if judged else 0.0,
             scores=judged.scores if judged else {},
             draft=draft,
             events=self.events.unreported(EVENTS_ROOM),

@@ -284,5 +284,5 @@ async def test_confidence_is_the_lower_of_the_models_and_codes(case: Case, claim
     case.server.script(says({"scores": scores, "confidence": claimed, "relevant": ["E1"]}))
     charged = await case.thinker.think("judge", case.step("judge"))
     alone = await case.thinker.think("judge", case.step("judge").model_copy(update={"model": NONE}))
-    assert charged.output.confidence == min(claimed, alone.output.confidence)
+    assert charged.output.reported_confidence == min(claimed, alone.output.confidence)
     assert [charged.output.scores[name] for name in names] == [s["score"] for s in scores]

@@ -107,7 +107,7 @@ async def test_a_lying_judge_scores_within_bounds_and_names_what_it_saw(case: Ca
     judged = charged.output
     assert isinstance(judged, JudgeAssessment)
     assert judged.scores == {"mechanism": 10, "candidates": 0, "clinical_evidence": 0, "sources": 0}
-    assert judged.confidence < 1.0, "the model's word alone counted"
+    assert judged.reported_confidence < 1.0, "the model's word alone counted"
     assert len(judged.relevant) == 1
     assert set(judged.relevant) <= SHOWN.keys()
     assert len(judged.gaps) == len(judged.recommended_searches) == 5
