@@ -83,7 +83,8 @@ class PlainLines:
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
-            self.note(event_line(event))
+            if event.type != "streaming":  # the answer follows as a whole
+                self.note(event_line(event))
 
     def suspended(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -66,7 +66,7 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(house: 
     assert re.search(
         rf"Web  http://127\.\d+\.\d+\.\d+:\d+/namespaces/default/workflows/{ran.run_id}", ran.out
     )
-    assert "search [1]: library: ok" in ran.err
+    assert "search complete [1]: library: ok" in ran.err
     assert saved.read_text().startswith("# ")
     assert determinator("report", ran.run_id).out == saved.read_text()
 
@@ -193,7 +193,7 @@ def test_ctrl_c_detaches_and_the_run_goes_on(house: Path, library: Path) -> None
     run_id = re.search(r"ask-[a-z0-9-]+", out)
     assert run_id
     assert f"determinator watch {run_id.group()}" in err
-    assert "search [1]: library: ok" in said
+    assert "search complete [1]: library: ok" in said
     assert determinator("status", "last", "--json").json()["status"] == "running"
 
 
