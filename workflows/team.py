@@ -10,18 +10,16 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
-    from activities.steps import Hypotheses, HypothesisInput, ManagerInput, Member, Role, TeamLedger, TeamTurn
+    from activities.steps import ManagerInput, Member, Role, TeamLedger, TeamTurn
     from activities.types import StopReason
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import NextStep
 from workflows.rules.team import Turn, decide_round, heed
 from workflows.run import Run
 from workflows.state import RunState
-from workflows.steps.writing import WRITER_ITEMS
 
 MEMBERS: Mapping[Member, str] = {
     "searcher": "searches the sources for what it is told",
@@ -151,21 +149,8 @@ class TeamResearch(ResearchHandlers):
         return f"{loop.new_evidence} new items from {loop.tasks} searches", loop.new_evidence > 0
 
     async def _form_hypotheses(self) -> tuple[str, bool]:
-        research, state = self.research, self.research.state
-        research.events.set_phase("hypothesising", "forming hypotheses")
-        step = HypothesisInput(
-            **research.context.step_inputs(),
-            evidence=shown(research.writing.citable(), WRITER_ITEMS),
-            chosen=tuple(state.control.chosen),
-        )
-        hypothesize = ThinkActivities.generate_hypotheses
-        found = await research.models.execute("hypothesis_generator", hypothesize, step, Hypotheses())
-        known = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
-        new = [h.drug for h in found.hypotheses if h.drug.casefold() not in known]
-        state.hypotheses = list(found.hypotheses) or state.hypotheses
-        searches = [text for hypothesis in found.hypotheses for text in hypothesis.search_suggestions]
-        state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
-        return f"{len(new)} new hypotheses", bool(new)
+        new = await self.research.candidates.form_hypotheses()
+        return f"{new} new hypotheses", new > 0
 
     async def _judge(self) -> tuple[str, bool]:
         loop = self.research.state.loop

@@ -202,6 +202,8 @@ def _paths(definition: GraphDefinition) -> Iterator[Problem]:
             yield Problem("unreachable", name, f"no way leads to it from {definition.entry}")
         if exits and name not in leading:
             yield Problem("no_exit", name, "no way leads from it to an exit")
+    if definition.has_sections:
+        yield from _exits_without_loops(definition, walked, exits)
     guarded = [
         name
         for name, node in definition.nodes.items()
@@ -215,6 +217,26 @@ def _paths(definition: GraphDefinition) -> Iterator[Problem]:
             around = " -> ".join(a for a, _ in nx.find_cycle(walked.subgraph(group), names[0]))
             message = f"the cycle {around} passes no decision with a budget, so a run might never end"
             yield Problem("unguarded_cycle", names[0], message)
+
+
+def _exits_without_loops(
+    definition: GraphDefinition, walked: "nx.DiGraph[str]", exits: list[str]
+) -> Iterator[Problem]:
+    """The synthesizer writes what the research loops found, so each way to it passes them."""
+    import networkx as nx
+
+    loops = [
+        n
+        for n, node in definition.nodes.items()
+        if isinstance(node, ParallelNode) and node.run == "parallel_loops"
+    ]
+    around = walked.copy()
+    around.remove_nodes_from(loops)
+    for end in exits:
+        if definition.entry == end or (
+            definition.entry in around and nx.has_path(around, definition.entry, end)
+        ):
+            yield Problem("wrong_exit", end, "a way leads to it that passes no parallel_loops")
 
 
 def title_of(node: AgentNode | StateNode | DecisionNode | ParallelNode) -> str:

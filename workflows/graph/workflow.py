@@ -118,6 +118,7 @@ class GraphResearch(ResearchHandlers):
     async def _check(self) -> None:
         """Check the graph of the request, or get the built-in one. Raises ApplicationError, which ends the
         run with what is wrong."""
+        self._walk.running = []  # a run that continues as new names the node it stopped at
         if self._walk.definition is not None:
             return
         given = self.research.request.graph

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.workflows.graph.graphs import SPOILED, valid_graphs
-from workflows.graph.definition import NODES, Comparison, GraphDefinition, ParallelNode
+from workflows.graph.definition import NODES, Comparison, DecisionNode, Edge, GraphDefinition, ParallelNode
 from workflows.graph.library import FILE_BYTES, builtin, builtin_names, load, read_definition
 from workflows.graph.mermaid import mermaid
 from workflows.graph.validation import Code, GraphError, problems
@@ -56,6 +56,23 @@ def test_the_cycle_that_might_never_end_is_named() -> None:
     assert problem.code == "unguarded_cycle"
     assert problem.node == "judge"
     assert "judge -> judged" in problem.message
+
+
+def test_a_way_around_the_research_loops_is_refused() -> None:
+    deep = builtin("deep")
+    shortcut = deep.model_copy(
+        update={
+            "entry": "choose",
+            "nodes": {"choose": DecisionNode(), **deep.nodes},
+            "edges": (
+                Edge(source="choose", target="synthesize", type="conditional", when=("has_evidence",)),
+                Edge(source="choose", target="plan"),
+                *deep.edges,
+            ),
+        }
+    )
+    (problem,) = problems(shortcut)
+    assert (problem.code, problem.node) == ("wrong_exit", "synthesize")
 
 
 @pytest.mark.parametrize("name", builtin_names())

@@ -14,6 +14,7 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from tests.workflows.conftest import Stage, a_request, a_stage, until
+from tests.workflows.deep import all_judging
 from tests.workflows.fakes import down, outage, takes
 from tests.workflows.graph.graphs import SPOILED, valid_graphs
 from tests.workflows.test_random_runs import Weather, holds, play
@@ -162,6 +163,39 @@ async def test_a_branch_without_budget_lets_the_other_end_and_leaves_a_report(st
     assert outcome.stop_reason == "token_budget_exceeded"
     assert (await run.budget()).reserved_tokens == 0
     assert [event.type for event in await run.events()].count("complete") == 1
+
+
+async def test_a_rejected_plan_ends_the_graph_deep_before_a_section(stage: Stage) -> None:
+    run = await stage.start(a_request("graph", graph=builtin("deep"), approve=("plan",)))
+    await run.until(lambda p: p.waiting_for == "plan")
+    assert (await view(run)).at == "plan"
+    await run.handle.signal("reject", {"gate": "plan", "by": "ann"})
+    assert (await run.outcome()).stop_reason == "rejected_by_reviewer"
+    assert stage.fakes.searches == []
+
+
+async def test_a_reviewer_who_asks_to_finish_ends_the_loops_of_a_graph(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("graph", graph=builtin("deep")))
+    await all_judging(stage, run)
+    assert (await view(run)).running == ("research",)
+    await run.handle.signal("finish_now")
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "finished_by_reviewer"
+    assert outcome.verified_claims > 0
+
+
+async def test_a_cancelled_graph_with_sections_reports_what_they_found(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(600)
+    run = await stage.start(a_request("graph", graph=builtin("deep")))
+    await all_judging(stage, run)
+    await run.handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await run.outcome()
+    report = await run.report()
+    assert report.stop_reason == "cancelled"
+    assert report.references
+    assert (await view(run)).at == "synthesize"
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
