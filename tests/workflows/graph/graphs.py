@@ -44,7 +44,11 @@ BRANCHES: tuple[tuple[AgentStep, ...], ...] = (
 def valid_graphs(draw: st.DrawFn) -> GraphDefinition:
     """A line of nodes from the entry to the writer; its decisions jump anywhere on the line."""
     kinds = draw(
-        st.lists(st.sampled_from(["agent", "state", "tools", "fork", "decision"]), min_size=1, max_size=8)
+        st.lists(
+            st.sampled_from(["agent", "state", "tools", "fork", "decision", "round", "round"]),
+            min_size=1,
+            max_size=8,
+        )
     )
     line = [f"n{place}" for place in range(len(kinds))] + ["end"]
     nodes: dict[str, Node] = {}
@@ -55,6 +59,13 @@ def valid_graphs(draw: st.DrawFn) -> GraphDefinition:
             nodes[name] = AgentNode(step=draw(st.sampled_from(STEPS)))
         elif kind == "state":
             nodes[name] = StateNode(action=draw(st.sampled_from(ACTIONS)))
+        elif kind == "round":  # searches that find something, which single nodes in a random order seldom do
+            nodes[name] = StateNode(action="search_question")
+            nodes[f"{name}-select"] = AgentNode(step="select_tools")
+            nodes[f"{name}-search"] = ParallelNode(run="execute_tools")
+            edges.append(Edge(source=name, target=f"{name}-select"))
+            edges.append(Edge(source=f"{name}-select", target=f"{name}-search"))
+            name = f"{name}-search"
         elif kind == "tools":
             nodes[name] = ParallelNode(run="execute_tools")
         elif kind == "fork":
