@@ -36,9 +36,9 @@ QUESTIONS = {
 }
 DELAY = 0.4
 """Seconds a server takes to answer, so that kills hit calls under way."""
-JUST_ANSWERED = 1.0
+JUST_ANSWERED = 2.0
 """An answer that came this many seconds before the worker was killed may not have been written down yet."""
-SETTLED = 2.0
+SETTLED = 3.0
 """Seconds after which a worker has written down what it was told; longer than `JUST_ANSWERED`."""
 QUIET = 25.0
 """Seconds without a call, longer than a missed heartbeat, after which a run has none left to make."""

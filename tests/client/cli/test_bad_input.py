@@ -113,7 +113,19 @@ def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
 
 
 def test_every_verb_is_thought_of_when_there_is_no_server() -> None:
-    without_a_run = {"ask", "modes", "list", "search", "sources", "doctor", "config", "up", "down", "worker"}
+    without_a_run = {
+        "ask",
+        "modes",
+        "graph",
+        "list",
+        "search",
+        "sources",
+        "doctor",
+        "config",
+        "up",
+        "down",
+        "worker",
+    }
     assert {verb for verb, *_ in VERBS_OF_A_RUN} == set(VERBS) - without_a_run
 
 
