@@ -8,6 +8,11 @@ from activities.text.entities import link, of_kind, resolve
 from activities.types import Evidence
 
 _FACTS = re.compile(r"mesh|drug|generic|interven|substance", re.IGNORECASE)
+_MEASURED = re.compile(
+    r"[\s-]+(?:bio)?(?:synthesis|production|secretion|release|levels?|concentrations?|content|expression)\b",
+    re.IGNORECASE,
+)
+"""What follows a substance that the body makes or that was measured: no treatment, whatever its name."""
 _LONGEST = 60_000
 """Characters of a document that are read for names."""
 
@@ -20,8 +25,10 @@ def drug(word: str) -> str:
 
 @lru_cache(maxsize=2048)
 def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
-    """Drugs that a text names, each once under its preferred name in lower case, with how often."""
-    return tuple(Counter(entity.name.casefold() for entity in of_kind(text, ("drug",))).items())
+    """Drugs that a text names, each once under its preferred name in lower case, with how often. A substance
+    that was measured, as in `prostaglandin E2 synthesis`, is none."""
+    given = (e for e in of_kind(text, ("drug",)) if not _MEASURED.match(text, e.end))
+    return tuple(Counter(entity.name.casefold() for entity in given).items())
 
 
 def names_a_treatment(text: str) -> bool:
