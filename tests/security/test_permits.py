@@ -167,7 +167,7 @@ async def test_whoever_reaches_the_server_reads_no_folder(home: Path, private: P
     connection = await connect(settings)
     client: Client = connection.client
     request = ResearchRequest(
-        question="Was aspirin taken every morning?",
+        question="What does the diary say of aspirin?",
         mode="iterative",
         library=str(private),
         sources=("library",),

@@ -25,6 +25,15 @@ from workflows.graph.validation import Code
 Script = Callable[[Stage], None]
 
 
+def in_one_order(roles: list[str]) -> list[str]:
+    """The judge and the observer of the next iteration run at the same time: the judge is named first."""
+    ordered = list(roles)
+    for place in range(len(ordered) - 1):
+        if ordered[place].startswith("observer ") and ordered[place + 1].startswith("judge "):
+            ordered[place : place + 2] = ordered[place + 1], ordered[place]
+    return ordered
+
+
 async def steps_of(folder: Path, script: Script, mode: str, **more: Any) -> tuple[Any, ...]:
     """The steps of each workflow of a run, in order, its searches, and how it ended."""
     async with a_stage(folder) as stage:
@@ -33,6 +42,7 @@ async def steps_of(folder: Path, script: Script, mode: str, **more: Any) -> tupl
         steps: dict[str, list[str]] = {}
         for call in stage.fakes.calls:
             steps.setdefault(call.workflow_id, []).append(f"{call.role} {call.step.section}")
+        steps = {name: in_one_order(roles) for name, roles in steps.items()}
         if mode == "deep" or ("graph" in more and more["graph"].has_sections):
             # sections are written at the same time, as soon as each is researched
             steps["ask-1"] = sorted(steps["ask-1"])
