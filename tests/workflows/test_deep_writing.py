@@ -45,7 +45,10 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
     report = await run.report()
     assert report.stop_reason == "cancelled"
     written = {c.step.section: c.paid for c in stage.fakes.of("long_writer")}
-    assert written == {"s1": True, "s2": False, "s3": True}
+    # which of the others was finished before the cancel is a matter of time; what was is kept
+    assert set(written) == {"s1", "s2", "s3"}
+    assert not written["s2"]
+    assert written["s1"] or written["s3"]
     assert all(section.claims for section in report.sections)
     assert [e.type for e in await run.events()].count("complete") == 1
 

@@ -95,7 +95,8 @@ async def test_what_a_reviewer_says_is_read_by_the_next_gap_evaluation(stage: St
     await run.handle.signal("steer", Steer(text="look at older people", by="ann"))
     await run.outcome()
     steps = [c.step for c in stage.fakes.of("gap_evaluator") if isinstance(c.step, GapsInput)]
-    assert [step.steering for step in steps] == [(), ("look at older people",)]
+    # the first evaluation, before there is any evidence, is no activity
+    assert [step.steering for step in steps] == [("look at older people",)]
     assert stage.fakes.of("writer")[0].step.steering == ("look at older people",)
 
 
