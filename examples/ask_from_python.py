@@ -14,6 +14,7 @@ from pathlib import Path
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connect import connect
+from client.exit import leave
 from client.reports.kept import is_kept
 from client.reports.load import ended_report
 from client.runs.query import progress
@@ -68,6 +69,7 @@ def main() -> None:
         sys.exit(__doc__)
     library = Path(sys.argv[2]).resolve() if len(sys.argv) == 3 else None
     show(asyncio.run(research(sys.argv[1], library)))
+    leave(0)
 
 
 if __name__ == "__main__":

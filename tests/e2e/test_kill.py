@@ -235,7 +235,11 @@ def killed_and_undisturbed(
         assert reports[mode]["verification"]["verified"] >= 4
     assert not list(calm.clock.repeats())
     bought_twice = [
-        repeat.key
+        (
+            repeat.key,
+            f"asked {before.asked:.2f}, answered {before.answered:.2f}, again {repeat.asked:.2f}",
+            kills,
+        )
         for before, repeat in wild.clock.repeats()
         if not any(killed is not None and killed.excuses(before, repeat) for killed in kills)
     ]

@@ -45,7 +45,7 @@ class HttpCache:
             return None
         oldest = time.time() - min(self._seconds, self._seconds if max_age is None else max_age)
         try:
-            for entry in await storage.get_entries(_key(request)):
+            for entry in await storage.get_entries(key_of(request)):
                 stored_at = float(entry.response.headers.get(_STORED_AT) or 0)
                 stream = entry.response.stream
                 if stored_at >= oldest and isinstance(stream, AsyncIterator):
@@ -71,7 +71,7 @@ class HttpCache:
         async def body() -> AsyncIterator[bytes]:
             yield response.content
 
-        key = _key(request)
+        key = key_of(request)
         headers = {
             "content-type": response.headers.get("content-type", ""),
             _STORED_AT: f"{time.time():.3f}",
@@ -96,7 +96,7 @@ class HttpCache:
         if storage is None:
             return
         try:
-            for old in await storage.get_entries(_key(request)):
+            for old in await storage.get_entries(key_of(request)):
                 await storage.remove_entry(old.id)
         except (RuntimeError, OSError, sqlite3.Error) as error:
             self._give_up(error)
@@ -126,7 +126,8 @@ class HttpCache:
         self._broken, self._storage = True, None
 
 
-def _key(request: httpx.Request) -> str:
+def key_of(request: httpx.Request) -> str:
+    """What makes two requests the same one to the cache: address and `Accept`, without secrets."""
     identity = f"{request.method} {_public_url(request.url, _IRRELEVANT_PARAMS)}"
     return hashlib.sha256(f"{identity} {request.headers.get('accept', '')}".encode()).hexdigest()
 

@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary
 
 import httpx
 from lxml import etree
@@ -25,7 +26,7 @@ from activities.documents.readers import readers
 from activities.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.settings import Settings
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
-from activities.sources.http.cache import SECRET_PARAMS, HttpCache
+from activities.sources.http.cache import SECRET_PARAMS, HttpCache, key_of
 from activities.sources.http.rate_limiter import Gate
 
 USER_AGENT = "determinator (+https://pypi.org/project/determinator/)"
@@ -96,6 +97,7 @@ class Http:
         self._seconds = seconds
         self._gates: dict[str, Gate] = {}
         self._group_of: dict[str, str] = {}
+        self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def __aenter__(self) -> Self:
         return self
@@ -173,11 +175,29 @@ class Http:
         except httpx.InvalidURL as error:
             raise Refused(f"{source} has an unusable address {without_credentials(url)}: {error}") from error
         cache = self.cache if method == "GET" else None
-        if cache is not None:
-            if (served := _SERVED.get()) is not None:
-                served.append((cache, request))
+        if cache is None:
+            return await self._fetch(source, request, accept, check, form)
+        if (served := _SERVED.get()) is not None:
+            served.append((cache, request))
+        # Searches that ask for the same thing at the same time: one asks, the others read its answer.
+        lock = self._under_way.setdefault(key_of(request), asyncio.Lock())
+        async with lock:
             if (stored := await cache.get(request, max_age)) is not None:
                 return stored
+            response = await self._fetch(source, request, accept, check, form)
+            if response.is_success:
+                await cache.put(request, response)
+            return response
+
+    async def _fetch(
+        self,
+        source: str,
+        request: httpx.Request,
+        accept: Collection[int],
+        check: Check | None,
+        form: Mapping[str, str] | None,
+    ) -> httpx.Response:
+        """Wait for the source's turn, send, and examine the answer; see `get` for what is raised."""
         gate = self.gate(source)
         try:
             async with AsyncExitStack() as stack:
@@ -201,8 +221,6 @@ class Http:
         except SourceError as error:
             _blot_secrets(error, request, form)
             raise
-        if cache is not None:
-            await cache.put(request, response)
         return response
 
     async def _read(self, source: str, request: httpx.Request) -> httpx.Response:

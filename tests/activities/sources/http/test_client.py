@@ -1,3 +1,4 @@
+import asyncio
 import json
 import logging
 import sqlite3
@@ -32,6 +33,32 @@ async def test_a_repeated_request_is_served_from_disk_even_by_another_process(tm
                 assert answer.headers["content-type"] == "application/json"
                 await http.get("x", f"{server.url}/a", {"q": "2"})
     assert len(server.asked) == 2
+
+
+@pytest.mark.invariant
+async def test_the_same_request_made_by_several_at_once_is_sent_once(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            gate = http.pace("x", 100.0)
+            gate.require_lease()  # shut until all have asked
+            asking = [asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "1"})) for _ in range(3)]
+            await asyncio.sleep(0)
+            gate.extend_lease(float("inf"))
+            answers = await asyncio.gather(*asking)
+    assert [answer.json() for answer in answers] == [{"records": [1, 2]}] * 3
+    assert len(server.asked) == 1
+
+
+async def test_a_request_that_fails_is_sent_again_by_the_next_who_waits_for_it(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", Reply(500, "oops"), GOOD)
+        async with opened(tmp_path) as http:
+            asking = [http.get("x", f"{server.url}/a") for _ in range(2)]
+            first, second = await asyncio.gather(*asking, return_exceptions=True)
+    assert isinstance(first, Unavailable)
+    assert isinstance(second, httpx.Response)
+    assert second.json() == {"records": [1, 2]}
 
 
 async def test_age_decides_what_the_cache_may_serve(tmp_path: Path) -> None:
