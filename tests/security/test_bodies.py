@@ -62,7 +62,11 @@ class Raw(httpx.AsyncByteStream):
             yield chunk
 
 
-@pytest.mark.parametrize("packed", [gzip.compress(b"abc" * 9), zlib.compress(b"abc" * 9), b"abc" * 9])
+@pytest.mark.parametrize(
+    "packed",
+    [gzip.compress(b"abc" * 9), zlib.compress(b"abc" * 9), b"abc" * 9],
+    ids=["gzip", "deflate", "plain"],
+)
 async def test_a_body_in_one_coding_is_read(packed: bytes) -> None:
     coding = {b"\x1f": "gzip", b"x": "deflate"}.get(packed[:1], "")
     assert await read_body(chunks(packed, 5), coding, MIB) == b"abc" * 9
