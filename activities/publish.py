@@ -27,7 +27,7 @@ from activities.report.formats import render
 from activities.report.schema import Published, Report
 from activities.report.stored import report_name
 from activities.retractions.rules import worst
-from activities.steps import PublishInput, PubMedCheck, PubMedSaid
+from activities.steps import CandidateFindings, PublishInput, PubMedCheck, PubMedSaid
 from activities.types import Evidence, EvidenceRef, Standing, StandingNotice, Statement
 
 log = structlog.get_logger()
@@ -100,7 +100,9 @@ class PublishActivities:
             # nothing of what the judge called sufficient can be shown any more
             step = step.model_copy(update={"stop_reason": "all_sources_failed"})
         # In a thread: a long report must not hold up the heartbeats.
-        report = await asyncio.to_thread(build_report, step, documents, [*notes, *more])
+        findings, missing = await self._findings(step, patient=patient)
+        noted = [*notes, *more, *missing]
+        report = await asyncio.to_thread(build_report, step, documents, noted, findings)
         whole = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(
@@ -145,6 +147,26 @@ class PublishActivities:
         if not lost:
             return documents, []
         return documents, [Statement(code="item_unreadable", values={"evidence_ids": tuple(lost)})]
+
+    async def _findings(
+        self, step: PublishInput, *, patient: bool
+    ) -> tuple[dict[str, CandidateFindings], list[Statement]]:
+        """What was looked up of each candidate, by name, and what to state of what cannot be read."""
+        found: dict[str, CandidateFindings] = {}
+        notes: list[Statement] = []
+        for candidate in step.candidates:
+            if not candidate.looked_up:
+                continue
+            try:
+                data = await self._store.get_bytes(candidate.looked_up)
+                found[candidate.name] = CandidateFindings.model_validate_json(data)
+            except (StoreError, ValueError) as error:
+                if patient and isinstance(error, StoreError):
+                    raise
+                log.warning("findings_unreadable", name=candidate.name, error=str(error))
+                values = {"name": candidate.name, "reason": "what was found cannot be read from the store"}
+                notes.append(Statement(code="candidate_not_looked_up", values=dict(values)))
+        return found, notes
 
     async def _read(self, ref: EvidenceRef) -> Evidence:
         try:
@@ -202,7 +224,7 @@ def cited_refs(step: PublishInput) -> list[EvidenceRef]:
         for paragraph in planned.draft.paragraphs
         for claim in paragraph.claims
         for support in claim.support
-    } | {support.evidence_id for candidate in step.candidates for support in candidate.support}
+    } | {support.evidence_id for candidate in step.candidates for support in candidate.quotes}
     refs = {ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}
     return list(refs.values())
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from activities.types import (
     Allowance,
     Candidate,
+    CandidateField,
     Claim,
     EvidenceRef,
     Frozen,
@@ -273,10 +274,50 @@ class MechanismHypothesis(Frozen):
     current_indications: tuple[str, ...] = ()
     regulatory_status: str = ""
     trial_status: str = ""
+    records: tuple[Support, ...] = ()
+    """Quotes of labels, approvals and registrations that say where the drug stands."""
 
 
 class Hypotheses(Frozen):
     hypotheses: tuple[MechanismHypothesis, ...] = ()
+
+
+# looking candidates up
+
+LOOK_UP_ATTEMPTS = 2
+"""Attempts at sources that fail: a report does not wait for long for what it can do without."""
+
+
+class CandidateLookUp(Frozen):
+    """Look one candidate up in the sources that the run may use."""
+
+    run_id: str
+    name: str
+    generic_name: str = ""
+    question: str
+    """The diseases it names are what trials are looked for."""
+    sources: tuple[str, ...]
+
+
+class CandidateFindings(Frozen):
+    """What sources say of a candidate. Lives in the evidence store; only its `LookedUp` travels."""
+
+    name: str
+    fields: tuple[CandidateField, ...] = ()
+    asked: tuple[str, ...] = ()
+    silent: dict[str, str] = Field(default_factory=dict)
+    """Source -> why it did not answer."""
+
+
+class LookedUp(Frozen):
+    """A small pointer to stored `CandidateFindings`."""
+
+    name: str
+    blob: str
+    found: int = 0
+    """Fields with at least one entry."""
+    silent: tuple[str, ...] = ()
+    """Sources that did not answer."""
 
 
 # managing a team

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
+from activities.look_up_candidate import CandidateActivities
 from activities.models.base import Answer, Completion, Review
 from activities.permits import Permits
 from activities.prepare import PrepareActivities
@@ -39,6 +40,7 @@ class Resources:
     think: ThinkActivities
     prepare: PrepareActivities
     publish: PublishActivities
+    candidates: CandidateActivities
     search: SearchActivities
     pubmed: PubMedStanding
     events: EventActivities
@@ -51,6 +53,7 @@ class Resources:
             *methods(self.think),
             *methods(self.prepare),
             *methods(self.publish),
+            *methods(self.candidates),
             *methods(self.events),
         ]
 
@@ -81,6 +84,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             publish=PublishActivities(
                 store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
             ),
+            candidates=CandidateActivities(sources, store),
             pubmed=PubMedStanding(lookup),
             events=EventActivities(store),
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),

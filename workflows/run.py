@@ -20,6 +20,7 @@ from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.sections.child import COMPLETE, ParentLink
 from workflows.state import RunState
+from workflows.steps.look_up import LookUpSteps
 from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
 from workflows.steps.prepare import Preparation
@@ -45,7 +46,8 @@ class Run:
         self.steps = ResearchSteps(self.context, self.events, self.models, self.searches, self.preparation)
         self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
         self.writing = WritingSteps(self.context, self.events, self.models)
-        self.candidates = CandidateSteps(self.writing, self.gates)
+        look_ups = LookUpSteps(self.context, self.events, self.searches)
+        self.candidates = CandidateSteps(self.writing, self.gates, look_ups)
         self.publisher = Publisher(self.context, self.events, self.gates)
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""

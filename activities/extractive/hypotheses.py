@@ -1,17 +1,25 @@
-"""Drug -> target -> pathway -> effect, from sentences that name a drug."""
+"""Drug -> target -> pathway -> effect, from sentences that name a drug.
+
+A drug that one clause calls approved, indicated, first-line or effective for the disease asked about comes
+before one that works merely mention.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 
+from activities.candidates import reading
+from activities.candidates.status import of_application
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
 from activities.text.ranking import Needle, calls, rank, relevant
-from activities.text.sentences import Sentence, sentences
+from activities.text.sentences import Sentence
 from activities.text.tokens import fold, is_function, terms
+from activities.text.uses import diseases, drugs_in_use, without_other_diseases
 from activities.text.vocabulary import vocabulary
 from activities.types import Evidence, Support
+from activities.verification.quote_check import MIN_QUOTE_CHARS
 
 _MECHANISM = re.compile(
     r"\b(inhibit\w*|activat\w+|antagoni\w+|agonis\w+|block(?:s|ed|ade|ing|er|ers)|bind(?:s|ing)?|modulat\w+|"
@@ -48,11 +56,14 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
     """Drug -> target -> pathway -> effect from sentences that name a drug, best supported first."""
     items = relevant(rank(step.question, [d for d in documents if weight(d) > 0]))
     asked = {name for name, _ in drugs_named(step.question)}
+    sought = diseases(step.question)
     wanted = {drug(name) or fold(name) for name in step.chosen}
     strength: Counter[str] = Counter()
     for item in items:
+        used = {name for r in item.ranked for name in drugs_in_use(r.sentence.text, sought)}
         for name, count in drugs_in(item.document).items():
-            strength[name] += item.relevance * weight(item.document) * min(count, 4) / 4  # type: ignore[assignment]
+            share = 1.0 if name in used else min(count, 4) / 4
+            strength[name] += item.relevance * weight(item.document) * (share + (name in used))  # type: ignore[assignment]
     names = [n for n, _ in sorted(strength.items(), key=lambda p: (-(p[1] + (p[0] in asked)), p[0]))]
     if wanted:
         names = [n for n in names if n in wanted]
@@ -71,17 +82,21 @@ def _hypothesis(
 ) -> MechanismHypothesis | None:
     """What the helpful works say of a drug; labels and registrations of all works say where it stands."""
     own = [d for d in helpful if name in drugs_in(d)]
+    sought = diseases(question)
     told: list[tuple[float, Sentence, Evidence]] = []
     topic = Needle(question).strong - {t for other in spellings(name) for t in terms(other)}
     for item in rank(f"{name} {question}", own):
         told += [
             (r.score, r.sentence, item.document)
             for r in item.ranked
-            if name in dict(drugs_named(r.sentence.text)) and (not topic or topic & r.sentence.held)
+            if name in dict(drugs_named(without_other_diseases(r.sentence.text, sought)))
+            and (not topic or topic & r.sentence.held)
         ]
     told.sort(key=lambda t: (-t[0], t[1].evidence_id, t[1].place))
+    used = [t for t in told if name in drugs_in_use(t[1].text, sought)]
     outcome = [t for t in told if t[1].part in ("conclusion", "results", "plain") and not calls(t[1])]
-    pro = [t for t in outcome if direction(t[1].text) in ("yes", "none")]
+    outcome = [t for t in outcome if t not in used]
+    pro = [*used, *(t for t in outcome if direction(t[1].text) in ("yes", "none"))]
     against = [t for t in outcome if direction(t[1].text) == "no"]
     if not pro and not against:
         return None
@@ -89,9 +104,10 @@ def _hypothesis(
     effect = (pro or against)[0][1].text
     best = sum(sorted((weight(d) for d in {t[2].evidence_id: t[2] for t in pro}.values()), reverse=True)[:3])
     confidence = max(0.0, min(0.95, best / 3 * (1 - 0.5 * len(against) / (len(against) + len(pro)))))
-    label, approval, trial = (
-        next((d for d in every if d.evidence_type == kind and name in drugs_in(d)), None)
-        for kind in ("drug_label", "regulatory", "trial_registration")
+    label = reading.best_label([d for d in every if d.evidence_type == "drug_label" and _is_of(d, name)])
+    approval, trial = (
+        next((d for d in every if d.evidence_type == kind and _is_of(d, name)), None)
+        for kind in ("regulatory", "trial_registration")
     )
     return MechanismHypothesis(
         drug=name,
@@ -104,10 +120,38 @@ def _hypothesis(
         contradicting_evidence=_supports(against, 2),
         search_suggestions=(f"{name} mechanism of action", f"{name} clinical trial"),
         current_indications=_indications(label),
-        regulatory_status=_facts(approval, "approval_status", "marketing_status")
-        or ("a drug label is on file" if label else ""),
+        regulatory_status=(of_application(approval.facts) if approval else None)
+        or ("labelled" if label else ""),
         trial_status=_facts(trial, "phase", "overall_status"),
+        records=_records(label, approval, trial),
     )
+
+
+def _is_of(record: Evidence, name: str) -> bool:
+    """Whether a label, an approval or a registration is about a drug: its title or its facts name it."""
+    named = f"{record.title}\n{record.facts.get('interventions', '')}"
+    return bool(reading.of_drug([record], name)) or name in dict(drugs_named(named))
+
+
+def _records(
+    label: Evidence | None, approval: Evidence | None, trial: Evidence | None
+) -> tuple[Support, ...]:
+    """What each record says of where the drug stands, word for word."""
+    quotes = (
+        (label, reading.shortened(reading.section_of(label, "indications_and_usage")) if label else ""),
+        (approval, _line(approval, "Original submission")),
+        (trial, _line(trial, "Why the study stopped:") or _line(trial, "Study design:")),
+    )
+    return tuple(
+        Support(evidence_id=record.evidence_id, quote=quote)
+        for record, quote in quotes
+        if record is not None and len(quote) >= MIN_QUOTE_CHARS
+    )
+
+
+def _line(record: Evidence | None, start: str) -> str:
+    lines = record.text.split("\n") if record else []
+    return next((line for line in lines if line.startswith(start)), "")
 
 
 def _supports(told: Sequence[tuple[float, Sentence, Evidence]], count: int) -> tuple[Support, ...]:
@@ -143,9 +187,5 @@ def _pathway(text: str) -> str:
 
 
 def _indications(label: Evidence | None) -> tuple[str, ...]:
-    if label is None:
-        return ()
-    for sentence in sentences(label):
-        if re.search(r"\bindicated (?:for|in|as)\b", sentence.text, re.IGNORECASE):
-            return (sentence.text,)
-    return ()
+    text = reading.section_of(label, "indications_and_usage") if label else ""
+    return (" ".join(reading.shortened(text).split()),) if text else ()

@@ -1,8 +1,8 @@
 """What of a report travels through the workflow's history when the whole of it is too large.
 
-Left out in this order: quotes' surroundings and the table of works, sections' Markdown, dropped claims, the
-search ledger, quotes, references' details, claims, and at last everything but the outline. The blob keeps
-the whole report.
+Left out in this order: quotes' surroundings and the table of works, candidates' pages, sections'
+Markdown, dropped claims, the search ledger, quotes, references' details, claims, and at last everything but
+the outline. The blob keeps the whole report.
 """
 
 from collections.abc import Callable
@@ -26,6 +26,11 @@ def slim(published: Published, limit: int = MAX_BYTES) -> Published:
 
 def _no_contexts(report: Report) -> Report:
     return report.model_copy(update={"contexts": (), "works": ()})
+
+
+def _no_pages(report: Report) -> Report:
+    candidates = tuple(candidate.model_copy(update={"fields": ()}) for candidate in report.candidates)
+    return report.model_copy(update={"candidates": candidates})
 
 
 def _no_markdown(report: Report) -> Report:
@@ -52,7 +57,8 @@ def _no_quotes(report: Report) -> Report:
         return item.model_copy(update={"support": _bare(item.support)})
 
     def candidate(item: Candidate) -> Candidate:
-        return item.model_copy(update={"support": _bare(item.support)})
+        cut = {name: _bare(getattr(item, name)) for name in ("support", "against", "records")}
+        return item.model_copy(update=cut)
 
     sections = tuple(
         section.model_copy(update={"claims": tuple(map(claim, section.claims))})
@@ -110,6 +116,7 @@ def _outline(report: Report) -> Report:
 
 _CUTS: tuple[Callable[[Report], Report], ...] = (
     _no_contexts,
+    _no_pages,
     _no_markdown,
     _no_dropped,
     _no_searches,

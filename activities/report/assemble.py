@@ -19,7 +19,7 @@ from activities.report.schema import Methodology, Reference, Report, ReportSecti
 from activities.report.strength import studies, with_strength
 from activities.report.summary import summary_claims
 from activities.report.works import work_rows
-from activities.steps import PublishInput
+from activities.steps import CandidateFindings, PublishInput
 from activities.types import Candidate, Claim, Evidence, Statement, Support
 from activities.verification.quote_check import Checked, QuoteChecker
 
@@ -36,13 +36,17 @@ OWN_REASONS = frozenset(
 
 
 def build_report(
-    step: PublishInput, documents: Mapping[str, Evidence], notes: Sequence[Statement | str] = ()
+    step: PublishInput,
+    documents: Mapping[str, Evidence],
+    notes: Sequence[Statement | str] = (),
+    findings: Mapping[str, CandidateFindings] | None = None,
 ) -> Report:
     """Check, number and render. `documents` are the cited items by evidence id, with the standing they have
-    now; `notes` are further limitations. Whatever a model wrote, a report comes out."""
+    now; `notes` are further limitations; `findings` is what was looked up of candidates, by name. Whatever a
+    model wrote, a report comes out."""
     checker = QuoteChecker(documents)
     done = check_drafts(step.sections, checker)
-    candidates = check_candidates(step.candidates, checker, documents)
+    candidates = check_candidates(step.candidates, checker, documents, findings or {}, step.question)
     study = studies([documents[name] for name in _number(done.claims, candidates.kept)])
     claims = {claim.id: with_strength(claim, documents, study) for claim in done.claims}
 
@@ -121,7 +125,7 @@ def _number(claims: Iterable[Claim], candidates: Iterable[Candidate]) -> dict[st
     """Evidence id -> number, by first appearance over the whole report."""
     numbers: dict[str, int] = {}
     supports: list[tuple[Support, ...]] = [item.support for item in claims]
-    supports += [candidate.support for candidate in candidates]
+    supports += [candidate.quotes for candidate in candidates]
     for support in supports:
         for item in support:
             numbers.setdefault(item.evidence_id, len(numbers) + 1)

@@ -15,7 +15,7 @@ from activities.report.formats.prose import (
     summary_text,
 )
 from activities.report.schema import Report, ReportSection
-from activities.types import Candidate, Claim, Evidence, EvidenceRef, Frozen, Support
+from activities.types import Evidence, EvidenceRef, Frozen, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
 
 _CONNECTING = ("**The sources disagree:**", "**On the other hand:**")
@@ -155,7 +155,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             kind="candidate",
             name=candidate.name,
             text=candidate.proposed_mechanism or candidate.mechanism,
-            quotes=tuple(checked(f"candidate {candidate.name}", s) for s in candidate.support),
+            quotes=tuple(checked(f"candidate {candidate.name}", s) for s in candidate.quotes),
             problems=() if candidate.support else (f"candidate {candidate.name} has no support",),
         )
         for candidate in report.candidates
@@ -169,8 +169,8 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
 
 def supports_of(report: Report) -> list[Support]:
     """Every quote of a report."""
-    bearers: list[Claim | Candidate] = [claim for section in report.sections for claim in section.claims]
-    return [support for bearer in (*bearers, *report.candidates) for support in bearer.support]
+    claims = [support for section in report.sections for claim in section.claims for support in claim.support]
+    return [*claims, *(support for candidate in report.candidates for support in candidate.quotes)]
 
 
 def _why(support: Support, texts: Mapping[str, str]) -> str:

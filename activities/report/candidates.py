@@ -6,14 +6,19 @@ Invariants:
 - Mechanism, indications and status are a writer's words. Each is kept when an item that the candidate cites
   says it: every word of content and every number of the field occurs in one passage of that item or among its
   facts. What no cited item says is removed, and the report states which fields were.
+- What speaks for a candidate decides the grade of its evidence; quotes of labels, approvals and registrations
+  say where it stands, and count for nothing there.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from activities.candidates.status import CODES
+from activities.report.candidate_pages import Said, page, quality
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim
 from activities.report.strength import grade
+from activities.steps import CandidateFindings
 from activities.types import Candidate, Evidence, Statement
 from activities.verification.quote_check import Checked, QuoteChecker, normalise, worded
 
@@ -39,9 +44,14 @@ class CheckedCandidates:
 
 
 def check_candidates(
-    candidates: Iterable[Candidate], checker: QuoteChecker, documents: Mapping[str, Evidence]
+    candidates: Iterable[Candidate],
+    checker: QuoteChecker,
+    documents: Mapping[str, Evidence],
+    findings: Mapping[str, CandidateFindings],
+    question: str,
 ) -> CheckedCandidates:
-    """Check quotes, names and fields of every candidate."""
+    """Check quotes, names and fields of every candidate, and make its page. `findings`: what was looked up,
+    by the candidate's name."""
     done = CheckedCandidates()
     for candidate in candidates:
         result = checker.supports(candidate.support)
@@ -52,16 +62,20 @@ def check_candidates(
         if not support or not name:
             _drop(done, name or "without a name", result)
             continue
-        items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
-        kept = candidate.model_copy(
-            update={"name": name, "support": support, "evidence_quality": grade(items)}
-        )
-        kept, removed = _with_checked_fields(kept, items)
+        others = {
+            field: checker.supports(getattr(candidate, field)).support for field in ("against", "records")
+        }
+        kept = candidate.model_copy(update={"name": name, "support": support, **others})
+        items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
+        works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
+        kept = kept.model_copy(update={"evidence_quality": grade(works)})
+        kept, removed, said = _with_checked_fields(kept, items)
         if removed:
             done.statements.append(
                 Statement(code="candidate_fields_unchecked", values={"name": name, "fields": removed})
             )
-        done.kept.append(kept)
+        kept = page(kept, items, said, findings.get(candidate.name), question)
+        done.kept.append(kept.model_copy(update={"quality_reasons": quality(kept, documents)}))
     return done
 
 
@@ -85,36 +99,60 @@ def _names_any(document: Evidence, names: Sequence[str]) -> bool:
 
 def _with_checked_fields(
     candidate: Candidate, items: Sequence[Evidence]
-) -> tuple[Candidate, tuple[str, ...]]:
-    """The candidate without the fields that none of its items says, and the names of those fields."""
-    passages = [_stems(passage) for item in items for passage in _passages(item)]
+) -> tuple[Candidate, tuple[str, ...], Said]:
+    """The candidate without the fields that none of its items says, the names of those fields, and the
+    passage in which each of the others is said."""
+    passages = [(item, text, _stems(text)) for item in items for text in _passages(item)]
     known = _stems(f"{candidate.name} {candidate.generic_name}")
     update: dict[str, object] = {}
     removed: list[str] = []
+    said: dict[str, tuple[Evidence, str]] = {}
     for name in _FIELDS:
-        if not _said(getattr(candidate, name), passages, known):
+        text = getattr(candidate, name)
+        if name == "regulatory_status" and text in CODES:
+            continue  # a code follows from records, and the page is made from them again
+        borne = _said(text, passages, known)
+        if borne is None:
             update[name] = ""
             removed.append(name)
-    indications = tuple(text for text in candidate.current_indications if _said(text, passages, known))
+        elif text and borne:
+            said[name] = borne[0]
+    indications = tuple(
+        text for text in candidate.current_indications if _said(text, passages, known) is not None
+    )
     if indications != candidate.current_indications:
         update["current_indications"] = indications
         removed.append("current_indications")
-    return (candidate.model_copy(update=update) if update else candidate), tuple(removed)
+    for text in indications:
+        if borne := _said(text, passages, known):
+            said[text] = borne[0]
+    return (candidate.model_copy(update=update) if update else candidate), tuple(removed), said
 
 
 def _passages(item: Evidence) -> list[str]:
-    """Sentences, each with the one after it, the title, and each fact with its name."""
+    """Sentences, then each with the one after it, the title, and each fact with its name."""
     sentences = _PASSAGE.split(normalise(item.text))
     pairs = [f"{one} {other}" for one, other in zip(sentences, [*sentences[1:], ""], strict=True)]
     facts = [f"{name} {value}" for name, value in item.facts.items()]
-    return [*pairs, item.title, *facts, " ".join(facts)]
+    return [*sentences, *pairs, item.title, *facts, " ".join(facts)]
 
 
-def _said(text: str, passages: Sequence[set[str]], known: set[str]) -> bool:
-    """Whether each part of a field (a chain's links, a list's entries) has all its words of content in one
-    passage; the candidate's own name needs no support."""
-    parts = [_stems(part) - known for part in _LINK.split(text)]
-    return all(not words or any(words <= passage for passage in passages) for words in parts)
+def _said(
+    text: str, passages: Sequence[tuple[Evidence, str, set[str]]], known: set[str]
+) -> list[tuple[Evidence, str]] | None:
+    """The passages that say a field, one for each part of it (a chain's links, a list's entries): all words
+    of content of the part stand there. None when a part is said nowhere. The candidate's own name needs no
+    support."""
+    found: list[tuple[Evidence, str]] = []
+    for part in _LINK.split(text):
+        words = _stems(part) - known
+        if not words:
+            continue
+        borne = next(((item, passage) for item, passage, stems in passages if words <= stems), None)
+        if borne is None:
+            return None
+        found.append(borne)
+    return found
 
 
 def _stems(text: str) -> set[str]:

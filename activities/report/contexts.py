@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from activities.report.formats.text import clean
 from activities.report.schema import QuoteContext
-from activities.types import Candidate, Claim, Evidence
+from activities.types import Candidate, Claim, Evidence, Support
 from activities.verification.quote_check import normalise
 
 AROUND = 240
@@ -20,7 +20,7 @@ def contexts(
     none."""
     texts = {name: normalise(item.text) for name, item in documents.items()}
     found: dict[tuple[str, str], QuoteContext] = {}
-    for support in (support for bearer in bearers for support in bearer.support):
+    for support in (support for bearer in bearers for support in _quotes(bearer)):
         key = (support.evidence_id, support.quote)
         text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
         start = text.find(quote) if quote else -1
@@ -34,6 +34,10 @@ def contexts(
             after=_after(text[end:]),
         )
     return tuple(found.values())
+
+
+def _quotes(bearer: Claim | Candidate) -> tuple[Support, ...]:
+    return bearer.quotes if isinstance(bearer, Candidate) else bearer.support
 
 
 def _before(text: str) -> str:

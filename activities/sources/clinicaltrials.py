@@ -1,8 +1,8 @@
 """ClinicalTrials.gov, API version 2 (https://clinicaltrials.gov/data-api/api).
 
 What may be quoted is the registration itself: its summaries word for word, and its fields and posted results
-as one statement a line. `filters.options`: `trial_status` (as in `TERMINATED, WITHDRAWN`) and `phase` (as in
-`PHASE2`).
+as one statement a line. `filters.options`: `trial_status` (as in `TERMINATED, WITHDRAWN`), `phase` (as in
+`PHASE2`), `intervention` and `condition` (searches of those fields; the query's text may then be empty).
 """
 
 from collections.abc import Iterator, Mapping
@@ -95,8 +95,13 @@ def build(settings: Settings, http: Http) -> ClinicalTrials:
 
 def parameters(query: Query) -> dict[str, str]:
     """The parameters of a search; the same for each of its pages but for the page token."""
-    params = {
+    searched = {
         "query.term": query.text,
+        "query.intr": query.filters.options.get("intervention", ""),
+        "query.cond": query.filters.options.get("condition", ""),
+    }
+    params = {
+        **{name: text for name, text in searched.items() if text.strip()},
         "fields": FIELDS,
         "pageSize": str(min(query.limit, PAGE_SIZE)),
         "countTotal": "true",

@@ -20,6 +20,7 @@ WEIGHT: dict[EvidenceType, float] = {
     "case_report": 0.4,
     "preclinical": 0.4,
     "adverse_events": 0.4,
+    "database_record": 0.45,
     "preprint": 0.4,
     "document": 0.45,
     "web_page": 0.3,
@@ -43,6 +44,7 @@ TYPE_NAMES: dict[EvidenceType, str] = {
     "drug_label": "drug label",
     "regulatory": "regulatory document",
     "adverse_events": "adverse event report",
+    "database_record": "database record",
     "web_page": "web page",
     "document": "document",
 }

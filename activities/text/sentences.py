@@ -19,7 +19,7 @@ from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, says
 LONGEST_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
 NOT_STUDIES: frozenset[EvidenceType] = frozenset(
-    {"drug_label", "regulatory", "adverse_events", "trial_registration"}
+    {"drug_label", "regulatory", "adverse_events", "trial_registration", "database_record"}
 )
 """Kinds whose headings are not those of a study (`Purpose` of a label is no aim)."""
 LONGEST_TEXT = 400_000

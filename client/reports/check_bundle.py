@@ -49,7 +49,7 @@ def check_quotes(folder: Path) -> tuple[int, list[str]]:
     bearers += [(candidate["name"], candidate) for candidate in report["candidates"]]
     count, wrong = 0, []
     for name, bearer in bearers:
-        for support in bearer["support"]:
+        for support in [*bearer["support"], *bearer.get("against", ()), *bearer.get("records", ())]:
             count += 1
             quote = plain(support["quote"])
             if len(quote) < LEAST_CHARS or quote not in texts.get(support["evidence_id"], ""):

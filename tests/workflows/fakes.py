@@ -23,13 +23,16 @@ from activities.errors import (
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive import manage
+from activities.look_up_candidate import CandidateActivities
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
 from activities.search import activity_name
+from activities.sources.base import Source
 from activities.steps import (
     AgentSelectionPlan,
     AgentTask,
+    CandidateLookUp,
     Charged,
     DraftClaim,
     DraftParagraph,
@@ -40,6 +43,7 @@ from activities.steps import (
     JudgeAssessment,
     JudgeInput,
     KnowledgeGapOutput,
+    LookedUp,
     ManagerInput,
     MechanismHypothesis,
     Observation,
@@ -194,6 +198,8 @@ class Script:
     publish: Callable[[PublishInput], None] | None = None
     pubmed_queue: str | None = None
     """Where PubMed may be asked about what is cited."""
+    registers: dict[str, Source] = field(default_factory=dict)
+    """What candidates are looked up in, by name."""
 
 
 def held(usage: Usage, allowance: Allowance) -> Usage:
@@ -223,6 +229,7 @@ class Fakes:
         self.answered: list[SearchTask] = []
         self.published: list[PublishInput] = []
         self.prepared: list[PrepareInput] = []
+        self.looked_up: list[CandidateLookUp] = []
         self.now = 0.0
         """When the attempt under way was scheduled, in seconds of the server's time."""
         self._publisher = PublishActivities(store)
@@ -409,6 +416,12 @@ class Fakes:
         return await self._think("manager", step, lambda: manage(step))
 
     @activity.defn
+    async def look_up_candidate(self, step: CandidateLookUp) -> LookedUp:
+        """The real look-up, in what the script has."""
+        self.looked_up.append(step)
+        return await CandidateActivities(self.script.registers, self.store).look_up_candidate(step)
+
+    @activity.defn
     async def publish_report(self, step: PublishInput) -> Any:
         self.published.append(step)
         if self.script.publish:
@@ -465,6 +478,7 @@ class Fakes:
             self.write_section,
             self.proofread,
             self.manage_team,
+            self.look_up_candidate,
             self.publish_report,
             *(self._search(source) for source in SOURCES),
         ]

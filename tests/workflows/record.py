@@ -19,7 +19,7 @@ from temporalio import activity
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.worker import Worker
 
-from activities.errors import RateLimited
+from activities.errors import RateLimited, Unavailable
 from activities.extractive import manage
 from activities.roles.allowances import ALLOWANCES
 from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTask, StepContext, TeamLedger
@@ -30,6 +30,7 @@ from tests.registered import registered_names
 from tests.workflows.conftest import Run, Stage, a_request, a_stage, a_worker, until
 from tests.workflows.fakes import COST, PROFILE, Fakes, document, down, outage, takes
 from tests.workflows.test_dev_server import a_server, connected
+from tests.workflows.test_look_up import Register, candidates_from
 from tests.workflows.test_pubmed import NCBI, Authority, numbered
 from tests.workflows.test_replay import HISTORIES, RUN_ID
 from workflows.graph.definition import (
@@ -196,6 +197,14 @@ async def candidates(stage: Stage) -> None:
     await run.outcome()
     await keep("deep-candidates", run)
     await keep("deep-candidates-section", stage.child(run, "s1"))
+
+
+async def looked_up(stage: Stage) -> None:
+    """Candidates are looked up at the same time, in one source that answers and in one that fails."""
+    candidates_from(stage, chembl=Register(), opentargets=Register(fails=Unavailable("down")))
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-looked-up", run)
 
 
 async def proofread(stage: Stage) -> None:
@@ -485,6 +494,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     pubmed,
     reflected,
     candidates,
+    looked_up,
     proofread,
     leases,
     continuing,

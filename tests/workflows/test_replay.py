@@ -62,6 +62,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-continuing": {"continues_as_new"},
     "iterative-every-source": {"search_pubmed", "search_library"},
     "iterative-indexed": {"observe", "evaluate_gaps"},
+    "iterative-looked-up": {"generate_hypotheses", "look_up_candidate", "activity_failed"},
     "iterative-long-log": {"store_events", "continues_as_new"},
     "iterative-model-down": {"timer", "activity_failed"},
     "iterative-pubmed": {"check_pubmed"},

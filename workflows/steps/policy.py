@@ -8,7 +8,11 @@ the run has left, so that its deadline also ends a running step.
 from datetime import timedelta
 from typing import TypedDict
 
+from temporalio import workflow
 from temporalio.common import RetryPolicy
+
+with workflow.unsafe.imports_passed_through():
+    from activities.steps import LOOK_UP_ATTEMPTS
 
 LONGEST_CALL = timedelta(hours=2)
 """Of a model: a call lasts as long as words come, and waits for its turn at a server with one slot. What ends
@@ -46,6 +50,12 @@ _SOURCE_RETRIES = RetryPolicy(
     backoff_coefficient=2.0,
     maximum_interval=timedelta(seconds=30),
     maximum_attempts=SEARCH_ATTEMPTS,
+)
+_LOOK_UP_RETRIES = RetryPolicy(
+    initial_interval=timedelta(seconds=1),
+    backoff_coefficient=2.0,
+    maximum_interval=timedelta(seconds=30),
+    maximum_attempts=LOOK_UP_ATTEMPTS,
 )
 _INTERNAL_RETRIES = RetryPolicy(
     initial_interval=timedelta(milliseconds=500),
@@ -85,6 +95,21 @@ def source_call(left: float | None, summary: str, queue: str | None) -> Options:
     if queue is not None:
         options["task_queue"] = queue
     return _clip(options, left)
+
+
+def look_up(left: float | None, summary: str) -> Options:
+    """All requests for one candidate: some twenty, which wait for their sources' rates. The report is made
+    without what does not come in time."""
+    return _clip(
+        Options(
+            start_to_close_timeout=timedelta(seconds=90),
+            schedule_to_close_timeout=timedelta(minutes=3),
+            heartbeat_timeout=HEARTBEAT,
+            retry_policy=_LOOK_UP_RETRIES,
+            summary=summary,
+        ),
+        left,
+    )
 
 
 def internal_step(summary: str) -> Options:

@@ -121,7 +121,7 @@ class Publisher:
         cited = {
             s.evidence_id for p in sections for g in p.draft.paragraphs for c in g.claims for s in c.support
         }
-        cited |= {s.evidence_id for c in state.candidates for s in c.support}
+        cited |= {s.evidence_id for c in state.candidates for s in c.quotes}
         return fit_document(
             PublishInput(
                 run_id=context.run_id,

@@ -17,6 +17,7 @@ from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.payload_limits import shown
+from workflows.steps.look_up import LookUpSteps
 from workflows.steps.model import ModelSteps
 
 WRITER_ITEMS = 30
@@ -71,21 +72,24 @@ class WritingSteps:
 class CandidateSteps:
     """Names candidates with their mechanisms, and lets a reviewer choose among them."""
 
-    def __init__(self, writing: WritingSteps, gates: Gates) -> None:
+    def __init__(self, writing: WritingSteps, gates: Gates, look_ups: LookUpSteps) -> None:
         self.context = writing.context
         self.events = writing.events
         self.models = writing.models
         self.writing = writing
         self.gates = gates
+        self.look_ups = look_ups
 
     async def settle(self, use_model: bool) -> None:
-        """Name candidates where the profile has them, and let the reviewer choose if requested."""
+        """Name candidates where the profile has them, look them up, and let the reviewer choose if
+        requested."""
         state = self.context.state
         if use_model:
             await self.gates.checkpoint()
         await self._propose(use_model)
         if not state.candidates or state.stop_reason in NO_GATES:
             return
+        await self.look_ups.look_up_candidates()
         if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
             state.candidates, state.hypotheses = [], []
             self.events.add_limitation("candidates_rejected")
@@ -148,4 +152,6 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
         regulatory_status=hypothesis.regulatory_status,
         trial_status=hypothesis.trial_status,
         support=hypothesis.supporting_evidence,
+        against=hypothesis.contradicting_evidence,
+        records=hypothesis.records,
     )

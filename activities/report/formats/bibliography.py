@@ -22,6 +22,7 @@ _BIBTEX: Mapping[EvidenceType, str] = {
     "drug_label": "misc",
     "regulatory": "techreport",
     "adverse_events": "misc",
+    "database_record": "misc",
     "web_page": "misc",
     "document": "misc",
 }
@@ -31,6 +32,7 @@ _RIS: Mapping[EvidenceType, str] = {
     "drug_label": "GOVDOC",
     "regulatory": "GOVDOC",
     "adverse_events": "DBASE",
+    "database_record": "DBASE",
     "web_page": "ELEC",
     "document": "GEN",
 }
@@ -40,6 +42,7 @@ _CSL: Mapping[EvidenceType, str] = {
     "drug_label": "document",
     "regulatory": "report",
     "adverse_events": "dataset",
+    "database_record": "dataset",
     "web_page": "webpage",
     "document": "document",
 }

@@ -16,6 +16,7 @@ from activities.report.formats.model import (
     LEFT_OUT,
     SEARCH_HEAD,
     WORK_HEAD,
+    CandidateView,
     ClaimView,
     ReferenceView,
     SectionView,
@@ -58,6 +59,8 @@ def docx(report: Report) -> bytes:
     if view.candidates:
         document.add_heading("Candidates", 1)
         _table(document, view.candidate_note, CANDIDATE_HEAD, [c.cells for c in view.candidates])
+        for candidate in view.candidates:
+            _candidate_page(document, candidate)
     if view.contradictions:
         document.add_heading("Contradictions", 1)
         for one, other in view.contradictions:
@@ -125,6 +128,27 @@ def _claim(paragraph: "Paragraph", claim: ClaimView) -> None:
     if claim.basis:
         basis = paragraph.add_run(f" ({claim.basis})")
         basis.italic = True
+
+
+def _candidate_page(document: "Document", candidate: CandidateView) -> None:
+    """A candidate's fields on a page of their own."""
+    if not candidate.fields:
+        return
+    heading = document.add_heading(candidate.title, 2)
+    heading.paragraph_format.page_break_before = True
+    for field in candidate.fields:
+        document.add_paragraph().add_run(field.label).bold = True
+        if field.missing:
+            document.add_paragraph(field.missing, style="List Bullet")
+        for line in field.lines:
+            written = document.add_paragraph(style="List Bullet")
+            written.add_run(f"{line.text} ")
+            if line.quote:
+                written.add_run(f"\u201c{line.quote}\u201d ").italic = True
+            _link(written, line.where, line.url)
+    grade, *reasons = candidate.quality
+    document.add_paragraph().add_run("Quality of the evidence").bold = True
+    document.add_paragraph(" ".join((f"{grade}.", *reasons)), style="List Bullet")
 
 
 def _method(document: "Document", view: View) -> None:

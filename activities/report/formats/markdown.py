@@ -9,7 +9,9 @@ from activities.report.formats.model import (
     LEFT_OUT,
     SEARCH_HEAD,
     WORK_HEAD,
+    CandidateView,
     ClaimView,
+    LineView,
     Quote,
     ReferenceView,
     SectionView,
@@ -34,6 +36,8 @@ def markdown(report: Report) -> str:
     if view.candidates:
         rows = [[*map(escape_markdown, c.cells[:-1]), c.cells[-1]] for c in view.candidates]
         blocks += ["## Candidates", _table(CANDIDATE_HEAD, rows), f"*{view.candidate_note}*"]
+        for candidate in view.candidates:
+            blocks += _candidate_page(candidate)
     if view.contradictions:
         blocks += ["## Contradictions", "\n".join(map(_contradiction, view.contradictions))]
     if view.gaps:
@@ -72,6 +76,32 @@ def _section(section: SectionView) -> list[str]:
     if section.question:
         blocks.append(f"*{escape_markdown(section.question)}*")
     return [*blocks, *(" ".join(map(_claim, paragraph)) for paragraph in section.paragraphs)]
+
+
+def _candidate_page(candidate: CandidateView) -> list[str]:
+    """A candidate's fields, each statement with its source."""
+    if not candidate.fields:
+        return []
+    grade, *reasons = candidate.quality
+    lines = []
+    for field in candidate.fields:
+        if field.missing:
+            lines.append(f"- **{field.label}:** {escape_markdown(field.missing, inline=True)}")
+        elif len(field.lines) == 1:
+            lines.append(f"- **{field.label}:** {_candidate_line(field.lines[0])}")
+        else:
+            lines.append(f"- **{field.label}:**")
+            lines += [f"  - {_candidate_line(line)}" for line in field.lines]
+    why = escape_markdown(" ".join(reasons), inline=True)
+    lines.append(f"- **Quality of the evidence:** {' '.join(filter(None, (f'{grade}.', why)))}")
+    return [f"### {escape_markdown(candidate.title)}", "\n".join(lines)]
+
+
+def _candidate_line(line: LineView) -> str:
+    text = escape_markdown(line.text, inline=True)
+    said = f' "{escape_markdown(line.quote, inline=True)}"' if line.quote else ""
+    where = line.where if line.number else f"({_link(line.source, line.url)})"
+    return f"{text}{said} {where}"
 
 
 def _contradiction(pair: tuple[ClaimView, ClaimView]) -> str:

@@ -10,7 +10,8 @@ from activities.types import Grade
 
 SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
 CANDIDATE_HEAD = (
-    *("Candidate", "Mechanism or effect", "Indications now", "Approval", "Trials", "Evidence", "Sources"),
+    *("Candidate", "Mechanism or effect", "Indications now", "Approval", "Trials", "Literature", "Safety"),
+    *("Evidence", "Sources"),
 )
 WORK_HEAD = (
     "Work",
@@ -27,7 +28,7 @@ WORK_HEAD = (
 CHECK_HEAD = ("Check", "Claims refused")
 CANDIDATE_NOTE = (
     "Names, sources and the grade of the evidence are checked by code. A field stands only where a cited "
-    "item says it; otherwise it is not found."
+    "item or a record that was looked up says it; otherwise it is not found."
 )
 OLD_CANDIDATE_NOTE = (
     "Names, sources and the grade of the evidence are checked by code; mechanism, indications and status are "
@@ -118,12 +119,44 @@ class SectionView:
 
 
 @dataclass(frozen=True, slots=True)
+class LineView:
+    """One statement on a candidate's page, with its source."""
+
+    text: str
+    quote: str
+    """Empty where the text is the quote."""
+    source: str
+    """The source's title; empty where a reference is cited."""
+    url: str | None
+    number: int
+    """Of the reference; 0 for a record that is none."""
+
+    @property
+    def where(self) -> str:
+        """The source as plain text: `[3]` or `openFDA`."""
+        return f"[{self.number}]" if self.number else self.source
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    label: str
+    lines: tuple[LineView, ...]
+    missing: str
+    """Why there is no line; empty when there is one."""
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateView:
     anchor: str
+    title: str
     cells: tuple[str, ...]
     """Under `CANDIDATE_HEAD`, the sources last."""
     cites: tuple[Cite, ...]
     quotes: tuple[Quote, ...]
+    fields: tuple[FieldView, ...]
+    """Its page; empty in reports of before candidates had pages."""
+    quality: tuple[str, ...]
+    """Grade of the evidence, then what it follows from."""
 
 
 @dataclass(frozen=True, slots=True)

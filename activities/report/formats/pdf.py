@@ -65,6 +65,23 @@ def _data(view: View) -> dict[str, object]:
         "candidate_head": CANDIDATE_HEAD,
         "candidates": [candidate.cells for candidate in view.candidates],
         "candidate_note": view.candidate_note,
+        "candidate_pages": [
+            {
+                "title": candidate.title,
+                "grade": candidate.quality[0],
+                "reasons": candidate.quality[1:],
+                "fields": [
+                    {
+                        "label": field.label,
+                        "missing": field.missing,
+                        "lines": [asdict(line) | {"where": line.where} for line in field.lines],
+                    }
+                    for field in candidate.fields
+                ],
+            }
+            for candidate in view.candidates
+            if candidate.fields
+        ],
         "contradictions": [[_claim(claim) for claim in pair] for pair in view.contradictions],
         "gaps": view.gaps,
         "limitations": view.limitations,

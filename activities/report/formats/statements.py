@@ -284,6 +284,11 @@ WORDING: Mapping[str, Wording] = {
     "claims_refused": _claims_refused,
     "quotes_refused": _quotes_refused,
     "no_candidate": "No candidate drug is named: no quote that was found speaks for one.",
+    "candidate_not_looked_up": "Candidate {name} could not be looked up: {reason}.",
+    "candidates_not_looked_up": lambda s: (
+        f"{counted(s.number('candidates'), 'candidate')} {'was' if s.number('candidates') == 1 else 'were'} "
+        "not looked up: no time was left for it."
+    ),
     "candidate_left_out": "Candidate {name} was left out: {reason}.",
     "candidate_fields_unchecked": (
         "Of candidate {name} these fields have no quote that says so and are left out: {fields}."
@@ -306,6 +311,24 @@ WORDING: Mapping[str, Wording] = {
     "reference_number_repeated": "Several references have the number {number}.",
     "address_under_several_numbers": "{address} stands under several numbers: {numbers}.",
     "identifier_malformed": "{value} is no {kind}.",
+    # what the quality of a candidate's evidence follows from
+    "quality_best": "The strongest work that speaks for it is a {design}, graded {grade}.",
+    "quality_studies": lambda s: (
+        f"{counted(s.number('works'), 'work')} from "
+        f"{counted(s.number('studies'), 'independent study', 'independent studies')}."
+    ),
+    "quality_against": lambda s: (
+        f"{counted(s.number('works'), 'work')} {'speaks' if s.number('works') == 1 else 'speak'} against it."
+    ),
+    "quality_concern": lambda s: (
+        f"{counted(s.number('works'), 'work')} under an expression of concern "
+        f"{'counts' if s.number('works') == 1 else 'count'} for nothing."
+    ),
+    "quality_no_people": "None of the works reports on people.",
+    "quality_stopped_trials": lambda s: (
+        f"{counted(s.number('trials'), 'registered trial')} {'was' if s.number('trials') == 1 else 'were'} "
+        "terminated, withdrawn or suspended."
+    ),
     # what confidence was computed from
     "confidence_strength": lambda s: (
         f"The strongest evidence is graded {s.text('strength')}; {_share(s)} on it."

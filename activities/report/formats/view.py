@@ -6,8 +6,8 @@ Reports of before summary and limitations were data are shown by their text.
 import re
 from collections.abc import Iterable, Sequence
 
+from activities.report.formats import candidate_words, words
 from activities.report.formats import references as refs
-from activities.report.formats import words
 from activities.report.formats.citations import Citations
 from activities.report.formats.model import (
     CANDIDATE_NOTE,
@@ -17,7 +17,9 @@ from activities.report.formats.model import (
     CandidateView,
     Cite,
     ClaimView,
+    FieldView,
     Flow,
+    LineView,
     Link,
     Quote,
     ReferenceView,
@@ -28,10 +30,19 @@ from activities.report.formats.model import (
 from activities.report.formats.names import STANDINGS
 from activities.report.formats.prose import paragraphs_of, summary_of
 from activities.report.formats.statements import sentences
-from activities.report.formats.text import authors_line, clean, ended, identifier_links
+from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.schema import Reference, Report, ReportSection
 from activities.report.strength import grade_of
-from activities.types import ANSWERED, Candidate, Claim, Grade, Support, WorkRow
+from activities.types import (
+    ANSWERED,
+    Candidate,
+    CandidateFieldName,
+    Claim,
+    FieldEntry,
+    Grade,
+    Support,
+    WorkRow,
+)
 
 _BARS = 12
 """Bars of a figure over years at most: more cannot be told apart on a telephone."""
@@ -125,6 +136,10 @@ class _Claims:
             for number, pmid in self._citations.cited(supports)
         )
 
+    def number(self, evidence_id: str) -> int:
+        """The number of a reference; 0 for what is none."""
+        return self._citations.numbers.get(evidence_id, 0)
+
     def mark(self, supports: Iterable[Support]) -> str:
         return self._citations.mark(supports)
 
@@ -159,24 +174,37 @@ def _summary_text(report: Report) -> tuple[str, ...]:
 def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateView:
     generic = clean(candidate.generic_name)
     other = generic and generic.casefold() != clean(candidate.name).casefold()
-    fields = (
-        candidate.proposed_mechanism or candidate.mechanism,
-        "; ".join(candidate.current_indications),
-        candidate.regulatory_status,
-        candidate.trial_status,
-    )
+    title = f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name)
     anchor = f"candidate-{number}"
-    quotes = shown.quotes(anchor, "", candidate.support)
+    quotes = shown.quotes(anchor, "", candidate.quotes)
+    reasons = sentences(candidate.quality_reasons)
     return CandidateView(
         anchor=anchor,
-        cells=(
-            f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name),
-            *(clean(text) or "not found" for text in fields),
-            candidate.evidence_quality,
-            shown.mark(candidate.support),
-        ),
-        cites=shown.cites(candidate.support, quotes),
+        title=title,
+        cells=(title, *candidate_words.cells(candidate), shown.mark(candidate.quotes)),
+        cites=shown.cites(candidate.quotes, quotes),
         quotes=quotes,
+        fields=tuple(
+            FieldView(
+                label=candidate_words.LABELS[field.name],
+                lines=tuple(_line(field.name, entry, shown) for entry in field.entries),
+                missing="" if field.entries else candidate_words.missing(field),
+            )
+            for field in candidate.fields
+        ),
+        quality=(candidate.evidence_quality, *reasons) if candidate.fields else (),
+    )
+
+
+def _line(field: CandidateFieldName, entry: FieldEntry, shown: _Claims) -> LineView:
+    text, quote = candidate_words.entry_text(field, entry), clean(entry.quote)
+    number = shown.number(entry.evidence_id)
+    return LineView(
+        text=text,
+        quote="" if quote in text or words.same_words(text, quote) else quote,
+        source="" if number else candidate_words.source_title(entry.source),
+        url=None if number else safe_url(entry.url),
+        number=number,
     )
 
 

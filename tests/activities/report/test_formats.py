@@ -145,6 +145,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Benefit",
         "## Harm",
         "## Candidates",
+        "### Metformin",
         "## Contradictions",
         "## Limitations",
         "## Method",

@@ -1,0 +1,200 @@
+"""Looking one candidate up: which source is asked what, and which field its answer belongs to.
+
+Invariants:
+
+- Only the sources that are given are asked; with none, nothing leaves the machine.
+- A source that fails takes nothing but its own entries away: the field says that it did not answer.
+- Every entry has the address of its record.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from activities.candidates import reading
+from activities.candidates.fields import ANSWERS, LEADS, SOURCES
+from activities.errors import SourceError
+from activities.sources.base import Source
+from activities.steps import CandidateFindings, CandidateLookUp
+from activities.text.entities import of_kind, resolve
+from activities.types import CandidateField, CandidateFieldName, Evidence, FieldEntry, Filters, Query
+
+LABELS = 10
+APPLICATIONS = 20
+TRIALS_ASKED = 20
+PROTEINS = 4
+"""Targets whose function and pathways are asked for; a drug's first targets are its main ones."""
+SYNONYMS = 4
+"""Other names of a disease that trials are looked for by."""
+
+
+@dataclass
+class _Asking:
+    """The sources of one look-up, and how each answered."""
+
+    sources: Mapping[str, Source]
+    asked: dict[str, None] = field(default_factory=dict)
+    failures: dict[str, SourceError] = field(default_factory=dict)
+
+    async def ask(self, source: str, text: str, limit: int, **options: str) -> list[Evidence]:
+        """Every exchange of one search; what came before a failure is kept."""
+        found: list[Evidence] = []
+        if source not in self.sources:
+            return found
+        self.asked[source] = None
+        query = Query(text=text, limit=limit, filters=Filters(options=options))
+        cursor: Mapping[str, str] | None = None
+        try:
+            while True:
+                step = await self.sources[source].exchange(query, cursor)
+                found += step.records
+                cursor = step.cursor
+                if cursor is None or len(found) >= limit:
+                    return found
+        except SourceError as error:
+            # A failure that may pass counts for more: it is worth another attempt.
+            if source not in self.failures or error.retryable:
+                self.failures[source] = error
+            return found
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a look-up brought, and the failures that another attempt may mend."""
+
+    findings: CandidateFindings
+    failures: Mapping[str, SourceError]
+
+    @property
+    def passing(self) -> SourceError | None:
+        """The first failure that may not occur again; None when another attempt would change nothing."""
+        return next((error for error in self.failures.values() if error.retryable), None)
+
+
+async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> Answered:
+    """Ask every permitted source at the same time. `sources`: all that the worker has, by name."""
+    asking = _Asking({name: sources[name] for name in step.sources if name in sources and name in SOURCES})
+    name = preferred_name(step)
+    diseases = of_kind(step.question, ("disease", "phenotype"))
+    regulator, registered, molecule = await _all(
+        _regulator(asking, name, frozenset(entity.id for entity in diseases)),
+        _registered(asking, name, [(e.name, *e.synonyms[:SYNONYMS]) for e in diseases]),
+        _molecule(asking, name),
+    )
+    entries: dict[CandidateFieldName, list[FieldEntry]] = {name: [] for name in ANSWERS}
+    for part in (regulator, molecule, registered):
+        for key, found in part.items():
+            entries[key] += found
+    fields = tuple(_field(key, found, asking) for key, found in entries.items())
+    findings = CandidateFindings(
+        name=step.name,
+        fields=fields,
+        asked=tuple(sorted(asking.asked)),
+        silent={source: str(error)[:200] for source, error in sorted(asking.failures.items())},
+    )
+    return Answered(findings, asking.failures)
+
+
+Part = dict[CandidateFieldName, list[FieldEntry]]
+
+
+async def _all(*parts: Awaitable[Part]) -> list[Part]:
+    return list(await asyncio.gather(*parts))
+
+
+def preferred_name(step: CandidateLookUp) -> str:
+    """The name that sources are asked for: the vocabularies' preferred one when they know the drug."""
+    entity = resolve(step.generic_name or step.name) or resolve(step.name)
+    return entity.name if entity is not None and entity.kind == "drug" else step.generic_name or step.name
+
+
+def _field(key: CandidateFieldName, entries: Iterable[FieldEntry], asking: _Asking) -> CandidateField:
+    found = tuple(entries)
+    answering = [source for source in ANSWERS[key] if source in asking.asked]
+    concerned = [*ANSWERS[key], *LEADS.get(key, ())]
+    silent = tuple(source for source in concerned if source in asking.failures)
+    permitted = any(source in asking.sources for source in ANSWERS[key])
+    if found:
+        return CandidateField(name=key, status="found", entries=found, silent=silent)
+    if silent and permitted:
+        return CandidateField(name=key, status="unreachable", silent=silent)
+    # Where no protein is known its pathways cannot be asked for, and that is an answer.
+    led = permitted and any(source in asking.asked for source in LEADS.get(key, ()))
+    return CandidateField(name=key, status="not_found" if answering or led else "not_looked_up")
+
+
+async def _regulator(asking: _Asking, name: str, diseases: frozenset[str]) -> Part:
+    """openFDA: labels, applications, reported reactions."""
+    quoted = f'"{name}"'
+    labels, applied, reported = await asyncio.gather(
+        asking.ask(
+            "openfda",
+            f"openfda.generic_name:{quoted} OR openfda.brand_name:{quoted}",
+            LABELS,
+            endpoint="label",
+        ),
+        asking.ask(
+            "openfda",
+            f"openfda.generic_name:{quoted} OR openfda.brand_name:{quoted}",
+            APPLICATIONS,
+            endpoint="drugsfda",
+        ),
+        asking.ask("openfda", name, 1, endpoint="event"),
+    )
+    label = reading.best_label(reading.of_drug(labels, name))
+    approvals = list(reading.applications(reading.of_drug(applied, name)))
+    found: Part = {"regulatory": approvals, "safety": []}
+    if label is not None:
+        found["mechanism"] = list(reading.label_mechanism(label))
+        found["indications"] = list(reading.indications(label, diseases))
+        found["safety"] = list(reading.boxed_warning(label))
+        if not approvals:
+            found["regulatory"] = [reading.labelled(label)]
+    found["safety"] += reading.reactions(reported)
+    return found
+
+
+async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, ...]]) -> Part:
+    """ClinicalTrials.gov: the most relevant trials, and those that were stopped."""
+    names = [f'"{other}"' for disease in diseases for other in disease]
+    condition = " OR ".join(dict.fromkeys(names))
+    relevant, stopped = await asyncio.gather(
+        asking.ask("clinicaltrials", "", TRIALS_ASKED, intervention=f'"{name}"', condition=condition),
+        asking.ask(
+            "clinicaltrials",
+            "",
+            TRIALS_ASKED,
+            intervention=f'"{name}"',
+            condition=condition,
+            trial_status=",".join(reading.STOPPED),
+        ),
+    )
+    return {"trials": reading.trials([*stopped, *relevant])}
+
+
+async def _molecule(asking: _Asking, name: str) -> Part:
+    """ChEMBL and Open Targets for mechanism and targets; then UniProt and Reactome for the targets."""
+    curated, platform = await asyncio.gather(
+        asking.ask("chembl", name, 200), asking.ask("opentargets", name, 20)
+    )
+    molecules = [record for record in curated if "max_phase" in record.facts or "synonyms" in record.facts]
+    proteins = reading.accessions([*curated, *platform])[:PROTEINS]
+    entries: list[Evidence] = []
+    routes: list[list[Evidence]] = []
+    if proteins:
+        asked = " OR ".join(f"accession:{accession}" for accession in proteins)
+        entries, *routes = await asyncio.gather(
+            asking.ask("uniprot", asked, PROTEINS),
+            *(asking.ask("reactome", accession, reading.PATHWAYS) for accession in proteins),
+        )
+    own = [record for record in curated if "target" in record.facts]
+    by_name = {e.text: e for route in routes for e in reading.pathways(route)}
+    return {
+        "names": list(reading.names(molecules)),
+        "mechanism": list(reading.mechanisms([*curated, *platform])),
+        "targets": list(reading.targets([*own, *platform, *entries])),
+        "pathways": list(by_name.values())[: reading.PATHWAYS],
+        "indications": list(reading.approved_for(platform)),
+        "regulatory": list(reading.phases(molecules)),
+        "safety": list(reading.warnings([*molecules, *platform])),
+    }

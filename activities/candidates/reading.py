@@ -1,0 +1,267 @@
+"""Records of sources as entries of a candidate's fields. Pure: every entry has the address of its record, and
+a quote stands verbatim in the record's text."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from activities.candidates.status import of_application, of_molecule
+from activities.sources.names_asked import is_name_of
+from activities.sources.openfda_records import SECTIONS
+from activities.text.entities import of_kind
+from activities.types import Evidence, FieldEntry
+
+LONGEST = 420
+"""Characters of a quote at most."""
+NAMES = 12
+"""Names that are listed."""
+TRIALS = 8
+"""Trials that are listed: stopped ones first, then those with results, then the later phases."""
+REACTIONS = 6
+PATHWAYS = 8
+
+STOPPED = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
+"""https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
+_HEADINGS = frozenset(SECTIONS.values())
+_SENTENCE_END = re.compile(r"(?<=[.;])\s")
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """The beginning of a text, cut after a sentence where one ends in time, else between words. What comes
+    out stands in the text as it is."""
+    if len(text) <= most:
+        return text.strip()
+    ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, most)]
+    return text[: ends[-1]].strip() if ends else text[:most].rsplit(" ", 1)[0].strip()
+
+
+def section_of(label: Evidence, field: str) -> str:
+    """A section of a label by openFDA's name for it; empty when it is not there."""
+    wanted = SECTIONS[field]
+    lines = label.text.split("\n")
+    for number, line in enumerate(lines):
+        if line == wanted:
+            rest = lines[number + 1 :]
+            end = next((n for n, other in enumerate(rest) if other in _HEADINGS), len(rest))
+            return "\n".join(rest[:end]).strip()
+    return ""
+
+
+def _entry(record: Evidence, text: str, quote: str = "", code: str = "", **values: str) -> FieldEntry:
+    return FieldEntry(
+        text=" ".join(text.split()),
+        code=code,
+        values={name: value for name, value in values.items() if value},
+        source=record.source,
+        url=record.url,
+        quote=quote,
+    )
+
+
+def of_drug(records: Iterable[Evidence], name: str, *fields: str) -> list[Evidence]:
+    """The records that are about this very drug, by the names in their facts: a label of a combination is not
+    one of its parts."""
+    wanted = fields or ("generic_name", "brand_name", "substance_name")
+    return [
+        record
+        for record in records
+        if any(is_name_of(name, tuple(record.facts.get(field, "").split("; "))) for field in wanted)
+    ]
+
+
+def best_label(labels: Sequence[Evidence]) -> Evidence | None:
+    """The label that says most: a prescription drug's before an over-the-counter one's, then the newest."""
+
+    def rank(label: Evidence) -> tuple[bool, bool, str]:
+        prescription = label.facts.get("product_type", "") == "HUMAN PRESCRIPTION DRUG"
+        return (
+            bool(section_of(label, "indications_and_usage")),
+            prescription,
+            label.facts.get("effective_date", ""),
+        )
+
+    return max(labels, key=rank, default=None)
+
+
+def names(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """Names of a molecule as ChEMBL has them."""
+    for record in records:
+        known = [part for part in record.facts.get("synonyms", "").split("; ") if part]
+        if known:
+            yield _entry(record, "; ".join(known[:NAMES]), _line(record, "Other names:"))
+
+
+def label_mechanism(label: Evidence) -> Iterator[FieldEntry]:
+    """The mechanism as a label tells it."""
+    if text := section_of(label, "mechanism_of_action"):
+        quote = shortened(text)
+        yield _entry(label, quote, quote)
+
+
+def mechanisms(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """Mechanisms that ChEMBL or Open Targets curate."""
+    for record in records:
+        if stated := record.facts.get("mechanism", ""):
+            action = record.facts.get("action_type", "")
+            yield _entry(record, stated, _line(record, "Mechanism of action"), action=action)
+
+
+def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """What a drug acts on, with gene and accession; what UniProt says of it is its function."""
+    for record in records:
+        name = record.facts.get("target", "") or record.facts.get("targets", "")
+        if not name:
+            continue
+        function = record.text if record.source == "uniprot" else ""
+        yield _entry(
+            record,
+            name,
+            shortened(function.split("\n\n")[0]) if function else _containing(record, name.split("; ")[0]),
+            genes=record.facts.get("genes", ""),
+            accessions=record.facts.get("accessions", "") or record.facts.get("accession", ""),
+        )
+
+
+def accessions(records: Iterable[Evidence]) -> tuple[str, ...]:
+    """UniProt accessions that the records name, each once, in order."""
+    named = (part for r in records for part in r.facts.get("accessions", "").split("; "))
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def pathways(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """Pathways of Reactome."""
+    for record in records:
+        if name := record.facts.get("pathway", ""):
+            yield _entry(record, name, shortened(record.text), stable_id=record.facts.get("stable_id", ""))
+
+
+def indications(label: Evidence, diseases: frozenset[str]) -> Iterator[FieldEntry]:
+    """Current indications as a label states them, and whether they name a disease that was asked about
+    (`diseases`: ids of `activities.text.entities`)."""
+    if text := section_of(label, "indications_and_usage") or section_of(label, "purpose"):
+        quote = shortened(text)
+        named = {entity.id for entity in of_kind(text, ("disease",))}
+        yield _entry(label, quote, quote, code="names_disease_asked" if named & diseases else "")
+
+
+def approved_for(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """Diseases that Open Targets lists as approved indications."""
+    for record in records:
+        if listed := record.facts.get("approved_for", ""):
+            yield _entry(record, listed, shortened(_line(record, "Approved for:")))
+
+
+def applications(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """Approvals of Drugs@FDA: new drug and biologics applications before generics, the earliest first."""
+    known = [(code, r) for r in records if (code := of_application(r.facts))]
+    known.sort(
+        key=lambda pair: (
+            pair[0] != "approved",
+            pair[1].facts.get("application_number", "").startswith("ANDA"),
+            pair[1].facts.get("approval_date", "9"),
+        )
+    )
+    for code, record in known[:3]:
+        yield _entry(
+            record,
+            record.facts.get("application_number", ""),
+            _line(record, "Original submission"),
+            code,
+            authority="FDA",
+            application=record.facts.get("application_number", ""),
+            date=record.facts.get("approval_date", ""),
+        )
+
+
+def labelled(label: Evidence) -> FieldEntry:
+    """A label without an application that was found."""
+    return _entry(
+        label,
+        label.facts.get("product_type", "").lower(),
+        code="labelled",
+        authority="FDA",
+        date=label.facts.get("effective_date", ""),
+    )
+
+
+def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """How far ChEMBL says a molecule came."""
+    for record in records:
+        if code := of_molecule(record.facts):
+            yield _entry(
+                record,
+                record.title,
+                _line(record, "Highest clinical phase") or _line(record, "First approved"),
+                code,
+                phase=record.facts.get("max_phase", ""),
+                date=record.facts.get("first_approval", ""),
+            )
+
+
+def trials(records: Iterable[Evidence]) -> list[FieldEntry]:
+    """Registered trials, each once: stopped ones with the reason first, then those with posted results."""
+    found: dict[str, FieldEntry] = {}
+    for record in records:
+        facts, nct = record.facts, record.facts.get("nct", "")
+        if not nct or nct in found:
+            continue
+        reason = facts.get("why_stopped", "")
+        found[nct] = _entry(
+            record,
+            record.title,
+            _line(record, "Why the study stopped:") or _line(record, "Overall status:"),
+            facts.get("overall_status", ""),
+            nct=nct,
+            phase=facts.get("phase", ""),
+            why_stopped=reason,
+            results=facts.get("results", ""),
+            enrollment=facts.get("enrollment", ""),
+            conditions=facts.get("conditions", ""),
+        )
+    return sorted(found.values(), key=_trial_order)[:TRIALS]
+
+
+def _trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
+    phases_of = entry.values.get("phase", "")
+    latest = max((int(c) for c in phases_of if c.isdigit()), default=0)
+    return (
+        entry.code not in STOPPED,
+        "results" not in entry.values,
+        str(9 - latest),
+        entry.values.get("nct", ""),
+    )
+
+
+def boxed_warning(label: Evidence) -> Iterator[FieldEntry]:
+    """The boxed warning of a label."""
+    if text := section_of(label, "boxed_warning"):
+        quote = shortened(text)
+        yield _entry(label, quote, quote, "boxed_warning")
+
+
+def reactions(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """Reactions that are reported most. Reports do not show that a drug caused a reaction."""
+    for record in records:
+        lines = record.text.split("\n")[1 : REACTIONS + 1]
+        if lines:
+            yield _entry(record, " ".join(lines), "\n".join(lines), "reported_reactions")
+
+
+def warnings(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
+    """Withdrawals and boxed warnings that Open Targets or ChEMBL hold."""
+    for record in records:
+        for stated in filter(None, record.facts.get("warnings", "").split("; ")):
+            code = "withdrawn" if stated.startswith("withdrawn") else "warning"
+            yield _entry(record, stated, _line(record, "Warning:"), code)
+        if record.facts.get("withdrawn"):
+            yield _entry(record, record.title, _containing(record, "withdrawn"), "withdrawn")
+        if record.facts.get("boxed_warning"):
+            yield _entry(record, record.title, _containing(record, "boxed warning"), "boxed_warning")
+
+
+def _line(record: Evidence, start: str) -> str:
+    """The line of a record that begins so; empty when there is none."""
+    return next((line for line in record.text.split("\n") if line.startswith(start)), "")
+
+
+def _containing(record: Evidence, words: str) -> str:
+    return next((line for line in record.text.split("\n") if words in line), "")

@@ -1,0 +1,184 @@
+"""The page of a candidate: every field with its source, from what was looked up and from what the run cites.
+
+Invariants:
+
+- An entry has the address of a record, or the id of a cited item with the passage that says it.
+- A field without an entry says why: nothing was found, a source did not answer, or nothing was asked.
+- What a page says is made again from the same entries when a report is revised: entries of look-ups are kept,
+  those of cited items are read from the items as they are now.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from activities.candidates import reading
+from activities.candidates.fields import FIELDS
+from activities.candidates.status import CODES, foremost, states_approval
+from activities.report.strength import independent, studies
+from activities.steps import CandidateFindings
+from activities.text.entities import of_kind, resolve, synonyms
+from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
+from activities.text.sentences import NOT_STUDIES
+from activities.types import (
+    Candidate,
+    CandidateField,
+    CandidateFieldName,
+    Evidence,
+    FieldEntry,
+    Statement,
+)
+
+Said = Mapping[str, tuple[Evidence, str]]
+"""A field's name, or an indication, -> the item and the passage in which it is said."""
+VOCABULARY = "vocabulary"
+NAMES = 8
+"""Other names that are shown from the vocabularies."""
+_LITERATURE: Mapping[CandidateFieldName, str] = {"literature_for": "support", "literature_against": "against"}
+_CLAUSE = re.compile(r"[;:]|,\s+(?:but|and|although|whereas|while)\b|(?<=[.!?])\s")
+
+
+def page(
+    candidate: Candidate,
+    items: Sequence[Evidence],
+    said: Said,
+    findings: CandidateFindings | None,
+    question: str,
+) -> Candidate:
+    """The candidate with its fields, and with what they say in its older keys where those were empty."""
+    known = {field.name: field for field in (findings.fields if findings else candidate.fields)}
+    own = _own_entries(candidate, items, said, question)
+    fields = tuple(_field(name, known.get(name), own.get(name, [])) for name in FIELDS)
+    by_name = {field.name: field for field in fields}
+    trial = next(iter(by_name["trials"].entries), None)
+    mechanism = next(iter(by_name["mechanism"].entries), None)
+    return candidate.model_copy(
+        update={
+            "fields": fields,
+            "looked_up": "",
+            "regulatory_status": foremost(entry.code for entry in by_name["regulatory"].entries)
+            or ("" if candidate.regulatory_status in CODES else candidate.regulatory_status),
+            "mechanism": candidate.mechanism or (mechanism.text if mechanism else ""),
+            "current_indications": candidate.current_indications
+            or tuple(entry.text for entry in by_name["indications"].entries[:1]),
+            "trial_status": candidate.trial_status
+            or ", ".join(filter(None, (trial.values.get("phase", ""), trial.code)) if trial else ()),
+        }
+    )
+
+
+def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[Statement, ...]:
+    """What the grade of a candidate's evidence follows from."""
+    works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in candidate.support)]
+    sound = [work for work in works if work.standing not in ("concern", "retracted")]
+    reasons: list[Statement] = []
+    if sound:
+        best = max(sound, key=lambda work: (weight(work), -works.index(work)))
+        design = TYPE_NAMES[best.evidence_type]
+        reasons.append(
+            Statement(code="quality_best", values={"design": design, "grade": candidate.evidence_quality})
+        )
+        count = independent(sound, studies(sound))
+        reasons.append(Statement(code="quality_studies", values={"works": len(sound), "studies": count}))
+    if works and not any(work.evidence_type in CLINICAL for work in works):
+        reasons.append(Statement(code="quality_no_people"))
+    if len(works) > len(sound):
+        reasons.append(Statement(code="quality_concern", values={"works": len(works) - len(sound)}))
+    against = len(dict.fromkeys(s.evidence_id for s in candidate.against))
+    if against:
+        reasons.append(Statement(code="quality_against", values={"works": against}))
+    trials = next((field.entries for field in candidate.fields if field.name == "trials"), ())
+    stopped = sum(entry.code in reading.STOPPED for entry in trials)
+    if stopped:
+        reasons.append(Statement(code="quality_stopped_trials", values={"trials": stopped}))
+    return tuple(reasons)
+
+
+def _field(
+    name: CandidateFieldName, known: CandidateField | None, own: Iterable[FieldEntry]
+) -> CandidateField:
+    """Entries of cited items before those that were looked up, each once."""
+    looked_up = [e for e in known.entries if not e.evidence_id and e.source != VOCABULARY] if known else []
+    entries = {(e.text.casefold(), e.code, e.source, e.url): e for e in (*own, *looked_up)}
+    silent = known.silent if known else ()
+    if entries:
+        return CandidateField(name=name, status="found", entries=tuple(entries.values()), silent=silent)
+    if name in _LITERATURE:
+        return CandidateField(name=name, status="not_found")
+    status = known.status if known and known.status != "found" else "not_looked_up"
+    return CandidateField(name=name, status=status, silent=silent)
+
+
+def _own_entries(
+    candidate: Candidate, items: Sequence[Evidence], said: Said, question: str
+) -> dict[CandidateFieldName, list[FieldEntry]]:
+    """What the vocabularies and the cited items say."""
+    name = candidate.generic_name or candidate.name
+    documents = {item.evidence_id: item for item in items}
+    entries: dict[CandidateFieldName, list[FieldEntry]] = {key: [] for key in FIELDS}
+    entity = resolve(name)
+    if entity is not None and entity.kind == "drug":
+        others = [entity.name, *synonyms(entity.name, NAMES)]
+        entries["names"].append(FieldEntry(text="; ".join(dict.fromkeys(others)), source=VOCABULARY))
+    chain = candidate.proposed_mechanism or candidate.mechanism
+    which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
+    if chain and which in said:
+        entries["mechanism"].append(_quoted(*said[which], text=chain))
+    entries["indications"] += [
+        _quoted(*said[text], text=text) for text in candidate.current_indications if text in said
+    ]
+    for key, attribute in _LITERATURE.items():
+        entries[key] += [
+            _quoted(documents[s.evidence_id], s.quote, text=s.quote)
+            for s in getattr(candidate, attribute)
+            if s.evidence_id in documents
+        ]
+    entries["regulatory"] += _stated_approvals(candidate, documents)
+    for item in items:
+        for key, found in _of_record(item, name, question):
+            entries[key] += [entry.model_copy(update={"evidence_id": item.evidence_id}) for entry in found]
+    return entries
+
+
+def _quoted(item: Evidence, passage: str, *, text: str) -> FieldEntry:
+    quote = passage if passage in item.text else ""
+    return FieldEntry(
+        text=" ".join(text.split()),
+        source=item.source,
+        url=item.url,
+        evidence_id=item.evidence_id,
+        quote=quote,
+    )
+
+
+def _stated_approvals(candidate: Candidate, documents: Mapping[str, Evidence]) -> list[FieldEntry]:
+    """Quotes in which a clause that names the drug says that it is approved."""
+    found = []
+    names = {n.casefold() for n in (candidate.name, candidate.generic_name) if n}
+    for support in candidate.quotes:
+        item = documents.get(support.evidence_id)
+        if item is None or item.evidence_type in NOT_STUDIES:
+            continue
+        clauses = _CLAUSE.split(support.quote)
+        if any(states_approval(c) and any(n in c.casefold() for n in names) for c in clauses):
+            entry = _quoted(item, support.quote, text=support.quote)
+            found.append(entry.model_copy(update={"code": "stated_approved"}))
+    return found
+
+
+def _of_record(
+    item: Evidence, name: str, question: str
+) -> list[tuple[CandidateFieldName, Sequence[FieldEntry]]]:
+    """What a label, an approval or a registration among the cited items says."""
+    if item.evidence_type == "trial_registration":
+        return [("trials", reading.trials([item]))]
+    if item.evidence_type == "regulatory":
+        return [("regulatory", list(reading.applications(reading.of_drug([item], name))))]
+    if item.evidence_type == "drug_label" and reading.of_drug([item], name):
+        diseases = frozenset(entity.id for entity in of_kind(question, ("disease",)))
+        return [
+            ("mechanism", list(reading.label_mechanism(item))),
+            ("indications", list(reading.indications(item, diseases))),
+            ("regulatory", [reading.labelled(item)]),
+            ("safety", list(reading.boxed_warning(item))),
+        ]
+    return []

@@ -1,0 +1,171 @@
+"""The wording of a candidate's page and of its row in the table: codes and values become words here."""
+
+from collections.abc import Mapping, Sequence
+
+from activities.candidates.reading import STOPPED
+from activities.report.formats.statements import counted, listed
+from activities.report.formats.text import clean
+from activities.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
+
+LABELS: Mapping[CandidateFieldName, str] = {
+    "names": "Names",
+    "mechanism": "Mechanism",
+    "targets": "Targets",
+    "pathways": "Pathways",
+    "indications": "Indications now",
+    "regulatory": "Regulatory status",
+    "trials": "Trials",
+    "literature_for": "Literature for it",
+    "literature_against": "Literature against it",
+    "safety": "Safety",
+}
+REGULATORY: Mapping[str, str] = {
+    "approved": "approved",
+    "tentatively_approved": "tentatively approved",
+    "discontinued": "approved, no product marketed",
+    "labelled": "label on file, no application found",
+    "stated_approved": "approved, as a cited work says",
+    "withdrawn": "withdrawn in at least one country",
+    "investigational": "not approved, in trials",
+}
+SOURCES: Mapping[str, str] = {
+    "openfda": "openFDA",
+    "clinicaltrials": "ClinicalTrials.gov",
+    "chembl": "ChEMBL",
+    "opentargets": "Open Targets",
+    "uniprot": "UniProt",
+    "reactome": "Reactome",
+    "vocabulary": "vocabulary of drugs",
+}
+SAFETY: Mapping[str, str] = {
+    "boxed_warning": "Boxed warning",
+    "reported_reactions": "Reactions most often reported (reports do not show a cause)",
+    "withdrawn": "Withdrawn",
+    "warning": "Warning",
+}
+NOT_FOUND = "not found"
+SHORT = 160
+"""Characters of a cell of the table."""
+
+
+def source_title(name: str) -> str:
+    """What a reader knows a source as."""
+    return SOURCES.get(name, clean(name))
+
+
+def missing(field: CandidateField) -> str:
+    """Why a field has no entry."""
+    if field.status == "unreachable":
+        sources = listed(map(source_title, field.silent))
+        return f"{NOT_FOUND} ({sources} could not be reached)"
+    return f"{NOT_FOUND} (not looked up)" if field.status == "not_looked_up" else NOT_FOUND
+
+
+def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
+    """An entry in words."""
+    text = clean(entry.text)
+    if field == "regulatory":
+        return _regulatory(entry, text)
+    if field == "trials":
+        return _trial(entry, text)
+    if field == "safety":
+        kind = SAFETY.get(entry.code, clean(entry.code.replace("_", " ")).capitalize())
+        return f"{kind}: {text}" if kind else text
+    if field == "indications" and entry.code == "names_disease_asked":
+        return f"{text} (names a disease asked about)"
+    if field == "targets":
+        genes, accessions = entry.values.get("genes", ""), entry.values.get("accessions", "")
+        known = ", ".join(filter(None, (f"gene {genes}" if genes else "", accessions)))
+        return f"{text} ({clean(known)})" if known else text
+    return text
+
+
+def _regulatory(entry: FieldEntry, text: str) -> str:
+    status = REGULATORY.get(entry.code, clean(entry.code.replace("_", " ")) or text)
+    if entry.code == "stated_approved":
+        return f"{status}: {text}"
+    values = entry.values
+    number = values.get("application", "")
+    details = [
+        f"{values.get('authority', '')} application {number}".strip() if number else "",
+        f"highest clinical phase {values['phase']}" if values.get("phase") else "",
+        values.get("date", ""),
+    ]
+    known = clean(", ".join(filter(None, details)))
+    return f"{status} ({known})" if known else status
+
+
+def _trial(entry: FieldEntry, text: str) -> str:
+    values = entry.values
+    state = clean(entry.code.replace("_", " ").lower())
+    if reason := values.get("why_stopped", ""):
+        state += f": {clean(reason).rstrip('.')}"
+    parts = [
+        phases(values.get("phase", "")),
+        state,
+        "results posted" if values.get("results") else "no results posted",
+        f"{values['enrollment']} participants" if values.get("enrollment") else "",
+    ]
+    known = clean("; ".join(filter(None, parts)))
+    return f"{values.get('nct', '')}, {text}: {known}".lstrip(", ")
+
+
+def phases(codes: str) -> str:
+    """`PHASE2; PHASE3` -> `phase 2/3`; empty for trials without a phase."""
+    numbers = [code.strip() for code in codes.split(";") if code.strip() not in ("", "NA")]
+    if not numbers:
+        return ""
+    return "phase " + "/".join(n.replace("EARLY_", "early ").replace("PHASE", "") for n in numbers)
+
+
+def cells(candidate: Candidate) -> tuple[str, ...]:
+    """The cells between the name and the sources, under `CANDIDATE_HEAD`."""
+    fields = {field.name: field for field in candidate.fields}
+    return (
+        _short(candidate.proposed_mechanism or candidate.mechanism, fields.get("mechanism")),
+        _short("; ".join(candidate.current_indications), fields.get("indications")),
+        _short(
+            REGULATORY.get(candidate.regulatory_status, candidate.regulatory_status), fields.get("regulatory")
+        ),
+        _trials_cell(candidate, fields.get("trials")),
+        _literature_cell(candidate),
+        _safety_cell(fields.get("safety")),
+        candidate.evidence_quality,
+    )
+
+
+def _short(text: str, field: CandidateField | None) -> str:
+    plain = clean(text)
+    if not plain:
+        return missing(field) if field and not field.entries else NOT_FOUND
+    return plain if len(plain) <= SHORT else plain[:SHORT].rsplit(" ", 1)[0] + " \u2026"
+
+
+def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
+    if field is None or not field.entries:
+        return _short(candidate.trial_status, field)
+    entries: Sequence[FieldEntry] = field.entries
+    stopped = sum(entry.code in STOPPED for entry in entries)
+    results = sum(bool(entry.values.get("results")) for entry in entries)
+    latest = max((int(c) for e in entries for c in e.values.get("phase", "") if c.isdigit()), default=0)
+    parts = [
+        f"{counted(len(entries), 'trial')} listed",
+        f"up to phase {latest}" if latest else "",
+        f"{results} with results" if results else "none with results",
+        f"{stopped} stopped" if stopped else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _literature_cell(candidate: Candidate) -> str:
+    pro = len({support.evidence_id for support in candidate.support})
+    con = len({support.evidence_id for support in candidate.against})
+    return f"{pro} for, {con} against"
+
+
+def _safety_cell(field: CandidateField | None) -> str:
+    if field is None or not field.entries:
+        return missing(field) if field else NOT_FOUND
+    kinds = dict.fromkeys(SAFETY.get(entry.code, "") for entry in field.entries)
+    named = [kind.split(" (")[0] for kind in kinds if kind]
+    return "; ".join(named) or _short(field.entries[0].text, field)

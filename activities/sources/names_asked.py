@@ -1,0 +1,28 @@
+"""The name that a search of a database of drugs is for: it answers to names, not to questions."""
+
+import re
+
+from activities.errors import Refused
+from activities.text.drugs import drugs_named
+from activities.text.entities import same
+
+_SYNTAX = re.compile(r"\b(?:AND|OR|NOT)\b|[\"()\[\]]")
+
+
+def drug_asked(text: str) -> str:
+    """The drug that a query names first, by its preferred name; the query without its syntax when the
+    vocabularies know none of its words. Raises Refused for a query without a word."""
+    named = drugs_named(text)
+    if named:
+        return named[0][0]
+    plain = " ".join(_SYNTAX.sub(" ", text).split())
+    if not re.search(r"\w", plain):
+        raise Refused("a database of drugs needs a name to look for; name a drug")
+    return plain
+
+
+def is_name_of(asked: str, names: tuple[str, ...]) -> bool:
+    """Whether one of a record's names is the name asked for. These databases search by likeness, and what is
+    merely like a drug is another drug."""
+    plain = asked.casefold()
+    return any(name.casefold() == plain or same(asked, name) for name in names if name)

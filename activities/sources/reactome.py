@@ -1,0 +1,207 @@
+"""Reactome's content service (https://reactome.org/dev/content-service): pathways by word, or those that a
+protein takes part in when the query is a UniProt accession.
+
+404 is the service's way to say that nothing matches.
+"""
+
+import html
+import re
+from collections.abc import Mapping
+
+import httpx
+from pydantic import ConfigDict, JsonValue
+from pydantic.alias_generators import to_camel
+
+from activities.errors import Malformed
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http.client import Http, failure, read_json, sound
+from activities.sources.records import SetAside, Wire, facts, read_page, read_records
+from activities.sources.uniprot import ACCESSION
+from activities.types import Evidence, Identifiers, Query, SourceInfo
+from activities.verification.identifiers import evidence_id
+
+NAME = "reactome"
+TITLE = "Reactome"
+HUMAN = "Homo sapiens"
+TAXON = "9606"
+_TAG = re.compile(r"<[^<>]*>")
+
+
+class Shape(Wire):
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class Nothing(Shape):
+    code: int
+    reason: str = ""
+
+
+class Pathway(Shape):
+    """A pathway of the mapping from a protein."""
+
+    st_id: str
+    display_name: str
+    species_name: str = ""
+    is_in_disease: bool = False
+
+
+class Entry(Shape):
+    """A pathway of the search; the words that matched are marked with HTML."""
+
+    st_id: str
+    name: str = ""
+    summation: str = ""
+
+
+class Group(Shape):
+    entries: tuple[JsonValue, ...] = ()
+
+
+class Page(Shape):
+    results: tuple[Group, ...]
+
+
+class Reactome:
+    """Human pathways, by word or by the UniProt accession of a protein."""
+
+    info = SourceInfo(
+        name=NAME,
+        title=TITLE,
+        covers="Curated human pathways with a summary of each; for a UniProt accession the pathways that the "
+        "protein takes part in.",
+        how_to_enable="No key is needed.",
+        rate="not published; kept at 2 requests a second",
+        rate_per_second=2,
+        domains=("biomedical",),
+    )
+
+    def __init__(self, url: str, http: Http) -> None:
+        self.address = url
+        self._http = http
+        http.pace(NAME, 2)
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """One answer. Raises SourceError."""
+        accession = query.text.strip().upper()
+        if ACCESSION.fullmatch(accession):
+            return await self._of_protein(query, accession)
+        words = " ".join(re.sub(r'\bAND\b|[\\"()\[\]]', " ", query.text).split())
+        parameters = {"query": words, "species": HUMAN, "types": "Pathway", "cluster": "true"}
+        response = await self._http.get(
+            NAME, f"{self.address}/search/query", parameters, accept=(404,), check=_check_search
+        )
+        if _matches_nothing(response):
+            return Exchange(sent=words)
+        page = read_page(Page, response, TITLE)
+        items = [item for group in page.results for item in group.entries]
+        batch = read_records(NAME, query, items[: query.limit], read_entry)
+        return Exchange(
+            records=batch.records,
+            hits=len(items),
+            set_aside=batch.set_aside,
+            sent=words,
+            detail=batch.detail,
+        )
+
+    async def _of_protein(self, query: Query, accession: str) -> Exchange:
+        response = await self._http.get(
+            NAME,
+            f"{self.address}/data/mapping/UniProt/{accession}/pathways",
+            {"species": TAXON},
+            accept=(404,),
+            check=_check_mapping,
+        )
+        if _matches_nothing(response):
+            return Exchange(sent=accession)
+        items = read_list(response)
+        batch = read_records(NAME, query, items[: query.limit], lambda item: read_pathway(item, accession))
+        return Exchange(
+            records=batch.records,
+            hits=len(items),
+            set_aside=batch.set_aside,
+            sent=accession,
+            detail=batch.detail,
+        )
+
+
+def build(settings: Settings, http: Http) -> Reactome:
+    """The source as configured."""
+    return Reactome(settings.source_url(NAME, "https://reactome.org/ContentService"), http)
+
+
+def _matches_nothing(response: httpx.Response) -> bool:
+    """True for the service's own 404. Raises SourceError for any other."""
+    if response.status_code != 404:
+        return False
+    try:
+        Nothing.model_validate(read_json(response, TITLE))
+    except (Malformed, ValueError):
+        raise failure(response, TITLE) from None
+    return True
+
+
+def read_list(response: httpx.Response) -> list[JsonValue]:
+    """The body as a list. Raises Malformed for anything else."""
+    data = read_json(response, TITLE)
+    if not isinstance(data, list):
+        raise Malformed(f"{TITLE} sent JSON of another shape than its API has: no list")
+    return data
+
+
+def _check_search(response: httpx.Response) -> None:
+    sound(response, TITLE)
+    read_page(Page, response, TITLE)
+
+
+def _check_mapping(response: httpx.Response) -> None:
+    read_list(response)
+
+
+def read_pathway(item: JsonValue, accession: str) -> Evidence:
+    """A pathway that a protein takes part in. Raises ValueError for another shape."""
+    pathway = Pathway.model_validate(item)
+    name = pathway.display_name
+    disease = " of a disease" if pathway.is_in_disease else ""
+    return _record(
+        pathway.st_id,
+        name,
+        f"The protein {accession} takes part in the pathway{disease} {name} ({pathway.st_id}) of "
+        f"{pathway.species_name or HUMAN}.",
+        accession=accession,
+    )
+
+
+def read_entry(item: JsonValue) -> Evidence:
+    """A pathway with its summary. Raises ValueError for another shape, SetAside without a summary."""
+    entry = Entry.model_validate(item)
+    text = _plain(entry.summation)
+    if not text:
+        raise SetAside("without text to quote")
+    return _record(entry.st_id, _plain(entry.name), text)
+
+
+def _record(st_id: str, name: str, text: str, accession: str = "") -> Evidence:
+    url = f"https://reactome.org/content/detail/{st_id}"
+    identifiers = Identifiers(url=url)
+    return Evidence(
+        evidence_id=evidence_id(identifiers, st_id),
+        source=NAME,
+        title=f"{name} - {TITLE} pathway {st_id}",
+        text=text,
+        venue=TITLE,
+        identifiers=identifiers,
+        url=url,
+        evidence_type="database_record",
+        full_text=True,
+        facts=facts(pathway=name, stable_id=st_id, accession=accession),
+    )
+
+
+def _plain(marked: str) -> str:
+    """Text without tags, entities resolved, on one line."""
+    return (
+        " ".join(html.unescape(_TAG.sub(" ", marked)).split())
+        if "<" in marked
+        else " ".join(html.unescape(marked).split())
+    )

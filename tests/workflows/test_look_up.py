@@ -1,0 +1,123 @@
+"""Candidates are looked up by a step of their own: at the same time, within a run's time and permissions."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from activities.errors import Refused, SourceError, Unavailable
+from activities.report.schema import Report
+from activities.sources.base import Exchange, Source
+from activities.sources.chembl import read_mechanism
+from activities.types import CandidateField, CandidateFieldName, Query, SourceInfo, SourceOption
+from tests.workflows.conftest import Stage, a_request, limitations
+from tests.workflows.fakes import PROFILE, Script, takes
+from workflows.rules.look_up import permitted_sources
+
+DRUGS = {"metformin", "aspirin"}
+"""Two documents are found, and each brings a candidate."""
+LIBRARY = SourceOption(
+    info=SourceInfo(name="library", title="Library", covers="documents", domains=("local",)), enabled=True
+)
+
+
+class Register:
+    """A source that knows a mechanism of every drug."""
+
+    info = SourceInfo(name="chembl", title="ChEMBL", covers="drugs")
+
+    def __init__(self, fails: SourceError | None = None, together: int = 0) -> None:
+        """`together`: how many requests must be under way before one is answered."""
+        self.fails = fails
+        self.asked: list[str] = []
+        self._together = asyncio.Barrier(together) if together else None
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        self.asked.append(query.text)
+        if self._together is not None:
+            async with asyncio.timeout(20):
+                await self._together.wait()
+        if self.fails is not None:
+            raise self.fails
+        row = {"mec_id": len(self.asked), "mechanism_of_action": f"Inhibitor of what {query.text} inhibits"}
+        return Exchange(records=(read_mechanism(row, query.text),))
+
+
+def option(name: str, enabled: bool = True) -> SourceOption:
+    return SourceOption(info=SourceInfo(name=name, title=name, covers="drugs"), enabled=enabled)
+
+
+def candidates_from(stage: Stage, **registers: Source) -> None:
+    """A run that names three candidates and may look them up in these sources."""
+    stage.script.profile = PROFILE.model_copy(
+        update={"name": "drug_repurposing", "candidates": True, "look_up": tuple(registers)}
+    )
+    stage.script.registers = registers
+    stage.script.sources = (*Script().sources, *(option(name) for name in registers))
+
+
+def field(report: Report, name: CandidateFieldName, candidate: int = 0) -> CandidateField:
+    return next(found for found in report.candidates[candidate].fields if found.name == name)
+
+
+async def test_candidates_are_looked_up_at_the_same_time(stage: Stage) -> None:
+    register = Register(together=2)
+    candidates_from(stage, chembl=register)
+    _, report, _ = await stage.play(a_request())
+    assert len(register.asked) == 2
+    assert {step.name for step in stage.fakes.looked_up} == {c.name for c in report.candidates} == DRUGS
+    for number, _candidate in enumerate(report.candidates):
+        found = field(report, "mechanism", number)
+        assert (found.status, found.entries[-1].source) == ("found", "chembl")
+        assert found.entries[-1].url
+        assert field(report, "trials", number).status == "not_looked_up"
+
+
+async def test_a_source_that_is_down_takes_only_its_own_fields_away(stage: Stage) -> None:
+    candidates_from(stage, chembl=Register(), clinicaltrials=Register(fails=Unavailable("down")))
+    outcome, report, _ = await stage.play(a_request())
+    assert outcome.verified_claims > 0
+    trials = field(report, "trials")
+    assert (trials.status, trials.silent) == ("unreachable", ("clinicaltrials",))
+    assert field(report, "mechanism").status == "found"
+    assert len(stage.fakes.looked_up) == 2 * len(report.candidates)
+
+
+async def test_a_source_that_refuses_is_not_asked_again(stage: Stage) -> None:
+    candidates_from(stage, chembl=Register(fails=Refused("no")))
+    _, report, _ = await stage.play(a_request())
+    assert field(report, "targets").status == "unreachable"
+    assert len(stage.fakes.looked_up) == len(report.candidates)
+
+
+async def test_a_run_without_time_left_looks_nothing_up_and_says_so(stage: Stage) -> None:
+    candidates_from(stage, chembl=Register())
+    stage.script.before["hypothesis_generator"] = lambda _: takes(280)
+    _, report, _ = await stage.play(a_request(limits={"max_seconds": 300}))
+    assert stage.fakes.looked_up == []
+    assert "candidates_not_looked_up" in limitations(report)
+    assert field(report, "targets").status == "not_looked_up"
+
+
+@pytest.mark.parametrize("named", [("library",), ("library", "alpha")])
+def test_a_run_whose_sources_are_named_looks_up_in_no_other(named: tuple[str, ...]) -> None:
+    offered = [LIBRARY, option("alpha"), option("chembl")]
+    searched = [o for o in offered if o.info.name in named]
+    assert permitted_sources(offered, searched, named, ("chembl",)) == ()
+
+
+async def test_a_run_that_names_a_register_uses_it_and_only_it(stage: Stage) -> None:
+    candidates_from(stage, chembl=Register(), openfda=Register())
+    await stage.play(a_request(sources=("alpha", "chembl")))
+    assert {step.sources for step in stage.fakes.looked_up} == {("chembl",)}
+
+
+def test_a_run_that_searches_only_this_machine_looks_nothing_up() -> None:
+    offered = [LIBRARY, option("openfda"), option("chembl")]
+    assert permitted_sources(offered, [LIBRARY], (), ("openfda", "chembl")) == ()
+
+
+def test_the_profiles_sources_are_used_as_far_as_they_are_enabled() -> None:
+    offered = [LIBRARY, option("pubmed"), option("openfda"), option("chembl", enabled=False)]
+    searched = [LIBRARY, option("pubmed")]
+    assert permitted_sources(offered, searched, (), ("chembl", "openfda", "nothing")) == ("openfda",)

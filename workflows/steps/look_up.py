@@ -1,0 +1,97 @@
+"""Looking candidates up: all of them at the same time, within the time that research has left.
+
+A candidate that cannot be looked up stays in the report, and its page says which sources did not answer.
+"""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.candidates.fields import unanswered
+    from activities.look_up_candidate import CandidateActivities
+    from activities.steps import CandidateLookUp, LookedUp
+    from activities.types import Candidate
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.rules.look_up import permitted_sources
+from workflows.steps import policy
+from workflows.steps.failures import cause_of, message_of
+from workflows.steps.search import SearchSteps
+
+LOOK_UP = "look-up-candidates"
+"""Patch: candidates are looked up before they are put to the reviewer."""
+
+
+class LookUpSteps:
+    """Looks up the candidates of a run."""
+
+    def __init__(self, context: RunContext, events: EventLog, searches: SearchSteps) -> None:
+        self.context = context
+        self.events = events
+        self.searches = searches
+
+    async def look_up_candidates(self) -> None:
+        """Look up every candidate that has not been, unless the run is limited to this machine."""
+        state = self.context.state
+        waiting = [c for c in state.candidates if not c.looked_up and not c.fields]
+        sources = self._sources()
+        if not waiting or not sources or not workflow.patched(LOOK_UP):
+            return
+        left = self.context.research_seconds()
+        if state.control.finish or (left is not None and left <= 0):
+            self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
+            return
+        self.events.set_phase("hypothesising", f"looking up {len(waiting)} candidates")
+        self.events.emit_event("hypothesizing", f"looking up {len(waiting)} candidates", items=len(waiting))
+        running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
+        try:
+            await workflow.wait(running)
+        except asyncio.CancelledError:
+            for task in running:
+                task.cancel()
+            await workflow.wait(running)
+            raise
+        finally:
+            done = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
+            by_name = {candidate.name: candidate for candidate in done}
+            state.candidates = [by_name.get(c.name, c) for c in state.candidates]
+        for task in running:
+            task.result()
+
+    def _sources(self) -> tuple[str, ...]:
+        prepared = self.context.state.prepared
+        if prepared is None:
+            return ()
+        added = self.context.state.control.added_sources
+        return permitted_sources(
+            prepared.sources,
+            self.searches.sources(),
+            (*self.context.request.sources, *added) if self.context.request.sources else (),
+            self.context.profile.look_up,
+        )
+
+    async def _look_up(self, candidate: Candidate, sources: tuple[str, ...]) -> Candidate:
+        """The candidate with the key of its findings, or with what did not answer."""
+        context = self.context
+        try:
+            answer: LookedUp = await workflow.execute_activity_method(
+                CandidateActivities.look_up_candidate,
+                CandidateLookUp(
+                    run_id=context.run_id,
+                    name=candidate.name,
+                    generic_name=candidate.generic_name,
+                    question=context.request.question,
+                    sources=sources,
+                ),
+                **policy.look_up(context.research_seconds(), policy.shorten(f"look up {candidate.name}")),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            reason = message_of(cause_of(error))
+            self.events.add_limitation("candidate_not_looked_up", name=candidate.name, reason=reason)
+            return candidate.model_copy(update={"fields": unanswered(sources)})
+        return candidate.model_copy(update={"looked_up": answer.blob})
