@@ -343,7 +343,7 @@ async def every_source(stage: Stage) -> None:
     async with Worker(stage.client, task_queue="stage-sources", activities=searches):
         run = await stage.start(a_request(sources=tuple(names), limits=limits))
         await run.outcome()
-    await keep("iterative-every-source", run)
+    await keep("iterative-mechanism-sources", run)
 
 
 async def indexed(stage: Stage) -> None:
