@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
+from pydantic import JsonValue
 
 from activities.errors import Refused, SourceError, Unavailable
 from activities.report.schema import Report
@@ -39,7 +40,10 @@ class Register:
                 await self._together.wait()
         if self.fails is not None:
             raise self.fails
-        row = {"mec_id": len(self.asked), "mechanism_of_action": f"Inhibitor of what {query.text} inhibits"}
+        row: JsonValue = {
+            "mec_id": len(self.asked),
+            "mechanism_of_action": f"Inhibitor of what {query.text} inhibits",
+        }
         return Exchange(records=(read_mechanism(row, query.text),))
 
 
