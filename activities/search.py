@@ -72,7 +72,8 @@ class SearchActivities:
         source = self._sources.get(task.source)
         if source is None:
             raise Refused(f"there is no source named {task.source}")
-        query = narrowed(task.query, self._configured.get(task.source))
+        configured = None if task.as_given else self._configured.get(task.source)
+        query = narrowed(task.query, configured)
         options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
             self._permit(task)

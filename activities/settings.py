@@ -85,6 +85,7 @@ class Settings(BaseSettings):
     """Model names to try when a model is down; `extractive` is allowed and then comes last."""
     wait_for_model: bool = False
     temperature: float = Field(default=0.0, ge=0, le=2)
+    """Sampling temperature of every step for which the mode has none of its own."""
     context_tokens: int = Field(default=32_000, ge=1_000)
     """Context window assumed for a model that is not known; when it is set, no prompt is larger than it."""
     effort: Effort | None = None
@@ -132,7 +133,10 @@ class Settings(BaseSettings):
     max_tokens_per_section: int | None = Field(default=None, ge=0)
     max_cost: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """US dollars."""
+    max_cost_per_section: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """US dollars."""
     max_time: Seconds | None = None
+    max_time_per_section: Seconds | None = None
     max_sections: int | None = Field(default=None, ge=1, le=20)
     parallel_sections: int | None = Field(default=None, ge=1, le=20)
     max_gaps: int | None = Field(default=None, ge=1, le=10)

@@ -436,6 +436,8 @@ class SearchTask(Frozen):
     library: str | None = None
     library_signature: str = ""
     """See `activities.permits`."""
+    as_given: bool = False
+    """The query is narrowed already: what the worker's configuration sets for the source is not added."""
 
 
 class Hits(Frozen):

@@ -485,7 +485,7 @@ class ModelChoice(Frozen):
     base_url: str | None = None
     """None: the worker's own setting."""
     temperature: float | None = None
-    """Sampling temperature of one step; None: 0. Not sent to a model that takes none."""
+    """Sampling temperature of one step; None: the worker's setting. Not sent to a model that takes none."""
     effort: Effort | None = None
     """How much the model is asked for (`activities.roles.allowances`); None until the worker has found it
     out."""

@@ -22,7 +22,7 @@ async def connect(
     worker is kept while a run is about to start. `say` receives what a person should know.
     Raises NoConnection and BadConnectionSettings.
     """
-    config = configured(address)
+    config = configured(address, settings)
     if config is not None:
         client = await open_client(config)
         return Connection(

@@ -1,9 +1,9 @@
 """A connection to a Temporal server, and the configuration it is opened with.
 
 Configured means `--address`, or an address in Temporal's own standard variables (`TEMPORAL_ADDRESS`,
-`TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS...`) or profile file, read by `temporalio.envconfig`;
-then no server and no worker is started. `client.connect` chooses between the configured server and the
-embedded one.
+`TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS...`) or profile file, read by `temporalio.envconfig`,
+or one in the settings (`[temporal] address`); then no server and no worker is started. `client.connect`
+chooses between the configured server and the embedded one.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime, TelemetryConfig
 
 from activities.payloads import DATA_CONVERTER
+from activities.settings import Settings
 
 CONNECT_SECONDS = 8.0
 """How long to wait for an address before it counts as unreachable."""
@@ -65,14 +66,15 @@ class Connection:
         return f"{self.ui_url}/namespaces/{self.client.namespace}/workflows/{quote(run_id, safe='')}"
 
 
-def configured(address: str | None = None) -> ClientConnectConfig | None:
+def configured(address: str | None = None, settings: Settings | None = None) -> ClientConnectConfig | None:
     """The configured connection, or None when there is none and the embedded server serves.
 
-    `address` wins over the environment; namespace, TLS and API key still come from there.
-    Raises BadConnectionSettings.
+    `address` wins over Temporal's own variables and profile file, and these over the settings; TLS and API
+    key always come from Temporal's own. Raises BadConnectionSettings.
     """
     try:
-        config = ClientConfigProfile.load().to_client_connect_config()
+        profile = ClientConfigProfile.load()
+        config = profile.to_client_connect_config()
     except (RuntimeError, ValueError, OSError) as error:
         raise BadConnectionSettings(
             f"Temporal's connection settings cannot be read: {error}; "
@@ -80,6 +82,15 @@ def configured(address: str | None = None) -> ClientConnectConfig | None:
         ) from error
     if address:
         config["target_host"] = address
+    elif not profile.address and settings is not None and settings.temporal_address:
+        config["target_host"] = settings.temporal_address
+    if not profile.namespace and settings is not None and settings.temporal_namespace:
+        if not config.get("target_host"):
+            raise BadConnectionSettings(
+                f"the namespace {settings.temporal_namespace} needs a Temporal address: the embedded server "
+                "has its own namespace; set `[temporal] address` or TEMPORAL_ADDRESS"
+            )
+        config["namespace"] = settings.temporal_namespace
     if not config.get("target_host"):
         return None
     config["target_host"] = plain_address(config["target_host"])

@@ -141,9 +141,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     keep_lock_to_ourselves()
     try:
         settings = Settings()
-        connection = (
-            ClientConnectConfig(target_host=address) if address and given.embedded else configured(address)
-        )
+        if address and given.embedded:
+            connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
+        else:
+            connection = configured(address, settings)
         if connection is None:
             raise BadConnectionSettings("no Temporal address; give --address or TEMPORAL_ADDRESS")  # noqa: TRY301
     except (ValidationError, ValueError, BadConnectionSettings) as error:

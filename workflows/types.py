@@ -48,6 +48,10 @@ class Limits(Frozen):
     """Working time; waiting for a person (gates, pauses) does not count."""
     max_section_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
     """Of each section's research; None: its share of what is free."""
+    max_section_cost_microusd: int | None = Field(default=None, ge=0, le=MAX_COST_MICROUSD)
+    """Of each section's research; None: its share of what is free."""
+    max_section_seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
+    """Working time of each section's research; None: what the run has left."""
     max_sections: int = Field(default=5, ge=1, le=20)
     max_parallel_sections: int = Field(default=5, ge=1, le=20)
     max_gaps: int = Field(default=3, ge=1, le=10)

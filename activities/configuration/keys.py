@@ -73,6 +73,8 @@ _BUDGET: dict[str, Key] = {
     "max_time": Key("max_time"),
     "max_time_seconds": Key("max_time"),
     "max_tokens_per_section": Key("max_tokens_per_section"),
+    "max_cost_per_section": Key("max_cost_per_section"),
+    "max_time_per_section": Key("max_time_per_section"),
 }
 
 SECTIONS: Mapping[str, Mapping[str, Key]] = {

@@ -121,6 +121,8 @@ class OpenAIModel:
         seconds: float | None = None,
     ) -> tuple[Answer, Completion]:
         """See `activities.models.base.LanguageModel.ask`. Raises ModelError."""
+        if choice.temperature is None:
+            choice = choice.model_copy(update={"temperature": self._settings.temperature})
         talk = Conversation(
             choice=choice,
             address=self._address(choice),

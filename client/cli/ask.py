@@ -200,7 +200,7 @@ def ask(
         from client.runs.start import signing_key, start
 
         wanted = requests
-        if address is None and configured() is None:
+        if address is None and configured(settings=settings) is None:
             wanted = [await checked(settings, request, named=bool(options.sources)) for request in requests]
             say(await destinations(settings, wanted[0]))
         elif offline:

@@ -43,7 +43,7 @@ async def known_runs(settings: "Settings") -> list[str]:
 
     try:
         server = look(settings.home).server
-        config = configured() or ({"target_host": server.address} if server else None)
+        config = configured(settings=settings) or ({"target_host": server.address} if server else None)
         if config is not None:
             client = await open_client(config, timeout=SECONDS)
             return await asyncio.wait_for(run_ids(client), SECONDS)

@@ -105,7 +105,7 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
     from client.embedded.server import look
 
     try:
-        config = configured(address)
+        config = configured(address, settings)
         if config is not None:
             await open_client(config)
             return Check("server", "ok", f"answers at {config['target_host']}")
@@ -137,7 +137,7 @@ def check_worker(settings: "Settings") -> Check:
     from client.embedded.home import Places
     from client.embedded.server import look
 
-    if configured() is not None:
+    if configured(settings=settings) is not None:
         return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
     running = look(settings.home).workers
     if not running:

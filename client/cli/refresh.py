@@ -86,16 +86,17 @@ async def ask_again(
 
     refs = references(run)
     pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref))))
-    try:
-        workers = await fleet(settings, address) if pmids else None
-    except NoConnection:
-        workers = None
     async with open_http(settings) as http:
+        ncbi = build(settings, http).info
+        try:
+            workers = await fleet(settings, address, ncbi, say) if pmids else None
+        except NoConnection:
+            workers = None
         lookup = StandingLookup(http, settings)
         if workers is None:
             verdicts = await lookup.check_many(refs)
         else:
-            said = await pubmed_said(workers, build(settings, http).info, run.run_id, pmids)
+            said = await pubmed_said(workers, ncbi, run.run_id, pmids)
             verdicts = dict(await ReleaseStanding(lookup).check_many(refs, pubmed=said))
     return {name: verdict for name, verdict in verdicts.items() if verdict.asked}
 

@@ -61,20 +61,25 @@ def first_given(*values: T | None) -> T | None:
 
 def limits(settings: "Settings", options: AskOptions) -> dict[str, float]:
     """The limits that were given, by their names in `workflows.types.Limits`."""
-    cost = first_given(options.max_cost, settings.max_cost)
     given: dict[str, float | None] = {
         "max_iterations": first_given(options.max_iterations, settings.max_iterations),
         "max_tokens": first_given(options.max_tokens, settings.max_tokens),
-        "max_cost_microusd": None if cost is None else round(cost * 1e6),
+        "max_cost_microusd": _microusd(first_given(options.max_cost, settings.max_cost)),
         "max_seconds": first_given(options.max_time, settings.max_time),
         "max_sections": first_given(options.max_sections, settings.max_sections),
         "max_section_tokens": settings.max_tokens_per_section,
+        "max_section_cost_microusd": _microusd(settings.max_cost_per_section),
+        "max_section_seconds": settings.max_time_per_section,
         "max_parallel_sections": settings.parallel_sections,
         "max_gaps": settings.max_gaps,
         "searches_per_gap": settings.searches_per_gap,
         "results_per_search": settings.results_per_search,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _microusd(dollars: float | None) -> int | None:
+    return None if dollars is None else round(dollars * 1e6)
 
 
 def sources_to_search(settings: "Settings", options: AskOptions) -> tuple[str, ...]:

@@ -65,7 +65,9 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
 @click.command(short_help="Search one source, outside of any run.")
 @click.argument("source", metavar="SOURCE", shell_complete=complete_source)
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
-@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, 200), help="Results at most; default: the source's `max_results`, else 10."
+)
 @click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")
 @click.option("--year-from", type=click.IntRange(1500, 2200))
 @click.option("--year-to", type=click.IntRange(1500, 2200))
@@ -74,7 +76,7 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
 def search(
     source: str,
     query: tuple[str, ...],
-    limit: int,
+    limit: int | None,
     library: str | None,
     year_from: int | None,
     year_to: int | None,
@@ -83,7 +85,8 @@ def search(
 ) -> None:
     """Search one source, outside of any run, and print what it answers.
 
-    A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers where some run.
+    A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers where some run,
+    with the key they have. The embedded worker is left out when this command has another key or address.
     """
     check_sources((source,))
     folder = check_library(library)
@@ -95,19 +98,24 @@ def search(
     async def body() -> "SearchResult":
         from activities.errors import Refused, SourceError
         from activities.evidence_store import EvidenceStore
+        from activities.search import narrowed
         from activities.sources.base import search as search_all
         from activities.sources.http.client import open_http
         from activities.sources.registry import build_sources, why_closed
         from activities.types import Filters, Query
         from client.runs.fleet import FleetSource, fleet
 
-        asked = Query(
-            text=text,
-            limit=limit,
-            filters=Filters(
-                year_from=year_from, year_to=year_to, options={"library": folder} if folder else {}
+        asked = narrowed(
+            Query(
+                text=text,
+                filters=Filters(
+                    year_from=year_from, year_to=year_to, options={"library": folder} if folder else {}
+                ),
             ),
+            settings.sources.get(source),
         )
+        if limit is not None:
+            asked = asked.model_copy(update={"limit": limit})
         async with open_http(settings) as http:
             found = build_sources(settings, http)[source]
             closed = why_closed(settings, found) or str(getattr(found, "missing", "") or "")
@@ -115,7 +123,9 @@ def search(
                 raise BadInput(f"{source}: {closed}")
             if found.info.role == "lookup":
                 raise BadInput(f"{source} answers by identifier only and cannot be searched")
-            if found.info.queue is not None and (client := await fleet(settings, address)):
+            if found.info.queue is not None and (
+                client := await fleet(settings, address, found.info, say)
+            ):
                 found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
             try:
                 return await search_all(found, asked)

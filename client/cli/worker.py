@@ -22,7 +22,7 @@ def worker(address: str | None) -> int:
         from worker.daemon import work
         from worker.logs import configure_logging
 
-        config = configured(address)
+        config = configured(address, settings)
         if config is not None:
             configure_logging(settings)
             return await work(settings, config)

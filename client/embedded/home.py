@@ -1,5 +1,6 @@
 """What stands under the home folder, and the notes that say which processes serve it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -54,6 +55,9 @@ class WorkerNote(Note):
     """The task queue it serves."""
     needs: tuple[str, ...] = ()
     """Names (never values) of the keys and plugins it runs with; see `fingerprint.needs_of`."""
+    access: Mapping[str, str] | None = None
+    """Keyed digests of the keys and addresses it reaches sources with; see `fingerprint.access_of`. None in
+    the note of an earlier version."""
 
 
 @dataclass(frozen=True, slots=True)

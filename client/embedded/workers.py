@@ -15,7 +15,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from temporalio.client import Client
 
 from activities.settings import Settings
 from client.connection import NoConnection, Say
-from client.embedded.fingerprint import OFFLINE, fingerprint, needs_of, worker_environment
+from client.embedded.fingerprint import OFFLINE, access_of, fingerprint, needs_of, worker_environment
 from client.embedded.home import Places, WorkerFiles, WorkerNote, read_note, write_note
 from client.embedded.locks import Locked, LockFile, is_held
 from client.embedded.processes import TEST_SECONDS, end, spawn
@@ -42,10 +42,13 @@ class Wanted:
     settings: Settings
     fingerprint: str
     needs: tuple[str, ...]
+    access: Mapping[str, str]
 
     @classmethod
     def by(cls, settings: Settings, places: Places) -> "Wanted":
-        return cls(settings, fingerprint(settings, places), needs_of(settings))
+        return cls(
+            settings, fingerprint(settings, places), needs_of(settings), access_of(settings, places)
+        )
 
     def missing(self, note: WorkerNote | None) -> list[str]:
         """What keeps these settings from serving the runs of a former worker."""
@@ -220,6 +223,7 @@ def note_of(pid: int, queue: str, address: str, wanted: Wanted) -> WorkerNote:
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         queue=queue,
         needs=wanted.needs,
+        access=wanted.access,
     )
 
 

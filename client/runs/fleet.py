@@ -22,7 +22,9 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.steps import Hits, PubMedCheck, PubMedSaid, SearchTask
 from activities.types import Frozen, Query, SourceInfo
-from client.connection import configured, open_client
+from client.connection import Say, configured, open_client, quiet
+from client.embedded.fingerprint import access_of, address_variable
+from client.embedded.home import Places, WorkerNote
 from client.embedded.server import look
 from workflows.steps import policy
 from workflows.steps.failures import first_detail
@@ -36,19 +38,41 @@ _FAILURES: dict[object, type[SourceError]] = {
 }
 
 
-async def fleet(settings: Settings, address: str | None = None) -> Client | None:
+async def fleet(
+    settings: Settings, address: str | None = None, source: SourceInfo | None = None, say: Say = quiet
+) -> Client | None:
     """A client of the server whose workers ask the limited APIs: the configured one, else the embedded one
     while it has its worker. None when nothing runs that could ask them; nothing is started.
 
-    Raises NoConnection and BadConnectionSettings.
+    None, too, when the embedded worker reaches `source` at another address or with another key than these
+    settings: the API counts such requests apart, and the caller's settings are what was asked for. Raises
+    NoConnection and BadConnectionSettings.
     """
-    config = configured(address)
+    config = configured(address, settings)
     if config is None:
         pair = look(settings.home)
         if pair.server is None or pair.worker is None:
             return None
+        if source is not None and (differing := other_access(settings, source, pair.workers)):
+            say(f"{source.title} is asked by this command itself: the worker has another {differing}")
+            return None
         config = {"target_host": pair.server.address}
     return await open_client(config)
+
+
+def other_access(settings: Settings, source: SourceInfo, workers: Sequence[WorkerNote]) -> str:
+    """The variable in which a worker's way to a source differs from these settings; empty when none does."""
+    own = access_of(settings, Places(settings.home))
+    variables = [address_variable(source.name), *([source.key_setting] if source.key_setting else [])]
+    return next(
+        (
+            variable
+            for variable in variables
+            for note in workers
+            if note.access is not None and note.access.get(variable) != own.get(variable)
+        ),
+        "",
+    )
 
 
 class FleetSource:
@@ -63,7 +87,11 @@ class FleetSource:
         """See `activities.sources.base.Source`. Raises SourceError, and RPCError when the server is away."""
         name = self.info.name
         task = SearchTask(
-            run_id=f"search-{name}", source=name, query=query, cursor=dict(cursor) if cursor else None
+            run_id=f"search-{name}",
+            source=name,
+            query=query,
+            cursor=dict(cursor) if cursor else None,
+            as_given=True,
         )
         summary = policy.shorten(f"{name}: {query.text}")
         hits = await _ask(self._client, activity_name(name), task, Hits, self.info, summary)

@@ -22,6 +22,9 @@ from workflows.types import ResearchRequest
 
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
+ADDED_FIELDS = ("graph",)
+ADDED_LIMITS = ("max_section_cost_microusd", "max_section_seconds")
+"""Fields of a request and of its limits that did not exist in the first version; None stands for unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,16 @@ def run_id_of(request: ResearchRequest, number: int = 1) -> str:
         if len(slug) + len(word) >= SLUG_CHARS:
             break
         slug = f"{slug}-{word}" if slug else word
-    without = {"indexed", "history_events", "signatures", "open_limits"}
-    if request.graph is None:  # the ids of runs of the other modes do not depend on it
-        without.add("graph")
+    without: dict[str, bool | set[str]] = dict.fromkeys(
+        ("indexed", "history_events", "signatures", "open_limits"), True
+    )
+    # the ids of runs that do without what later versions added do not depend on it
+    for name in ADDED_FIELDS:
+        if getattr(request, name) is None:
+            without[name] = True
+    unset = {name for name in ADDED_LIMITS if getattr(request.limits, name) is None}
+    if unset:
+        without["limits"] = unset
     settings = request.model_dump_json(exclude=without)
     if number > 1:
         settings += f"#{number}"

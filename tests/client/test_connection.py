@@ -70,6 +70,37 @@ def test_the_flag_wins_over_the_variable(home: Path, monkeypatch: pytest.MonkeyP
     assert config["target_host"] == "other.example:1"
 
 
+def test_the_settings_name_the_server_and_temporal_s_own_variables_go_over_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(temporal_address="lab.example", temporal_namespace="lab")
+    config = configured(settings=settings)
+    assert config is not None
+    assert (config["target_host"], config["namespace"]) == ("lab.example:7233", "lab")
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "other.example:1")
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", "theirs")
+    config = configured(settings=settings)
+    assert config is not None
+    assert (config["target_host"], config["namespace"]) == ("other.example:1", "theirs")
+    config = configured("third.example:2", settings)
+    assert config is not None
+    assert config["target_host"] == "third.example:2"
+
+
+def test_a_configured_namespace_without_an_address_is_refused(home: Path) -> None:
+    with pytest.raises(BadConnectionSettings, match="lab"):
+        configured(settings=Settings(temporal_namespace="lab"))
+
+
+async def test_the_address_of_the_configuration_file_is_used(
+    home: Path, dev_server: str, temporal_client: Client
+) -> None:
+    Path("determinator.toml").write_text(f'[temporal]\naddress = "{dev_server}"\n')
+    connection = await connect(Settings())
+    assert (connection.embedded, connection.address) == (False, dev_server)
+    assert not (home / "state").exists()
+
+
 async def test_a_dead_address_is_told_within_seconds() -> None:
     with pytest.raises(NoConnection, match="connection refused"):
         await open_client({"target_host": f"127.0.0.1:{free_port()}"})

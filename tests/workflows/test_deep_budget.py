@@ -1,6 +1,7 @@
 """One budget for a deep run and all its sections: never exceeded, never hoarded, always enough to write."""
 
 import random
+from collections import Counter
 
 import pytest
 
@@ -195,3 +196,32 @@ async def test_more_tokens_reach_a_section_that_waits_for_them(stage: Stage) -> 
     await run.handle.execute_update("extend_budget", {"tokens": 200_000})
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
     assert (await accounted(stage, run)).tokens <= 275_000
+
+
+async def test_no_section_spends_more_than_the_limit_of_one_section(stage: Stage) -> None:
+    spending_at_random(stage, 5)
+    stage.script.prices = {"m1": Price(input_per_million=1.0, output_per_million=4.0)}
+    stage.script.sections = 3
+    stage.script.sufficient_at = None
+    limits = {"max_tokens": None, "max_iterations": 50}
+    money = {"max_cost_microusd": 10_000_000, "max_section_cost_microusd": 60_000}
+    outcome, _, run = await stage.play(a_request("deep", limits={**limits, **money}))
+    assert outcome.stop_reason == "cost_budget_exceeded"
+    spent_by = {s.id: s.spent_microusd for s in (await run.progress()).sections}
+    assert set(spent_by) == {"s1", "s2", "s3"}
+    each = Counter[str]()
+    for call in stage.fakes.calls:
+        if "/" in call.workflow_id:
+            each[call.workflow_id] += call.usage.cost_microusd or 0
+    assert 0 < min(each.values())
+    assert max(each.values()) <= 60_000
+
+
+async def test_no_section_works_longer_than_the_limit_of_one_section(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(100)
+    limits = {"max_seconds": 100_000.0, "max_section_seconds": 250.0, "max_iterations": 50}
+    outcome, report, _ = await stage.play(a_request("deep", limits=limits))
+    assert outcome.stop_reason == "timeout"
+    assert report.sections
+    assert max(record.iteration for record in report.methodology.searches) <= 4

@@ -53,6 +53,8 @@ class SectionCoordinator:
         self._share = Lease()
         self._granted: dict[str, int] = {}
         """Tokens that each running section has been leased."""
+        self._granted_cost: dict[str, int] = {}
+        """Microdollars that each running section has been leased."""
 
     def divide_budget(self, sections: int) -> None:
         """Set the lease of each section still to be run: an equal share of what is free."""
@@ -60,13 +62,30 @@ class SectionCoordinator:
         tokens, cost = budget.free_tokens(), budget.free_cost()
         self._share = Lease(
             tokens=self._at_most((tokens or 0) // max(sections, 1)),
-            cost_microusd=(cost or 0) // max(sections, 1),
+            cost_microusd=self._cost_at_most((cost or 0) // max(sections, 1)),
         )
 
     def _at_most(self, tokens: int, granted: int = 0) -> int:
         """Tokens within the limit of one section, of which it has been granted some."""
         most = self.context.request.limits.max_section_tokens
         return tokens if most is None else min(tokens, max(most - granted, 0))
+
+    def _cost_at_most(self, cost: int, granted: int = 0) -> int:
+        """Microdollars within the limit of one section, of which it has been granted some."""
+        most = self.context.request.limits.max_section_cost_microusd
+        return cost if most is None else min(cost, max(most - granted, 0))
+
+    def _section_cost_limit(self, lease: Lease) -> int | None:
+        """What a section may spend: its lease, where the run has a limit; else the limit of one section."""
+        if self.context.budget.limits.max_cost_microusd is None:
+            return self.context.request.limits.max_section_cost_microusd
+        return lease.cost_microusd
+
+    def _section_seconds(self) -> float | None:
+        """Seconds that a section may work: what the run has left, within the limit of one section."""
+        left, most = self.context.research_seconds(), self.context.request.limits.max_section_seconds
+        given = [seconds for seconds in (left, most) if seconds is not None]
+        return max(min(given), 1.0) if given else None
 
     async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""
@@ -110,12 +129,12 @@ class SectionCoordinator:
         limits, models = context.budget.limits, self.run.models
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
         self._granted[section.id] = lease.tokens
-        seconds = context.research_seconds()
+        self._granted_cost[section.id] = lease.cost_microusd
         limits = limits.model_copy(
             update={
                 "max_tokens": limits.max_section_tokens if limits.max_tokens is None else lease.tokens,
-                "max_cost_microusd": None if limits.max_cost_microusd is None else lease.cost_microusd,
-                "max_seconds": None if seconds is None else max(seconds, 1.0),
+                "max_cost_microusd": self._section_cost_limit(lease),
+                "max_seconds": self._section_seconds(),
             }
         )
         drafts = context.request.writer == "proofreader"
@@ -157,16 +176,18 @@ class SectionCoordinator:
     def _decide_grants(self) -> None:
         budget = self.context.budget
         for section, request in list(self._requests.items()):
-            granted = self._granted.get(section, 0)
+            granted, granted_cost = self._granted.get(section, 0), self._granted_cost.get(section, 0)
             tokens = self._at_most(request.tokens, granted)
-            if tokens < request.least_tokens:
+            cost = self._cost_at_most(request.cost_microusd, granted_cost)
+            if tokens < request.least_tokens or cost < request.least_cost_microusd:
                 del self._requests[section]
                 self._grants.append((section, Grant(final=True)))
                 continue
             if budget.refusal(request.least_tokens, request.least_cost_microusd) is not None:
                 continue
-            lease = budget.lease(section, tokens, request.cost_microusd)
+            lease = budget.lease(section, tokens, cost)
             self._granted[section] = granted + lease.tokens
+            self._granted_cost[section] = granted_cost + lease.cost_microusd
             del self._requests[section]
             self._grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
         if self._requests and len(self._requests) == len(self._running):

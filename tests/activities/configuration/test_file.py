@@ -1,5 +1,6 @@
 """The configuration file: every key acts or is refused with file, line and the nearest key."""
 
+import ast
 import string
 import tomllib
 from pathlib import Path
@@ -189,3 +190,25 @@ def test_any_misspelling_of_any_key_is_refused(entry: tuple[str, str], at: int, 
         tomllib.loads(path.read_text())
         with pytest.raises(ConfigError, match=f":2 \\[{section}\\] {wrong}"):
             read_file(path, KNOWN)
+
+
+READERS = ("activities", "client", "worker")
+CONFIGURATION = ("activities/configuration", "activities/settings.py")
+
+
+def test_every_setting_that_a_key_stands_for_is_read_somewhere() -> None:
+    """A key that is accepted and read by no code would look as if it acted."""
+    root = Path(__file__).parents[3]
+    named = {key.setting for keys in SECTIONS.values() for key in keys.values() if key.setting}
+    read = set[str]()
+    for folder in READERS:
+        for path in (root / folder).rglob("*.py"):
+            if not str(path.relative_to(root)).startswith(CONFIGURATION):
+                read |= {
+                    node.attr
+                    for node in ast.walk(ast.parse(path.read_text()))
+                    if isinstance(node, ast.Attribute) and "settings" in ast.unparse(node.value)
+                }
+    of_settings = (root / "activities" / "settings.py").read_text()
+    read |= {name for name in named if f"self.{name}" in of_settings}
+    assert named - read == set()

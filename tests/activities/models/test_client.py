@@ -33,6 +33,18 @@ async def test_a_schema_is_sent_where_it_is_taken(ask: Asker, server: FakeOpenAI
     assert [m["role"] for m in body["messages"]] == ["system", "user"]
 
 
+@pytest.mark.parametrize(("of_the_step", "sent"), [(None, 0.7), (0.2, 0.2)])
+async def test_the_configured_temperature_holds_where_the_step_has_none(
+    server: FakeOpenAI, settings: Settings, store: EvidenceStore, of_the_step: float | None, sent: float
+) -> None:
+    server.script(says(GOOD))
+    model = OpenAIModel(settings.model_copy(update={"temperature": 0.7}), store)
+    choice = ModelChoice(backend="openai", model="m", temperature=of_the_step)
+    await Asker(model, choice)()
+    await model.aclose()
+    assert [body["temperature"] for body in server.bodies] == [sent]
+
+
 async def test_each_refusal_lowers_one_rung_and_is_made_once_for_all(
     ask: Asker, server: FakeOpenAI, settings: Settings, store: EvidenceStore
 ) -> None:

@@ -35,13 +35,14 @@ async def test_the_fleet_searches_where_one_runs(
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_PUBMED_URL", ncbi.url)
     await bring_up(Settings())
-    # The command itself would find nobody there: what it prints, the worker asked for.
-    ran = determinator("search", "pubmed", "trametinib", "--json", env={"DETERMINATOR_PUBMED_URL": NOWHERE})
+    ran = determinator("search", "pubmed", "trametinib", "--json")
     assert ran.code == 0, ran.err
     (record,) = ran.json()["records"]
     assert record["evidence_id"] == "pmid:22663011"
     assert "METHODS" in record["text"]
     assert [asked.path for asked in ncbi.asked] == ["/esearch.fcgi", "/efetch.fcgi"]
+    # Documents come through the evidence store only from a worker.
+    assert list((home / "evidence" / "blobs").rglob("*.json"))
 
     # The standing of cited works is asked there too.
     workers = await fleet(Settings())
@@ -52,10 +53,33 @@ async def test_the_fleet_searches_where_one_runs(
     assert (said.asked, said.failure, list(said.notices)) == (("22663011",), "", ["22663011"])
 
     ncbi.on("/esearch.fcgi", Reply(400, "bad"))
-    refused = determinator("search", "pubmed", "another", env={"DETERMINATOR_PUBMED_URL": NOWHERE})
+    refused = determinator("search", "pubmed", "another")
     assert refused.code == 2
     assert "pubmed answered 400" in refused.err
     assert "Traceback" not in refused.err
+
+
+async def test_settings_given_for_a_search_hold_while_a_worker_with_others_runs(
+    home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DETERMINATOR_PUBMED_URL", NOWHERE)
+    await bring_up(Settings())
+    ran = determinator("search", "pubmed", "trametinib", env={"DETERMINATOR_PUBMED_URL": ncbi.url})
+    assert ran.code == 0, ran.err
+    assert "DETERMINATOR_PUBMED_URL" in ran.err
+    assert ncbi.count("/esearch.fcgi") == 1
+    Path("determinator.toml").write_text(
+        f"[sources.pubmed]\nurl = '{ncbi.url}'\nmax_results = 3\nfilters = {{ year_from = 2011 }}\n"
+    )
+    variables = {"DETERMINATOR_PUBMED_URL": "", "NCBI_API_KEY": "for-this-command"}
+    ran = determinator("search", "pubmed", "selumetinib", env=variables)
+    assert ran.code == 0, ran.err
+    asked = ncbi.asked[-2]
+    assert asked.query["api_key"] == ["for-this-command"]
+    assert asked.query["retmax"] == ["3"]
+    assert "2011" in str(asked.query)
+    note = (home / "state" / "worker.json").read_text()
+    assert NOWHERE not in note
 
 
 def test_with_nothing_running_it_is_asked_directly_and_nothing_is_started(
