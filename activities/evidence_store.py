@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import obstore
-from obstore.exceptions import BaseError, NotFoundError
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
 from activities.credentials import without_credentials
@@ -124,6 +124,17 @@ class EvidenceStore:
             await obstore.put_async(self._store, name, data)
         except BaseError as error:
             raise self._not_written(name, error) from error
+
+    async def create_named(self, name: str, data: bytes) -> bool:
+        """Store under a chosen name that nothing is stored under yet; False when something is. Of several
+        writers at the same moment one succeeds."""
+        try:
+            await obstore.put_async(self._store, name, data, mode="create")
+        except AlreadyExistsError:
+            return False
+        except BaseError as error:
+            raise self._not_written(name, error) from error
+        return True
 
     async def get_named(self, name: str) -> bytes | None:
         """Read by name; None when there is nothing under it."""

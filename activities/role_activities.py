@@ -58,7 +58,7 @@ class ThinkActivities:
 
     async def _think(self, role: Role, step: StepContext) -> Charged[Any]:
         info = activity.info()
-        scope = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
+        scope = f"{info.workflow_id}/{step.lineage or info.workflow_run_id}/{info.activity_id}"
         shown = progress.Progress(role, attempt=info.attempt)
         progress.CURRENT.set(shown)
         async with heartbeating(shown.details):

@@ -18,7 +18,7 @@ from activities.permits import NotPermitted, Permits
 from activities.retractions.marks import read_marks
 from activities.settings import SourceSettings
 from activities.sources.base import Source
-from activities.sources.http.client import forgotten_when_malformed
+from activities.sources.http.client import forgotten_when_malformed, no_older_than
 from activities.steps import Hits, SearchTask
 from activities.types import Evidence, Filters, Query
 
@@ -80,7 +80,7 @@ class SearchActivities:
             options["library"] = task.library
         query = query.model_copy(update={"filters": query.filters.model_copy(update={"options": options})})
         started = time.monotonic()
-        async with forgotten_when_malformed():
+        async with forgotten_when_malformed(), no_older_than(task.max_age):
             answer = await source.exchange(query, task.cursor)
         works = [work for record in answer.records if (work := read_marks(record)) is not None]
         fitting = [record for record in works if in_years(record, query.filters)]

@@ -14,6 +14,7 @@ from activities.types import (
     CandidateField,
     Claim,
     EvidenceRef,
+    Filters,
     Frozen,
     Gate,
     Mode,
@@ -85,6 +86,9 @@ class StepContext(Frozen):
     """What the reviewer said, oldest first. Trusted, unlike evidence."""
     scope: str = ""
     """Identifies the run for the store of paid answers; set by the activity, not by the caller."""
+    lineage: str = ""
+    """Identifies the run through continuing as new and rewinding, so that what was paid for is found again;
+    empty in steps of earlier versions."""
     seconds: float | None = None
     """How long this attempt may take; set by the activity, not by the caller. None: no limit."""
 
@@ -438,6 +442,8 @@ class SearchTask(Frozen):
     """See `activities.permits`."""
     as_given: bool = False
     """The query is narrowed already: what the worker's configuration sets for the source is not added."""
+    max_age: float | None = None
+    """Seconds that an answer from the cache may be old; None: as old as the cache keeps it."""
 
 
 class Hits(Frozen):
@@ -536,3 +542,7 @@ class PublishInput(Frozen):
     """True while the report gate waits: the standing is checked again when it is released."""
     pubmed: PubMedSaid | None = None
     """What PubMed says of the cited works now; None when it was not asked."""
+    filters: Filters = Filters()
+    """What every search was narrowed by."""
+    results_per_search: int = 10
+    """Works that each search was asked for."""

@@ -84,6 +84,7 @@ def research_worker(client: Client, resources: Resources) -> Worker:
     from worker.rate_gate_holder import gate_activities
     from workflows.modes import workflow_classes
     from workflows.rate_gate import RateGate
+    from workflows.refresh import RefreshReport
 
     hooks = [HookInterceptor(load_hooks(resources.settings))]
     gates = gate_activities(
@@ -97,7 +98,7 @@ def research_worker(client: Client, resources: Resources) -> Worker:
     return build_worker(
         client,
         resources.settings.task_queue,
-        workflows=[*workflow_classes(), RateGate],
+        workflows=[*workflow_classes(), RateGate, RefreshReport],
         activities=[*resources.activities, check_graph, *gates],
         interceptors=hooks,
     )

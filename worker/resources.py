@@ -14,6 +14,7 @@ from activities.permits import Permits
 from activities.prepare import PrepareActivities
 from activities.private_files import private_home
 from activities.publish import PublishActivities
+from activities.refresh import RefreshActivities
 from activities.retractions.lookup import StandingLookup
 from activities.role_activities import ThinkActivities, on_last_attempt
 from activities.roles.runner import RoleThinker
@@ -44,6 +45,7 @@ class Resources:
     search: SearchActivities
     pubmed: PubMedStanding
     events: EventActivities
+    refresh: RefreshActivities
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -55,6 +57,7 @@ class Resources:
             *methods(self.publish),
             *methods(self.candidates),
             *methods(self.events),
+            *methods(self.refresh),
         ]
 
     @property
@@ -87,6 +90,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             candidates=CandidateActivities(sources, store),
             pubmed=PubMedStanding(lookup),
             events=EventActivities(store),
+            refresh=RefreshActivities(settings, sources, ReleaseStanding(lookup)),
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
         )
 

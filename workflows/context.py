@@ -55,6 +55,14 @@ class RunContext:
         """The workflow id."""
         return workflow.info().workflow_id
 
+    @property
+    def lineage(self) -> str:
+        """The same for all executions of a run, also after it was rewound, and different for another run."""
+        job = self.state.job
+        if job is not None and job.lineage:
+            return f"{job.lineage}/{job.section.id}"
+        return workflow.info().first_execution_run_id
+
     def now(self) -> float:
         """Seconds since the epoch, of the workflow's clock."""
         return workflow.now().timestamp()

@@ -46,6 +46,7 @@ EventType = Literal[
     "replanning",
     "best_attempt",
     "ignored",
+    "rewound",
     "cancelled",
 ]
 
@@ -212,6 +213,11 @@ class BestAttempt(EventData):
     """The iteration whose result is kept."""
 
 
+class RewoundTo(EventData):
+    iteration: int = 0
+    """The iteration that begins again."""
+
+
 class Ignored(EventData):
     signal: str = ""
     gate: str = ""
@@ -252,6 +258,7 @@ DATA: Mapping[EventType, type[EventData]] = {
     "replanning": Replanning,
     "best_attempt": BestAttempt,
     "ignored": Ignored,
+    "rewound": RewoundTo,
     "cancelled": NoData,
 }
 """Type -> the model of its data."""

@@ -202,6 +202,8 @@ class SectionJob(Frozen):
     background: str = ""
     write_draft: bool = False
     """True when the section writes its own draft (for the proofreader)."""
+    lineage: str = ""
+    """Of the parent; see `RunContext.lineage`."""
 
 
 class SectionFindings(Frozen):
@@ -270,6 +272,14 @@ class AddSource(Frozen):
     """Signal `add_source`."""
 
     source: str
+
+
+class Rewound(Frozen):
+    """Signal `rewound`, sent with a reset: the run goes on at the beginning of an iteration."""
+
+    iteration: int = Field(default=0, ge=0, le=MAX_ITERATIONS)
+    seconds: float = Field(default=0.0, ge=0, le=MAX_SECONDS)
+    """Since the run was there first: it does not count as working time."""
 
 
 class EventsAfter(Frozen):

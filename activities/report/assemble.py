@@ -207,6 +207,8 @@ def _methodology(step: PublishInput, included: int) -> Methodology:
         prompt_versions=tuple(sorted(step.prompt_versions)),
         plan_hash=step.plan_hash,
         approvals=step.approvals,
+        filters=step.filters,
+        results_per_search=step.results_per_search,
     )
 
 

@@ -14,6 +14,7 @@ from activities.types import (
     Candidate,
     Claim,
     EvidenceType,
+    Filters,
     Frozen,
     Identifiers,
     SearchRecord,
@@ -92,6 +93,10 @@ class Methodology(Frozen):
     prompt_versions: tuple[str, ...] = ()
     plan_hash: str = ""
     approvals: tuple[Decision, ...] = ()
+    filters: Filters = Filters()
+    """What every search was narrowed by."""
+    results_per_search: int = 10
+    """Works that each search was asked for."""
 
 
 class Report(Frozen):

@@ -1,12 +1,13 @@
-"""`determinator refresh`: what has become of a report's references since it was made."""
+"""`determinator refresh`: what has become of a report's references and searches since it was made."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from client.cli.common import (
+    Duration,
     address_option,
     json_option,
     load_settings,
@@ -18,28 +19,33 @@ from client.cli.common import (
 from client.cli.failures import BadInput, Exit, Failure
 
 if TYPE_CHECKING:
+    from activities.refresh import RefreshOutcome, RefreshRequest
+    from activities.report.archive import Change, NewWork
     from activities.retractions.lookup import StandingVerdict
     from activities.settings import Settings
-    from activities.types import EvidenceRef
+    from client.connection import Connection
     from client.reports.finished import Finished
-    from client.reports.store import Change, Version
 
 
-LOCK_SECONDS = 60.0
-"""How long to wait for another command that adds a version."""
-
-
-@click.command(short_help="Check whether references were retracted since.")
+@click.command(short_help="Check a report's references again, and its searches.")
 @run_argument
+@click.option("--search", is_flag=True, help="Run the searches of the report again, and show what is new.")
+@click.option(
+    "--every",
+    type=Duration(),
+    metavar="TIME",
+    help="Do so on a schedule, from now on: 12h, 7d. See `determinator schedules`.",
+)
 @json_option
 @address_option
-def refresh(run: str, as_json: bool, address: str | None) -> int:
+def refresh(run: str, search: bool, every: float | None, as_json: bool, address: str | None) -> int:
     """Ask PubMed, Crossref and Europe PMC again for retractions, expressions of concern and corrections of
-    what a finished report cites, and say what changed since.
+    what a finished report cites, and print what has changed since.
 
-    When something did, a new version is kept beside the report, in which nothing rests on retracted work;
-    `report` prints it from then on, and the first one with --version 1. Exit code 1 when nobody answered for
-    some reference.
+    With --search the searches of the report are run again on the server, and works that the run had not found
+    are listed. When anything is new, a version is kept beside the report, in which nothing rests on retracted
+    work; `report` prints it from then on, and the first one with --version 1. Exit code 1 when nobody
+    answered for some reference.
     """
     settings = load_settings()
     if settings.offline:
@@ -47,28 +53,51 @@ def refresh(run: str, as_json: bool, address: str | None) -> int:
 
     async def body() -> int:
         from client.reports.finished import find_finished
-        from client.reports.revise import changes
 
         found = await find_finished(settings, address, run, say, whole=False)
-        verdicts = await ask_again(settings, found, address)
-        changed = changes(found.report, verdicts)
-        version: Version | None = None
-        path: Path | None = None
-        if changed:
-            version, path = await keep(settings, found, changed)
-        silent = [name for name, verdict in verdicts.items() if unanswered(verdict)]
-        if as_json:
-            print_json(as_data(found, verdicts, changed, silent, version, path))
+        if every is not None:
+            return await schedule(settings, found, address, every, search=search, as_json=as_json)
+        if search:
+            outcome = await on_the_server(settings, found, address)
         else:
-            show(found, verdicts, changed, version, path)
-        for why in dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures):
+            outcome = await from_here(settings, found, address)
+        path = await save(settings, found, outcome)
+        if as_json:
+            print_json({**outcome.model_dump(mode="json"), "report": str(path) if path else None})
+        else:
+            show(found, outcome, path)
+        for why in outcome.failures:
             say(f"not everybody answered: {why}")
-        if silent:
-            total = len(found.report.references)
-            say(f"nobody answered for {len(silent)} of {total} references; try again later")
-        return Exit.FAILED if silent else Exit.DONE
+        if outcome.unanswered:
+            silent = len(outcome.unanswered)
+            say(f"nobody answered for {silent} of {outcome.references} references; try again later")
+        return Exit.FAILED if outcome.unanswered else Exit.DONE
 
     return run_async(body)
+
+
+async def from_here(settings: "Settings", run: "Finished", address: str | None) -> "RefreshOutcome":
+    """Look up the standing of the references and keep what has changed. Raises StoreError."""
+    from activities.refresh import RefreshOutcome, unanswered
+    from activities.report.archive import Archive
+    from activities.report.refreshed import keep
+
+    verdicts = await ask_again(settings, run, address)
+    documents = {ref.evidence_id: item for ref, item in run.items}
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    kept = await keep(Archive(settings.evidence_url), run.first, documents, verdicts, at=at)
+    return RefreshOutcome(
+        run_id=run.run_id,
+        since=run.report.generated_at,
+        references=len(run.report.references),
+        asked=tuple(sorted(verdicts)),
+        unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
+        failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
+        changes=kept.changes,
+        claims_lost=kept.version.claims_lost if kept.version else (),
+        version=kept.latest,
+        made=kept.version is not None,
+    )
 
 
 async def ask_again(
@@ -78,13 +107,14 @@ async def ask_again(
     asks PubMed, whose rate holds for all of it."""
     from activities.check_pubmed import ReleaseStanding
     from activities.publish import pubmed_name
+    from activities.refresh import references_of
     from activities.retractions.lookup import StandingLookup
     from activities.sources.http.client import open_http
     from activities.sources.pubmed import build
     from client.connection import NoConnection
     from client.runs.fleet import fleet, pubmed_said
 
-    refs = references(run)
+    refs = references_of(run.report)
     pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref))))
     async with open_http(settings) as http:
         ncbi = build(settings, http).info
@@ -101,71 +131,108 @@ async def ask_again(
     return {name: verdict for name, verdict in verdicts.items() if verdict.asked}
 
 
-def references(run: "Finished") -> "list[EvidenceRef]":
-    """A report's references as the standing is asked for, with the standing they have in it."""
-    from activities.types import EvidenceRef
+async def the_request(settings: "Settings", run: "Finished", *, search: bool) -> "RefreshRequest":
+    """What a refresh on the server is given: all that the run found is known."""
+    from activities.evidence_store import EvidenceStore
+    from activities.refresh import RefreshRequest
+    from client.runs.refreshing import known_items
 
-    return [
-        EvidenceRef(
-            evidence_id=reference.evidence_id,
-            blob="",
-            source=reference.source,
-            title=reference.title,
-            year=reference.year,
-            identifiers=reference.identifiers,
-            standing=reference.standing,
+    if search and run.found is None:
+        say("the run cannot be asked what it found: what it found and does not cite counts as new")
+    store = EvidenceStore.at(settings.evidence_url)
+    known = await known_items(store, [ref for ref, _ in run.items])
+    return RefreshRequest(run_id=run.run_id, search=search, known_blob=known)
+
+
+async def on_the_server(settings: "Settings", run: "Finished", address: str | None) -> "RefreshOutcome":
+    """Refresh as a workflow and wait for it. Raises Failure when it fails; it goes on when the wait ends."""
+    from temporalio.client import WorkflowFailureError
+
+    from client.connect import connect
+    from client.runs.follow import why
+    from client.runs.refreshing import start_refresh
+    from client.runs.start import signing_key
+
+    connection = await connect(settings, address, for_run=True, say=say)
+    request = await the_request(settings, run, search=True)
+    if library := await library_of(connection, run.run_id):
+        request = request.model_copy(update={"library": library})
+    handle = await start_refresh(connection.client, request, connection.task_queue, signing_key(settings))
+    say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
+    try:
+        return await handle.result()
+    except WorkflowFailureError as error:
+        raise Failure(f"{run.run_id} could not be refreshed: {why(error)}") from error
+
+
+async def library_of(connection: "Connection", run_id: str) -> str | None:
+    """The folder of documents that the run searched; None when it had none of its own, or the server no
+    longer knows the run."""
+    from temporalio.service import RPCError
+
+    from client.runs.history import request_of
+
+    try:
+        request = await request_of(connection.client, run_id)
+    except RPCError:
+        return None
+    return request.library if request else None
+
+
+async def schedule(
+    settings: "Settings", run: "Finished", address: str | None, every: float, *, search: bool, as_json: bool
+) -> int:
+    """Put the refresh on a schedule of the server's."""
+    from client.cli.schedules import as_data, short
+    from client.connect import connect
+    from client.runs.refreshing import LEAST_SECONDS, schedule_refresh
+
+    if every < LEAST_SECONDS:
+        raise BadInput(f"--every {every:g}s is too often; the shortest is {LEAST_SECONDS:g}s")
+    connection = await connect(settings, address, for_run=True, say=say)
+    request = await the_request(settings, run, search=search)
+    if search and (library := await library_of(connection, run.run_id)):
+        request = request.model_copy(update={"library": library})
+        say(
+            f"the library {library} is searched only if the worker's configuration allows it "
+            "([worker] libraries)"
         )
-        for reference in run.report.references
-    ]
+    made = await schedule_refresh(
+        connection.client, request, connection.task_queue, timedelta(seconds=every), datetime.now(UTC)
+    )
+    if as_json:
+        print_json(as_data(made))
+    else:
+        first = f", first at {made.next_times[0].astimezone():%Y-%m-%d %H:%M}" if made.next_times else ""
+        click.echo(f"{made.schedule_id} every {short(timedelta(seconds=every))}{first}")
+    where = "the embedded server and its worker" if connection.embedded else "a worker"
+    say(
+        f"{where} must run at these times (`determinator {'up' if connection.embedded else 'worker'}`); a "
+        "refresh whose time passed meanwhile is made up for once, when they run again"
+    )
+    return Exit.DONE
 
 
-def unanswered(verdict: "StandingVerdict") -> bool:
-    """Whether nobody who was asked about a work could answer."""
-    return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
-
-
-async def keep(
-    settings: "Settings", run: "Finished", changed: "tuple[Change, ...]"
-) -> "tuple[Version, Path]":
-    """Make the new version and keep it, in the store and as Markdown beside the report's own file.
-
-    Raises Failure when the stored texts that it is made from are not here.
-    """
-    from activities.credentials import without_credentials
+async def save(settings: "Settings", run: "Finished", outcome: "RefreshOutcome") -> Path | None:
+    """Write the version that was made as Markdown beside the report's own file; return its path."""
     from activities.private_files import file_name, write_whole
+    from activities.report.archive import Archive
     from client.embedded.home import Places
-    from client.embedded.locks import LockFile
     from client.reports.load import as_bytes
-    from client.reports.revise import claims_of, restate
-    from client.reports.store import Archive
 
-    documents = {ref.evidence_id: item for ref, item in run.items}
-    lost = [r.evidence_id for r in run.report.references if r.evidence_id not in documents]
-    if lost:
-        raise Failure(
-            f"a new version cannot be written, since the stored text of {', '.join(lost)} is not in "
-            f"{without_credentials(settings.evidence_url)}; changed: "
-            + "; ".join(change_line(change) for change in changed)
-        )
-    archive, places = Archive(settings.evidence_url), Places(settings.home)
-    lock = LockFile(places.versions_lock)
-    lock.acquire(LOCK_SECONDS)
-    with lock:  # a version that another command adds meanwhile is kept
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        number = len(await archive.versions(run.first)) + 2
-        later = restate(run.report, documents, changed, at, number)
-        left = {claim.id for claim in claims_of(later)}
-        gone = [claim.id for claim in claims_of(run.report) if claim.id not in left]
-        version = await archive.add_version(run.first, later, changed, gone)
-    path = places.reports / f"{file_name(run.run_id)}.v{version.number}.md"
+    if not outcome.made:
+        return None
+    archive = Archive(settings.evidence_url)
+    made = next(v for v in await archive.versions(run.first) if v.number == outcome.version)
+    path = Places(settings.home).reports / f"{file_name(run.run_id)}.v{outcome.version}.md"
     if not path.exists():
-        write_whole(path, as_bytes(later, "md"))
-    return version, path
+        write_whole(path, as_bytes(await archive.version(made), "md"))
+    return path
 
 
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
-    from client.reports.revise import notice_line
+    from activities.report.revise import notice_line
     from client.terminal import plain
 
     why = "; ".join(notice_line(notice) for notice in change.notices)
@@ -173,54 +240,45 @@ def change_line(change: "Change") -> str:
     return plain(f"{line} ({why})" if why else line)
 
 
-def show(
-    run: "Finished",
-    verdicts: "dict[str, StandingVerdict]",
-    changed: "tuple[Change, ...]",
-    version: "Version | None",
-    path: Path | None,
-) -> None:
-    """Print it for a person."""
-    from client.reports.revise import claims_of
+def new_line(work: "NewWork") -> str:
+    """`+ pmid:1 A title (2026, randomized trial), pubmed: metformin`."""
     from client.terminal import plain
 
-    total, asked = len(run.report.references), len(verdicts)
-    for change in changed:
-        click.echo(plain(change_line(change)))
-    if version is not None:
-        for claim in claims_of(run.report):
-            if claim.id in version.claims_lost:
-                click.echo(plain(f"no longer stands: {claim.id} {claim.text}"))
-        click.echo(f"Version {version.number} {path}")
-    elif not asked:
+    facts = [str(work.year or ""), work.evidence_type.replace("_", " ")]
+    facts += [work.standing] if work.standing in ("retracted", "concern") else []
+    found_by = f"; {work.queries[0]}" if work.queries else f"; {work.source}"
+    return plain(f"+ {work.evidence_id} {work.title} ({', '.join(filter(None, facts))}){found_by}")
+
+
+def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
+    """Print it for a person, as what is new and what has gone."""
+    from client.terminal import plain
+
+    for work in outcome.new:
+        click.echo(new_line(work))
+    for change in outcome.changes:
+        click.echo(change_line(change))
+    texts = {claim.id: claim for change in outcome.changes for claim in change.claims}
+    for claim in texts.values():
+        fate = "still stands" if claim.id not in outcome.claims_lost else "no longer stands"
+        click.echo(plain(f"{fate}: {claim.id} {claim.text}"))
+    total, asked = outcome.references, len(outcome.asked)
+    if outcome.made:
+        click.echo(f"Version {outcome.version} {path}")
+    elif not asked and not outcome.searches:
         click.echo(
             f"nobody can be asked about any of the {total} references: they come from a library or have no "
             "identifier that the authorities know"
         )
-    elif any(not unanswered(verdict) for verdict in verdicts.values()):
-        click.echo(f"nothing changed since {run.report.generated_at}")
+    elif len(outcome.unanswered) < asked or outcome.searches:
+        click.echo(f"nothing changed since {outcome.since}")
+    for row in outcome.searches:
+        if row.status not in ("ok", "empty"):
+            click.echo(
+                plain(f"not searched: {row.source}: {row.status.replace('_', ' ')} {row.detail}".rstrip())
+            )
+    if outcome.searches:
+        done = sum(row.status in ("ok", "empty") for row in outcome.searches)
+        click.echo(f"repeated {done} of {len(outcome.searches)} searches: {len(outcome.new)} new works")
     if asked:
         click.echo(f"asked about {asked} of {total} references")
-
-
-def as_data(
-    run: "Finished",
-    verdicts: "dict[str, StandingVerdict]",
-    changed: "tuple[Change, ...]",
-    silent: list[str],
-    version: "Version | None",
-    path: Path | None,
-) -> dict[str, object]:
-    """The same for programs."""
-    return {
-        "run_id": run.run_id,
-        "since": run.report.generated_at,
-        "references": len(run.report.references),
-        "asked": sorted(verdicts),
-        "unanswered": silent,
-        "failures": list(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
-        "changes": [change.model_dump(mode="json") for change in changed],
-        "claims_lost": list(version.claims_lost) if version else [],
-        "version": version.number if version else len(run.versions) + 1,
-        "report": str(path) if path else None,
-    }

@@ -75,12 +75,12 @@ def format_of(output: Path | None) -> str:
 async def find_report(settings: "Settings", address: str | None, name: str, number: int | None) -> "Report":
     """The report that a run's name stands for: from the run, or from the evidence store where no server
     answers or the server no longer knows the run."""
+    from activities.report.archive import Archive
     from client.cli.runs import patient_progress
     from client.connect import connect_to_run
     from client.connection import NoConnection
     from client.reports.finished import report_in_store
     from client.reports.load import load_report
-    from client.reports.store import Archive
     from client.runs.errors import NoSuchRun, SeveralRuns
     from client.runs.listing import describe
 
@@ -126,7 +126,7 @@ def show_report(markdown: str) -> None:
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
     """A version of a report, by default the latest, saying so when there are several. Raises BadInput."""
     from activities.errors import StoreError
-    from client.reports.store import Archive
+    from activities.report.archive import Archive
 
     try:
         archive = Archive(settings.evidence_url)

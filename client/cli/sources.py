@@ -66,7 +66,9 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
 @click.argument("source", metavar="SOURCE", shell_complete=complete_source)
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
 @click.option(
-    "--limit", type=click.IntRange(1, 200), help="Results at most; default: the source's `max_results`, else 10."
+    "--limit",
+    type=click.IntRange(1, 200),
+    help="Results at most; default: the source's `max_results`, else 10.",
 )
 @click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")
 @click.option("--year-from", type=click.IntRange(1500, 2200))
@@ -123,9 +125,7 @@ def search(
                 raise BadInput(f"{source}: {closed}")
             if found.info.role == "lookup":
                 raise BadInput(f"{source} answers by identifier only and cannot be searched")
-            if found.info.queue is not None and (
-                client := await fleet(settings, address, found.info, say)
-            ):
+            if found.info.queue is not None and (client := await fleet(settings, address, found.info, say)):
                 found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
             try:
                 return await search_all(found, asked)

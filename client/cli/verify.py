@@ -133,8 +133,8 @@ async def _of_run(settings: "Settings", address: str | None, name: str) -> "Parc
 
 async def _stored_lines(settings: "Settings", report: "Report") -> list[Mapping[str, object]]:
     """The cited items from this machine's store. Raises BadInput when it has none of them."""
+    from activities.report.archive import Archive
     from activities.report.audit import evidence_line
-    from client.reports.store import Archive
 
     found = await Archive(settings.evidence_url).cited(report, report.references)
     if report.references and not found:

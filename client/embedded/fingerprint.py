@@ -128,10 +128,10 @@ def access_of(settings: Settings, places: Places) -> dict[str, str]:
     }
     named = {name.removesuffix("_url") for name in settings.model_extra or {} if name.endswith("_url")}
     named |= settings.sources.keys()
-    named |= {
-        match.group(1).lower() for name in os.environ if (match := SOURCE_URL.fullmatch(name.upper()))
+    named |= {match.group(1).lower() for name in os.environ if (match := SOURCE_URL.fullmatch(name.upper()))}
+    values |= {
+        address_variable(name): url for name in sorted(named) if (url := settings.source_url(name, ""))
     }
-    values |= {address_variable(name): url for name in sorted(named) if (url := settings.source_url(name, ""))}
     key = random_key(places.fingerprint_key)
     return {name: hmac.new(key, text.encode(), hashlib.sha256).hexdigest() for name, text in values.items()}
 

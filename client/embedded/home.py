@@ -81,8 +81,6 @@ class Places:
         self.start_lock = state / "start.lock"
         """Held while somebody starts or stops the processes."""
         self.server_lock = state / "server.lock"
-        self.versions_lock = state / "versions.lock"
-        """Held while a version of a report is added."""
         self.server_note = state / "server.json"
         self.fingerprint_key = state / "fingerprint.key"
         self.logs = self.home / "logs"

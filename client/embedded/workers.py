@@ -46,9 +46,7 @@ class Wanted:
 
     @classmethod
     def by(cls, settings: Settings, places: Places) -> "Wanted":
-        return cls(
-            settings, fingerprint(settings, places), needs_of(settings), access_of(settings, places)
-        )
+        return cls(settings, fingerprint(settings, places), needs_of(settings), access_of(settings, places))
 
     def missing(self, note: WorkerNote | None) -> list[str]:
         """What keeps these settings from serving the runs of a former worker."""
@@ -140,10 +138,10 @@ def in_use(files: WorkerFiles, runs: "Counter[str]") -> bool:
 
 
 async def open_runs(client: Client) -> "Counter[str]":
-    """Open research runs by task queue. Raises RPCError."""
+    """Open research runs and refreshes by task queue. Raises RPCError."""
     from client.runs.listing import RESEARCH
 
-    query = f"{RESEARCH} AND ExecutionStatus = 'Running'"
+    query = f"({RESEARCH} OR WorkflowType = 'RefreshReport') AND ExecutionStatus = 'Running'"
     found: Counter[str] = Counter()
     async for execution in client.list_workflows(query, page_size=1000):
         if "/" not in execution.id:

@@ -10,6 +10,7 @@ from temporalio.client import WorkflowFailureError
 from activities.credentials import without_credentials
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
+from activities.report.archive import AT_ONCE, Archive, Version, newest, standings
 from activities.report.audit import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
@@ -17,7 +18,6 @@ from activities.types import Evidence, EvidenceRef
 from client.connect import connect_to_run
 from client.connection import Connection, NoConnection, Say
 from client.reports.load import NoReport, load_report, stored_report
-from client.reports.store import AT_ONCE, Archive, Version, newest, standings
 from client.runs.errors import NoAnswer, NoSuchRun, SeveralRuns
 from client.runs.events import read_events
 from client.runs.listing import describe, matching

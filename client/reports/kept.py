@@ -27,3 +27,22 @@ def has_file(settings: Settings, run_id: str) -> bool:
     if "://" in settings.evidence_url:
         return False
     return (Path(settings.evidence_url).expanduser() / report_name(run_id, "json")).exists()
+
+
+SET_ASIDE = "before-rewind"
+
+
+def set_aside(settings: Settings, run_id: str) -> list[Path]:
+    """Rename the report files of a run that goes back, so that its new report can be written and none is
+    lost; return the new paths. Raises OSError."""
+    folder, name = Places(settings.home).reports, file_name(run_id)
+    moved = []
+    for path in sorted(folder.glob(f"{glob_escape(name)}.*")):
+        ending = path.name.removeprefix(f"{name}.")
+        if ending.startswith(SET_ASIDE):
+            continue
+        number = 1
+        while (target := folder / f"{name}.{SET_ASIDE}-{number}.{ending}").exists():
+            number += 1
+        moved.append(path.rename(target))
+    return moved

@@ -1,5 +1,6 @@
 """Runs as the server knows them: listed, described, found by name. No worker is needed."""
 
+import asyncio
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -123,16 +124,35 @@ EVERY = Filter()
 
 
 async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> list[Row]:
-    """Research runs without their sections, the newest first."""
-    rows: list[Row] = []
+    """Research runs without their sections, the newest first. A run that was rewound has several executions
+    under one id: the newest one counts."""
+    found: dict[str, list[WorkflowExecution]] = {}
+    rows: dict[str, Row] = {}
     async for execution in client.list_workflows(only.query(), page_size=200):
-        if "/" not in execution.id and only.admits(row := await as_row(execution)):
-            rows.append(row)
+        if "/" in execution.id:
+            continue
+        found.setdefault(execution.id, []).append(execution)
+        if only.admits(row := await as_row(execution)):
+            rows.setdefault(execution.id, row)
         if len(rows) >= max(limit, 200):
             break
+    for name in [name for name, several in found.items() if len(several) > 1]:
+        newest = await description(client, name)
+        rows.pop(name, None)
+        if newest and any(e.run_id == newest.run_id for e in found[name]):
+            row = await as_row(newest)
+            if only.admits(row):
+                rows[name] = row
     # the server lists running workflows before closed ones; a list for people is ordered by start time
-    rows.sort(key=lambda row: row.started, reverse=True)
-    return rows[:limit]
+    shown = sorted(rows.values(), key=lambda row: row.started, reverse=True)[:limit]
+    return await _that_still_fit(client, shown) if only.status not in (None, "running") else shown
+
+
+async def _that_still_fit(client: Client, rows: list[Row]) -> list[Row]:
+    """Rows of ended runs without those that were rewound since: the server lists their earlier executions by
+    the state in which these ended."""
+    newest = await asyncio.gather(*(description(client, row.run_id) for row in rows))
+    return [row for row, now in zip(rows, newest, strict=True) if now and status_of(now) == row.status]
 
 
 async def describe(client: Client, run_id: str) -> Row:

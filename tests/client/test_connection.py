@@ -92,10 +92,15 @@ def test_a_configured_namespace_without_an_address_is_refused(home: Path) -> Non
         configured(settings=Settings(temporal_namespace="lab"))
 
 
+def configure(text: str) -> None:
+    """Write the configuration file of the current folder."""
+    Path("determinator.toml").write_text(text)
+
+
 async def test_the_address_of_the_configuration_file_is_used(
     home: Path, dev_server: str, temporal_client: Client
 ) -> None:
-    Path("determinator.toml").write_text(f'[temporal]\naddress = "{dev_server}"\n')
+    configure(f'[temporal]\naddress = "{dev_server}"\n')
     connection = await connect(Settings())
     assert (connection.embedded, connection.address) == (False, dev_server)
     assert not (home / "state").exists()

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from activities.report.archive import Archive
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.reports.store import Archive
 from tests.client.harness import Ran, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
 from tests.e2e.stage import anew, faults

@@ -23,6 +23,7 @@ from tests.workflows.sandbox import SANDBOX
 from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
+from workflows.refresh import RefreshReport
 from workflows.types import (
     BudgetStatus,
     EventsAfter,
@@ -40,7 +41,7 @@ PATIENCE = 60.0
 LOST = 8.0
 """Real seconds after which a question is asked again."""
 QUESTION = "Does metformin lower mortality in people with diabetes?"
-WORKFLOWS = [*workflow_classes(), RateGate]
+WORKFLOWS = [*workflow_classes(), RateGate, RefreshReport]
 
 
 def a_request(mode: str = "iterative", limits: dict[str, Any] | None = None, **more: Any) -> ResearchRequest:
@@ -156,10 +157,9 @@ def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> W
         client,
         task_queue=queue,
         workflows=WORKFLOWS,
-        activities=fakes.activities,
         workflow_runner=SANDBOX,
         workflow_failure_exception_types=[Exception],
-        **more,
+        **{"activities": fakes.activities, **more},
     )
 
 

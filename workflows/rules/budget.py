@@ -210,6 +210,10 @@ class Budget(BaseModel):
         if not self.holds:
             self.waited += max(now - self.held_since, 0.0)
 
+    def excuse(self, seconds: float) -> None:
+        """Do not count so many seconds as working time."""
+        self.waited += seconds
+
     def elapsed(self, now: float) -> float:
         """Working seconds so far: waiting for people is not counted."""
         until = self.held_since if self.holds else now

@@ -151,6 +151,7 @@ class SectionCoordinator:
                 parent_id=context.run_id,
                 background=state.plan.background_context if state.plan else "",
                 write_draft=drafts,
+                lineage=context.lineage,
             ),
         )
         child.control.steering = list(state.control.steering)

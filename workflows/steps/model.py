@@ -257,6 +257,7 @@ class ModelSteps:
                 "allowance": allowance,
                 "steering": tuple(state.control.steering),
                 "section": context.section_id or step.section,
+                "lineage": context.lineage,
             }
         )
 

@@ -155,5 +155,7 @@ class Publisher:
                 stop_reason=stop,
                 generated_at=context.timestamp(),
                 draft=draft,
+                filters=context.request.filters,
+                results_per_search=context.request.limits.results_per_search,
             )
         )

@@ -167,11 +167,31 @@ def _new_version(s: Statement) -> str:
         if lost
         else ""
     )
-    return (
-        f"This is version {s.text('version')}, of {s.text('at')}, of a report of {s.text('first_at')}. What "
-        f"has become known of its references since, by their numbers there: {'; '.join(s.texts('changes'))}."
-        f"{tail}"
+    changes = "; ".join(s.texts("changes"))
+    known = (
+        f" What has become known of its references since, by their numbers there: {changes}."
+        if changes
+        else ""
     )
+    return (
+        f"This is version {s.text('version')}, of {s.text('at')}, of a report of {s.text('first_at')}."
+        f"{known}{tail}{_new_works(s.texts('new_works'))}"
+    )
+
+
+def _new_works(titles: tuple[str, ...]) -> str:
+    if not titles:
+        return ""
+    named = "; ".join(f'"{title}"' for title in titles[:NEW_WORKS_NAMED])
+    more = len(titles) - NEW_WORKS_NAMED
+    return (
+        f" Its searches, repeated, found {counted(len(titles), 'work')} that the run had not found and that "
+        f"no claim here rests on: {named}{f', and {more} more' if more > 0 else ''}."
+    )
+
+
+NEW_WORKS_NAMED = 10
+"""New works that a report names; the record of the version has all."""
 
 
 def _unanswered(s: Statement) -> str:

@@ -182,7 +182,7 @@ class Http:
         # Searches that ask for the same thing at the same time: one asks, the others read its answer.
         lock = self._under_way.setdefault(key_of(request), asyncio.Lock())
         async with lock:
-            if (stored := await cache.get(request, max_age)) is not None:
+            if (stored := await cache.get(request, _youngest(max_age))) is not None:
                 return stored
             response = await self._fetch(source, request, accept, check, form)
             if response.is_success:
@@ -248,6 +248,26 @@ class Http:
             if name.lower() not in (b"content-encoding", b"content-length", b"transfer-encoding")
         ]
         return httpx.Response(response.status_code, headers=kept, content=body, request=response.request)
+
+
+_MAX_AGE: ContextVar[float | None] = ContextVar("max_age", default=None)
+
+
+def _youngest(max_age: float | None) -> float | None:
+    """The smaller of an age in seconds and the one that `no_older_than` has set."""
+    given = [age for age in (max_age, _MAX_AGE.get()) if age is not None]
+    return min(given, default=None)
+
+
+@asynccontextmanager
+async def no_older_than(seconds: float | None) -> AsyncIterator[None]:
+    """What is asked meanwhile is answered from the cache only by what is no older than so many seconds; None:
+    as old as the cache keeps it."""
+    token = _MAX_AGE.set(seconds)
+    try:
+        yield
+    finally:
+        _MAX_AGE.reset(token)
 
 
 _SERVED: ContextVar[list[tuple[HttpCache, httpx.Request]] | None] = ContextVar("served", default=None)

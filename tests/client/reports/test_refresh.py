@@ -8,10 +8,10 @@ import pytest
 
 from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
+from activities.report.revise import changes, claims_of, restate
 from activities.report.schema import Report
 from activities.retractions.lookup import StandingVerdict
 from activities.types import Evidence, Standing, StandingNotice
-from client.reports.revise import changes, claims_of, restate
 from tests.activities.cases import DOCUMENTS, FULL, INCREASED, REDUCED, TRIAL, planned, quoting, ref_of
 from tests.client.harness import Ran
 from tests.client.shelf import RUN, authorities, command, crossref, nobody_knows, shelve

@@ -5,6 +5,7 @@ own index a cited item is found by reading the store's blobs; what is not cited 
 """
 
 import asyncio
+import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
@@ -16,13 +17,31 @@ from activities.evidence_store import EvidenceStore, make_ref, open_store
 from activities.report.audit import supports_of
 from activities.report.schema import Reference, Report
 from activities.report.stored import report_name
-from activities.types import Evidence, EvidenceRef, Frozen, Identifiers, Standing, StandingNotice
+from activities.types import (
+    Evidence,
+    EvidenceRef,
+    EvidenceType,
+    Frozen,
+    Identifiers,
+    SearchRecord,
+    Standing,
+    StandingNotice,
+)
 from activities.verification.quote_check import verbatim
 
 MAX_BLOBS = 50_000
 """Blobs read in search of cited items; beyond that a store is no longer one person's."""
 AT_ONCE = 16
 """Blobs read at the same time."""
+
+
+class TouchedClaim(Frozen):
+    """A claim that cites a work whose standing has changed."""
+
+    id: str
+    text: str
+    stands: bool
+    """Whether it is still in the new version: it has other support, or the change lets it stand."""
 
 
 class Change(Frozen):
@@ -36,6 +55,22 @@ class Change(Frozen):
     after: Standing
     notices: tuple[StandingNotice, ...] = ()
     """What was reported now."""
+    claims: tuple[TouchedClaim, ...] = ()
+    """The claims that cite it, in the report's order."""
+
+
+class NewWork(Frozen):
+    """A work that a repeated search found and the run had not."""
+
+    evidence_id: str
+    title: str
+    source: str
+    year: int | None = None
+    url: str | None = None
+    evidence_type: EvidenceType = "article"
+    standing: Standing = "unknown"
+    queries: tuple[str, ...] = ()
+    """`source: query` of the searches that found it."""
 
 
 class Version(Frozen):
@@ -46,14 +81,18 @@ class Version(Frozen):
     """ISO time."""
     of: str
     """`generated_at` of the first version: one run id may have been researched more than once."""
-    blob: str
+    blob: str = ""
     changes: tuple[Change, ...] = ()
     claims_lost: tuple[str, ...] = ()
     """Ids of claims that no longer stand."""
+    new: tuple[NewWork, ...] = ()
+    """Works that the searches of the report found when they were repeated."""
+    searches: tuple[SearchRecord, ...] = ()
+    """The repeated searches."""
 
 
 class Versions(Frozen):
-    """All later versions under one run id, the oldest first."""
+    """All later versions under one run id, the oldest first, as earlier releases kept them: in one file."""
 
     versions: tuple[Version, ...] = ()
 
@@ -62,6 +101,7 @@ class Archive:
     """The store, read by names. Raises StoreError when it cannot be opened or read."""
 
     def __init__(self, url: str) -> None:
+        self.url = url
         self._raw = open_store(url)
         self.store = EvidenceStore(self._raw)
 
@@ -87,29 +127,23 @@ class Archive:
         """The later versions of a report, the oldest first."""
         data = await self.store.get_named(_versions_name(first.run_id))
         known = Versions.model_validate_json(data).versions if data else ()
-        return tuple(version for version in known if version.of == first.generated_at)
+        found = [version for version in known if version.of == first.generated_at]
+        while data := await self.store.get_named(_version_name(first, len(found) + 2)):
+            found.append(Version.model_validate_json(data))
+        return tuple(found)
 
     async def version(self, version: Version) -> Report:
         """A later version itself."""
         return Report.model_validate_json(await self.store.get_bytes(version.blob))
 
-    async def add_version(
-        self, first: Report, later: Report, changes: Sequence[Change], claims_lost: Sequence[str]
-    ) -> Version:
-        """Keep a later version beside those there are."""
-        known = await self.versions(first)
+    async def add_version(self, first: Report, later: Report, version: Version) -> bool:
+        """Keep a later version under its number; False when that number is in use, by a refresh that was
+        faster."""
         blob = await self.store.put_bytes(later.model_dump_json(indent=2).encode(), "json")
-        added = Version(
-            number=len(known) + 2,
-            made_at=later.generated_at,
-            of=first.generated_at,
-            blob=blob,
-            changes=tuple(changes),
-            claims_lost=tuple(claims_lost),
+        whole = version.model_copy(update={"blob": blob})
+        return await self.store.create_named(
+            _version_name(first, version.number), whole.model_dump_json(indent=2).encode()
         )
-        whole = Versions(versions=(*known, added))
-        await self.store.put_named(_versions_name(first.run_id), whole.model_dump_json(indent=2).encode())
-        return added
 
     async def cited(self, report: Report, wanted: Sequence[Reference]) -> list[tuple[EvidenceRef, Evidence]]:
         """The stored items of references, found by their names; those that are not here are missing.
@@ -210,3 +244,11 @@ def _names(evidence_id: str, identifiers: Identifiers) -> list[str]:
 
 def _versions_name(run_id: str) -> str:
     return report_name(run_id, "json").removesuffix("report.json") + "versions.json"
+
+
+def _version_name(first: Report, number: int) -> str:
+    """Each version has a name of its own, which is written once. One run id may have been researched more
+    than once, so the time of the first version is part of it."""
+    folder = report_name(first.run_id, "json").removesuffix("report.json")
+    of = hashlib.sha256(first.generated_at.encode()).hexdigest()[:12]
+    return f"{folder}versions/{of}/{number}.json"

@@ -6,6 +6,7 @@ what rests on retracted work alone is dropped, the rest keeps its words and its 
 
 from collections.abc import Mapping, Sequence
 
+from activities.report.archive import Change, NewWork, TouchedClaim
 from activities.report.assemble import build_report
 from activities.report.claims import claim_id
 from activities.report.formats.citations import Citations
@@ -27,7 +28,6 @@ from activities.types import (
     Usage,
     WorkRow,
 )
-from client.reports.store import Change
 
 _COUNTED = frozenset({"claims_refused", "quotes_refused"})
 """Limitations that count what was refused: the new version would count only what it refuses itself."""
@@ -53,10 +53,33 @@ def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Ch
     return tuple(found)
 
 
+def with_claims(changed: Sequence[Change], before: Report, later: Report) -> tuple[Change, ...]:
+    """The changes with the claims that cite each work, and whether each is still in the later version."""
+    left = {claim.id for claim in claims_of(later)}
+    return tuple(
+        change.model_copy(
+            update={
+                "claims": tuple(
+                    TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
+                    for claim in claims_of(before)
+                    if any(support.evidence_id == change.evidence_id for support in claim.support)
+                )
+            }
+        )
+        for change in changed
+    )
+
+
 def restate(
-    report: Report, documents: Mapping[str, Evidence], changed: Sequence[Change], at: str, number: int
+    report: Report,
+    documents: Mapping[str, Evidence],
+    changed: Sequence[Change],
+    at: str,
+    number: int,
+    new: Sequence[NewWork] = (),
 ) -> Report:
-    """The report as version `number`, made at `at` (ISO time). `documents` are the cited items by id.
+    """The report as version `number`, made at `at` (ISO time). `documents` are the cited items by id; `new`
+    are works that were found since and that no claim of it rests on.
 
     The limitations of the same claims before and after decide which statements no longer hold and which are
     new.
@@ -76,7 +99,7 @@ def restate(
     check, method = report.verification, report.methodology
     dropped = (*check.dropped, *made.verification.dropped)
     statements = (
-        _opening(report, changed, gone, at, number),
+        _opening(report, changed, gone, new, at, number),
         *_limitations(report, once.statements, made.statements, len(dropped)),
     )
     return report.model_copy(
@@ -235,7 +258,12 @@ def _renamed(section: ReportSection, old_id: Mapping[str, str]) -> ReportSection
 
 
 def _opening(
-    report: Report, changed: Sequence[Change], gone: Sequence[Claim], at: str, number: int
+    report: Report,
+    changed: Sequence[Change],
+    gone: Sequence[Claim],
+    new: Sequence[NewWork],
+    at: str,
+    number: int,
 ) -> Statement:
     """What a reader of the new version must know first."""
     works = tuple(
@@ -251,5 +279,6 @@ def _opening(
             "first_at": report.generated_at,
             "changes": works,
             "claims_lost": len(gone),
+            "new_works": tuple(clean(work.title) for work in new),
         },
     )

@@ -1,0 +1,282 @@
+"""Refreshing a finished report as activities: what to ask again, and keeping what was found.
+
+Between the two the workflow repeats the searches through the sources' own activities and asks PubMed on
+NCBI's queue (`workflows.refresh`). Nothing that a run published is ever written over.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+
+import structlog
+from temporalio import activity
+
+from activities.check_pubmed import ReleaseStanding
+from activities.errors import DeterminatorError, StoreError, to_application_error
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import heartbeating
+from activities.publish import pubmed_name
+from activities.report.archive import Archive, Change, NewWork, newest
+from activities.report.refreshed import keep
+from activities.report.schema import Reference, Report
+from activities.retractions.lookup import StandingVerdict
+from activities.settings import Settings
+from activities.sources.base import Source
+from activities.sources.registry import options, why_closed
+from activities.steps import PubMedCheck, PubMedSaid, SearchTask
+from activities.types import Evidence, EvidenceRef, Frozen, Query, SearchRecord
+
+log = structlog.get_logger()
+
+MOST_SEARCHES = 60
+"""Searches of a report that are repeated: the first ones."""
+KNOWN_BYTES = 150 * 1024
+"""Bytes of JSON that the known items may take on their way to the workflow."""
+AT_ONCE = 16
+"""Documents read at the same time."""
+
+
+class NoReportToRefresh(DeterminatorError):
+    """There is no finished report of the run in this worker's evidence store; never retried."""
+
+
+class RefreshRequest(Frozen):
+    """Refresh the report of a run: the input of the workflow, and of each action of its schedule."""
+
+    run_id: str
+    search: bool = True
+    """Repeat the report's searches; without it only the standing of its references is looked up."""
+    known_blob: str = ""
+    """Key of a blob with references to all items of the run, one JSON object a line. Empty: what the report
+    cites."""
+    library: str | None = None
+    library_signature: str = ""
+    """See `activities.permits`."""
+
+
+class RepeatedSearch(Frozen):
+    """A search of the report, as it is to be made again."""
+
+    task: SearchTask
+    queue: str | None = None
+    """Task queue of a source whose rate is strict."""
+    closed: str = ""
+    """Why the source cannot be searched now; empty when it can."""
+
+
+class RefreshPlan(Frozen):
+    """What a refresh asks."""
+
+    searches: tuple[RepeatedSearch, ...] = ()
+    known: tuple[EvidenceRef, ...] = ()
+    """The items that are not new, without what is not needed to recognize them."""
+    check: PubMedCheck | None = None
+    pubmed_queue: str | None = None
+
+
+class RefreshFindings(Frozen):
+    """What the workflow found out, to be kept."""
+
+    request: RefreshRequest
+    at: str
+    """ISO time, from the workflow's clock."""
+    searches: tuple[SearchRecord, ...] = ()
+    new: tuple[NewWork, ...] = ()
+    pubmed: PubMedSaid | None = None
+
+
+class RefreshOutcome(Frozen):
+    """What a refresh found that no version of the report said."""
+
+    run_id: str
+    since: str
+    """`generated_at` of the version that it was compared with."""
+    references: int = 0
+    asked: tuple[str, ...] = ()
+    """Ids of the references that somebody could be asked about."""
+    unanswered: tuple[str, ...] = ()
+    """Those about which nobody answered."""
+    failures: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    claims_lost: tuple[str, ...] = ()
+    new: tuple[NewWork, ...] = ()
+    searches: tuple[SearchRecord, ...] = ()
+    version: int = 1
+    """The number of the latest version."""
+    made: bool = False
+    """Whether this refresh has made it."""
+
+
+class RefreshActivities:
+    """Registered once a worker, with the store, the sources and the standing checker injected."""
+
+    def __init__(self, settings: Settings, sources: Mapping[str, Source], standing: ReleaseStanding) -> None:
+        self._settings = settings
+        self._sources = sources
+        self._standing = standing
+
+    @activity.defn
+    async def plan_refresh(self, request: RefreshRequest) -> RefreshPlan:
+        """Read the report: its searches, the items that are known, the works to ask PubMed about."""
+        async with heartbeating():
+            try:
+                return await self.plan(request)
+            except DeterminatorError as error:
+                raise to_application_error(error) from error
+
+    @activity.defn
+    async def keep_refresh(self, found: RefreshFindings) -> RefreshOutcome:
+        """Look up the standing of the references, and keep what is not known yet as a new version."""
+        async with heartbeating():
+            try:
+                return await self.keep(found)
+            except DeterminatorError as error:
+                log.warning("refresh_not_kept", run_id=found.request.run_id, error=str(error))
+                raise to_application_error(error) from error
+
+    async def plan(self, request: RefreshRequest) -> RefreshPlan:
+        """See `plan_refresh`. Raises DeterminatorError."""
+        archive = Archive(self._settings.evidence_url)
+        first = await _first(archive, request.run_id)
+        report, versions = await newest(archive, first)
+        cited = references_of(report)
+        known = list(await _listed(archive.store, request.known_blob)) or cited
+        known += [_as_known(work) for version in versions for work in version.new]
+        pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
+        pubmed = self._sources.get("pubmed")
+        return RefreshPlan(
+            searches=self._searches(first, request) if request.search else (),
+            known=_brief(known),
+            check=PubMedCheck(run_id=request.run_id, pmids=pmids) if pmids else None,
+            pubmed_queue=None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue,
+        )
+
+    def _searches(self, report: Report, request: RefreshRequest) -> tuple[RepeatedSearch, ...]:
+        """The searches of the report, each once, as they were asked for."""
+        offered = {option.info.name: option for option in options(self._settings, self._sources)}
+        method = report.methodology
+        asked = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
+        found = []
+        for source, text in list(asked)[:MOST_SEARCHES]:
+            option = offered.get(source)
+            library = request.library if source == "library" else None
+            found.append(
+                RepeatedSearch(
+                    task=SearchTask(
+                        run_id=request.run_id,
+                        source=source,
+                        query=Query(text=text, limit=method.results_per_search, filters=method.filters),
+                        library=library,
+                        library_signature=request.library_signature if library else "",
+                        max_age=0,
+                    ),
+                    queue=option.info.queue if option else None,
+                    closed=f"there is no source named {source}"
+                    if option is None
+                    else ("" if option.enabled else option.reason or "it is not enabled"),
+                )
+            )
+        return tuple(found)
+
+    async def keep(self, found: RefreshFindings) -> RefreshOutcome:
+        """See `keep_refresh`. Raises DeterminatorError."""
+        request = found.request
+        archive = Archive(self._settings.evidence_url)
+        first = await _first(archive, request.run_id)
+        before, _ = await newest(archive, first)
+        cited = references_of(before)
+        given = await self._standing.check_many(cited, pubmed=found.pubmed)
+        verdicts = {name: verdict for name, verdict in given.items() if verdict.asked}
+        documents = await _cited_documents(archive, first, request)
+        kept = await keep(
+            archive, first, documents, verdicts, at=found.at, new=found.new, searches=found.searches
+        )
+        return RefreshOutcome(
+            run_id=request.run_id,
+            since=before.generated_at,
+            references=len(cited),
+            asked=tuple(sorted(verdicts)),
+            unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
+            failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
+            changes=kept.changes,
+            claims_lost=kept.version.claims_lost if kept.version else (),
+            new=kept.new,
+            searches=found.searches,
+            version=kept.latest,
+            made=kept.version is not None,
+        )
+
+
+def unanswered(verdict: StandingVerdict) -> bool:
+    """Whether nobody who was asked about a work could answer."""
+    return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
+
+
+def references_of(report: Report) -> list[EvidenceRef]:
+    """A report's references as the standing is asked for, with the standing they have in it."""
+    return [_as_ref(reference) for reference in report.references]
+
+
+def _as_ref(reference: Reference) -> EvidenceRef:
+    return EvidenceRef(
+        evidence_id=reference.evidence_id,
+        blob="",
+        source=reference.source,
+        title=reference.title,
+        year=reference.year,
+        identifiers=reference.identifiers,
+        standing=reference.standing,
+    )
+
+
+def _as_known(work: NewWork) -> EvidenceRef:
+    return EvidenceRef(
+        evidence_id=work.evidence_id, blob="", source=work.source, title=work.title, year=work.year
+    )
+
+
+async def _first(archive: Archive, run_id: str) -> Report:
+    """The report as the run published it. Raises NoReportToRefresh, StoreError."""
+    report = await archive.report(run_id)
+    if report is None or report.draft:
+        raise NoReportToRefresh(
+            f"there is no finished report of {run_id} in the evidence store of this worker; workers and "
+            "commands need the same store (DETERMINATOR_STORE_URL)"
+        )
+    return report
+
+
+async def _listed(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
+    """The references in a blob, one a line; none without a blob."""
+    if not blob:
+        return ()
+    lines = (await store.get_bytes(blob)).decode().splitlines()
+    try:
+        return [EvidenceRef.model_validate(json.loads(line)) for line in lines]
+    except ValueError as error:
+        raise StoreError(f"{blob} in the evidence store is no list of references") from error
+
+
+def _brief(known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
+    """References with what a work is recognized by, within the payload limit: titles go first."""
+    brief = [ref.model_copy(update={"blob": "", "sections": (), "queries": (), "url": None}) for ref in known]
+    room, kept = KNOWN_BYTES, list[EvidenceRef]()
+    for ref in brief:
+        room -= len(ref.model_dump_json())
+        kept.append(ref if room > 0 else ref.model_copy(update={"title": ""}))
+    return tuple(kept)
+
+
+async def _cited_documents(archive: Archive, first: Report, request: RefreshRequest) -> dict[str, Evidence]:
+    """The stored texts of what the report cites, by id; those that cannot be read are missing."""
+    listed = {ref.evidence_id: ref for ref in await _listed(archive.store, request.known_blob)}
+    refs = [listed[r.evidence_id] for r in first.references if r.evidence_id in listed]
+    documents: dict[str, Evidence] = {}
+    for start in range(0, len(refs), AT_ONCE):
+        part = refs[start : start + AT_ONCE]
+        answers = await asyncio.gather(*map(archive.store.get, part), return_exceptions=True)
+        for ref, answer in zip(part, answers, strict=True):
+            if isinstance(answer, Evidence):
+                documents[ref.evidence_id] = answer
+    missing = [r for r in first.references if r.evidence_id not in documents]
+    return documents | {ref.evidence_id: item for ref, item in await archive.cited(first, missing)}

@@ -1,0 +1,59 @@
+"""`determinator rewind`: back to the beginning of an iteration."""
+
+import click
+
+from client.cli.common import (
+    address_option,
+    json_option,
+    load_settings,
+    print_json,
+    run_argument,
+    run_async,
+    say,
+)
+
+
+@click.command(short_help="Take a run back to the beginning of an iteration.")
+@run_argument
+@click.option(
+    "--to-iteration",
+    "iteration",
+    type=click.IntRange(1),
+    required=True,
+    metavar="N",
+    help="The iteration to begin again; `determinator inspect` shows them.",
+)
+@json_option
+@address_option
+def rewind(run: str, iteration: int, as_json: bool, address: str | None) -> None:
+    """Take a run back to the beginning of an iteration, from where it goes on under the same id. A run that
+    has ended may be rewound, too.
+
+    What came after is left behind: searches, judgements, and what people said. Model answers that were paid
+    for stay in the store and are not bought again when the same is asked. A run with sections (deep,
+    hierarchical) goes back only to before they began: iteration 1. The report files that the run left are
+    renamed and kept.
+    """
+    settings = load_settings()
+
+    async def body() -> tuple[str, str, list[str]]:
+        import time
+
+        from client.connect import connect_to_run
+        from client.reports.kept import set_aside
+        from client.runs import rewinding
+
+        connection, run_id = await connect_to_run(settings, address, run, worker=False, say=say)
+        execution = await rewinding.rewind(connection.client, run_id, iteration, time.time())
+        kept = set_aside(settings, run_id)
+        # it runs now: see that a worker serves it
+        await connect_to_run(settings, address, run_id, say=say)
+        return run_id, execution, [str(path) for path in kept]
+
+    run_id, execution, kept = run_async(body)
+    if as_json:
+        print_json({"run_id": run_id, "iteration": iteration, "execution": execution, "set_aside": kept})
+        return
+    for path in kept:
+        click.echo(f"the earlier report is now {path}")
+    click.echo(f"{run_id} goes on at iteration {iteration}; follow it with `determinator watch {run_id}`")

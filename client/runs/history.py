@@ -1,0 +1,102 @@
+"""What a run's histories say: its request, its executions, and the steps of its iterations.
+
+A run is a chain of executions: it continues as new when its history has grown long, and a rewound run goes on
+in a new execution whose history begins with what it keeps.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from temporalio.api.common.v1 import Payloads
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import Client
+
+from workflows.types import ResearchRequest
+
+MOST_EXECUTIONS = 500
+"""Executions of one run that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One execution of a run, with its history."""
+
+    run_id: str
+    """Temporal's id of the execution; not the id of the run."""
+    events: tuple[HistoryEvent, ...]
+
+
+async def request_of(client: Client, workflow_id: str) -> ResearchRequest | None:
+    """What the run was asked, from the first event of its history. Raises RPCError."""
+    async for event in client.get_workflow_handle(workflow_id).fetch_history_events(page_size=1):
+        given = await decoded(client, event.workflow_execution_started_event_attributes.input)
+        return ResearchRequest.model_validate(given) if given is not None else None
+    return None
+
+
+async def executions(client: Client, workflow_id: str) -> list[Execution]:
+    """The executions of a run that the server still has, the newest first. Raises RPCError."""
+    found: list[Execution] = []
+    run_id: str | None = None
+    while len(found) < MOST_EXECUTIONS:
+        handle = client.get_workflow_handle(workflow_id, run_id=run_id)
+        if run_id is None:
+            run_id = (await handle.describe()).run_id
+            handle = client.get_workflow_handle(workflow_id, run_id=run_id)
+        events = tuple([event async for event in handle.fetch_history_events()])
+        found.append(Execution(run_id or "", events))
+        earlier = events[0].workflow_execution_started_event_attributes.continued_execution_run_id
+        if not earlier:
+            break
+        run_id = earlier
+    return found
+
+
+async def decoded(client: Client, payloads: Payloads) -> Mapping[str, object] | None:
+    """The first of an event's values as JSON; None when there is none or it is no object."""
+    if not payloads.payloads:
+        return None
+    values = await client.data_converter.decode(list(payloads.payloads)[:1])
+    return values[0] if values and isinstance(values[0], dict) else None
+
+
+async def activities_of(client: Client, execution: Execution) -> AsyncIterator["Step"]:
+    """The activities of an execution in the order in which they were scheduled, with what came of them."""
+    ended: dict[int, HistoryEvent] = {}
+    for event in execution.events:
+        for attributes in (
+            event.activity_task_completed_event_attributes,
+            event.activity_task_failed_event_attributes,
+            event.activity_task_timed_out_event_attributes,
+        ):
+            if attributes.scheduled_event_id:
+                ended[attributes.scheduled_event_id] = event
+    for event in execution.events:
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+            scheduled = event.activity_task_scheduled_event_attributes
+            yield Step(
+                name=scheduled.activity_type.name,
+                given=await decoded(client, scheduled.input) or {},
+                task_id=scheduled.workflow_task_completed_event_id,
+                ended=ended.get(event.event_id),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An activity of a run."""
+
+    name: str
+    given: Mapping[str, object]
+    """Its input."""
+    task_id: int
+    """Id of the event with which the workflow task that scheduled it was completed."""
+    ended: HistoryEvent | None
+    """The event of its end; None while it runs."""
+
+    @property
+    def iteration(self) -> int:
+        """The iteration that it belongs to; 0 for a step of none."""
+        number = self.given.get("iteration")
+        return number if isinstance(number, int) else 0

@@ -1,0 +1,175 @@
+"""Taking a run back to the beginning of an iteration, by Temporal's reset.
+
+Invariants:
+
+- The id of the run stays. A reset ends the execution that runs and begins another one, whose history is what
+  happened before the iteration; commands follow the newest execution.
+- The boundary is the workflow task that scheduled the first step of the iteration: what that task decides is
+  decided again, everything before it is kept.
+- Signals, updates and cancels that came after the boundary are left behind: an order to finish must not end
+  the rewound run. Answers that were paid for stay in the store and are not bought again.
+- A run with sections has iterations in its sections only. It can go back to before they began, which is
+  iteration 1; its sections are ended first, since those of the new execution have the same ids.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from temporalio.api.common.v1 import Payloads, WorkflowExecution
+from temporalio.api.enums.v1 import EventType, ResetReapplyExcludeType
+from temporalio.api.workflow.v1 import PostResetOperation
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
+
+from client.runs.errors import NoSuchRun, no_such_run
+from client.runs.history import Execution, Step, activities_of, executions
+from client.runs.listing import description
+from workflows.types import MAX_SECONDS, Rewound
+
+LEFT_BEHIND = (
+    ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,
+    ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
+    ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,
+)
+SIGNAL = "rewound"
+
+
+class CannotRewind(NoSuchRun):
+    """The run has no such iteration, or none that it can go back to; the message says which it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Where an iteration begins."""
+
+    execution: str
+    """Temporal's id of the execution."""
+    event_id: int
+    """The event with which the workflow task was completed that began the iteration."""
+    at: float
+    """When that was, in seconds since the epoch."""
+
+
+async def rewind(client: Client, workflow_id: str, iteration: int, now: float) -> str:
+    """Take a run back to the beginning of an iteration; return Temporal's id of the new execution.
+
+    `now` is the time in seconds since the epoch. The time since the boundary does not count against the time
+    limit of the run. Raises CannotRewind, NoSuchRun, RPCError.
+    """
+    found = await description(client, workflow_id)
+    if found is None:
+        raise no_such_run(workflow_id)
+    chain = await executions(client, workflow_id)
+    boundary = await find_boundary(client, workflow_id, chain, iteration)
+    children = children_of(chain)
+    if children and found.status == WorkflowExecutionStatus.RUNNING:
+        # first, so that it does not go on to write a report without its sections
+        await _terminate(client, workflow_id, f"rewound to iteration {iteration}")
+    for child in children:
+        await _terminate(client, child, f"{workflow_id} was rewound")
+    message = Rewound(iteration=iteration, seconds=min(max(now - boundary.at, 0.0), MAX_SECONDS))
+    payloads = await client.data_converter.encode([message])
+    answer = await client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=boundary.execution),
+            reason=f"rewound to iteration {iteration}",
+            workflow_task_finish_event_id=boundary.event_id,
+            request_id=str(uuid.uuid4()),
+            reset_reapply_exclude_types=LEFT_BEHIND,
+            post_reset_operations=[
+                PostResetOperation(
+                    signal_workflow=PostResetOperation.SignalWorkflow(
+                        signal_name=SIGNAL, input=Payloads(payloads=payloads)
+                    )
+                )
+            ],
+        )
+    )
+    if not await _was_signaled(client, workflow_id, answer.run_id):
+        # a server of before signals were part of a reset
+        await client.get_workflow_handle(workflow_id, run_id=answer.run_id).signal(SIGNAL, message)
+    return answer.run_id
+
+
+async def find_boundary(
+    client: Client, workflow_id: str, chain: Sequence[Execution], iteration: int
+) -> Boundary:
+    """Where an iteration of a run begins; `chain` are its executions, the newest first. Raises
+    CannotRewind."""
+    if children_of(chain):
+        if iteration != 1:
+            raise CannotRewind(
+                f"{workflow_id} has its iterations in its sections and goes back only to before they began: "
+                "--to-iteration 1"
+            )
+        return next(_boundary(e, task) for e in reversed(chain) for task in _tasks_with_children(e))
+    known: dict[int, Boundary] = {}
+    for execution in reversed(chain):
+        steps = [step async for step in activities_of(client, execution)]
+        for number, task in beginnings(steps).items():
+            known.setdefault(number, _boundary(execution, task))
+    if iteration in known:
+        return known[iteration]
+    has = f"it has {', '.join(map(str, sorted(known)))}" if known else "it has none yet"
+    raise CannotRewind(f"{workflow_id} has no iteration {iteration}; {has}")
+
+
+def beginnings(steps: Sequence[Step]) -> Mapping[int, int]:
+    """Iteration -> the workflow task that began it. A step that was scheduled beside one of the iteration
+    before was made ahead, and does not begin its iteration."""
+    earliest: dict[int, int] = {}
+    for step in steps:
+        if step.iteration:
+            earliest[step.task_id] = min(earliest.get(step.task_id, step.iteration), step.iteration)
+    found: dict[int, int] = {}
+    for step in steps:
+        if step.iteration and earliest[step.task_id] == step.iteration:
+            found.setdefault(step.iteration, step.task_id)
+    return found
+
+
+def children_of(chain: Sequence[Execution]) -> list[str]:
+    """Ids of the sections that a run has started."""
+    return list(
+        dict.fromkeys(
+            event.start_child_workflow_execution_initiated_event_attributes.workflow_id
+            for execution in chain
+            for event in execution.events
+            if event.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+        )
+    )
+
+
+def _tasks_with_children(execution: Execution) -> list[int]:
+    return [
+        event.start_child_workflow_execution_initiated_event_attributes.workflow_task_completed_event_id
+        for event in execution.events
+        if event.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+    ]
+
+
+def _boundary(execution: Execution, task: int) -> Boundary:
+    event = next(event for event in execution.events if event.event_id == task)
+    return Boundary(execution.run_id, task, event.event_time.ToMicroseconds() / 1e6)
+
+
+async def _terminate(client: Client, workflow_id: str, reason: str) -> None:
+    """End a workflow at once; one that has ended or is not known is left alone."""
+    try:
+        await client.get_workflow_handle(workflow_id).terminate(reason=reason)
+    except RPCError as error:
+        if error.status != RPCStatusCode.NOT_FOUND:
+            raise
+
+
+async def _was_signaled(client: Client, workflow_id: str, run_id: str) -> bool:
+    handle = client.get_workflow_handle(workflow_id, run_id=run_id)
+    with suppress(StopAsyncIteration):
+        async for event in handle.fetch_history_events():
+            if event.workflow_execution_signaled_event_attributes.signal_name == SIGNAL:
+                return True
+    return False

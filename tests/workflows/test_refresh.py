@@ -1,0 +1,246 @@
+"""Refreshing finished reports: searches repeated as a workflow, on a schedule, and at the same moment.
+
+The server that skips time has no schedules, so the month of the weekly schedule is backfilled on the real
+one: each of its four times starts the refresh that the schedule would have started then.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client, ScheduleBackfill, ScheduleOverlapPolicy
+
+from activities.check_pubmed import ReleaseStanding
+from activities.errors import Unavailable
+from activities.evidence_store import EvidenceStore
+from activities.publish import PublishActivities
+from activities.refresh import RefreshActivities, RefreshOutcome, RefreshRequest
+from activities.report.archive import Archive, NewWork, newest
+from activities.report.refreshed import keep
+from activities.report.schema import Report
+from activities.retractions.lookup import StandingLookup, StandingVerdict
+from activities.search import SearchActivities
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http.client import open_http
+from activities.types import Evidence, Identifiers, Query, SearchRecord, SourceInfo, StandingNotice
+from client.runs.refreshing import (
+    NoSuchSchedule,
+    delete_schedule,
+    known_items,
+    schedule_refresh,
+    schedules,
+    start_refresh,
+)
+from tests.activities.cases import DOCUMENTS, FULL, REGISTRY, TRIAL
+from tests.client.shelf import crossref, nobody_knows
+from tests.replay import ReplayServer
+from tests.workflows.conftest import a_worker, until
+from tests.workflows.fakes import Fakes
+
+WEEK = timedelta(days=7)
+RETRACTED = crossref(TRIAL.identifiers.doi or "", "retraction", "10.1016/notice.1", "2026-03-01")
+SEARCHES = (
+    SearchRecord(source="alpha", query="as sent", asked="metformin mortality", status="ok"),
+    SearchRecord(source="alpha", query="metformin mortality", status="ok"),
+    SearchRecord(source="gone", query="metformin", status="ok"),
+)
+
+
+def a_work(name: str) -> Evidence:
+    return Evidence(
+        evidence_id=f"doi:10.1/{name}",
+        source="alpha",
+        title=f"A later trial of metformin, number {name}",
+        text="Metformin was studied once more in a later trial of many people.",
+        year=2026,
+        identifiers=Identifiers(doi=f"10.1/{name}"),
+    )
+
+
+class Papers:
+    """A source with a shelf of works, on which more may be put."""
+
+    def __init__(self, *works: Evidence) -> None:
+        self.info = SourceInfo(name="alpha", title="Alpha", covers="papers")
+        self.works = list(works)
+        self.asked: list[str] = []
+        self.down = False
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        self.asked.append(query.text)
+        if self.down:
+            raise Unavailable("alpha is down", retryable=False)
+        return Exchange(records=tuple(self.works), hits=len(self.works), sent=query.text)
+
+
+class World:
+    """A finished report, a worker that can refresh it, and what it searches and asks."""
+
+    def __init__(self, client: Client, archive: Archive, first: Report, papers: Papers, queue: str) -> None:
+        self.client = client
+        self.archive = archive
+        self.first = first
+        self.papers = papers
+        self.queue = queue
+        self.authorities: ReplayServer | None = None
+
+    async def request(self, **more: object) -> RefreshRequest:
+        known = [await self.archive.store.put(item) for item in DOCUMENTS.values()]
+        blob = await known_items(self.archive.store, known)
+        return RefreshRequest.model_validate({"run_id": self.first.run_id, "known_blob": blob, **more})
+
+    async def refresh(self, request: RefreshRequest) -> RefreshOutcome:
+        handle = await start_refresh(self.client, request, self.queue)
+        return await handle.result()
+
+    def retract(self) -> None:
+        assert self.authorities is not None
+        self.authorities.on("/works/*", RETRACTED)
+
+
+@asynccontextmanager
+async def a_world(client: Client, folder: Path) -> AsyncIterator[World]:
+    run_id, queue = f"ask-{uuid4().hex[:8]}", f"refresh-{uuid4().hex[:8]}"
+    settings = Settings(home=folder, email="a@b.example")
+    store = EvidenceStore.at(settings.evidence_url)
+    refs = [await store.put(item) for item in DOCUMENTS.values()]
+    step = FULL.model_copy(update={"run_id": run_id, "evidence": tuple(refs), "searches": SEARCHES})
+    first = (await PublishActivities(store).publish(step)).report
+    papers = Papers(TRIAL.model_copy(update={"source": "alpha"}), REGISTRY)
+    with ReplayServer() as server:
+        nobody_knows(server)
+        addresses = {name: {"url": server.url} for name in ("pubmed", "crossref", "europepmc")}
+        settings = Settings(home=folder, sources=addresses)  # type: ignore[arg-type]
+        async with open_http(settings) as http:
+            standing = ReleaseStanding(StandingLookup(http, settings))
+            refreshing = RefreshActivities(settings, {"alpha": papers}, standing)
+            searching = SearchActivities({"alpha": papers}, store)
+            fakes = Fakes(store)
+            activities = [
+                *(a for a in fakes.activities if "search" not in a.__name__),
+                *searching.definitions(),
+                refreshing.plan_refresh,
+                refreshing.keep_refresh,
+            ]
+            async with a_worker(client, fakes, queue, activities=activities):
+                world = World(client, Archive(settings.evidence_url), first, papers, queue)
+                world.authorities = server
+                yield world
+
+
+@pytest.fixture
+async def world(temporal_client: Client, tmp_path: Path) -> AsyncIterator[World]:
+    async with a_world(temporal_client, tmp_path / "home") as found:
+        yield found
+
+
+async def test_a_refresh_repeats_the_searches_and_names_what_is_new(world: World) -> None:
+    world.papers.works.append(a_work("new"))
+    found = await world.refresh(await world.request())
+    assert world.papers.asked == ["metformin mortality"], "each search once, as it was asked for"
+    assert [work.evidence_id for work in found.new] == ["doi:10.1/new"]
+    assert [(row.source, row.status) for row in found.searches] == [("alpha", "ok"), ("gone", "refused")]
+    assert (found.version, found.made) == (2, True)
+    later, (version,) = await newest(world.archive, world.first)
+    assert version.new == found.new
+    assert [claim.id for s in later.sections for claim in s.claims] == ["s1c1", "s2c1"]
+    assert "A later trial of metformin, number new" in later.limitations[0]
+    again = await world.refresh(await world.request())
+    assert (again.new, again.made, again.version) == ((), False, 2)
+
+
+async def test_a_retraction_names_the_claims_it_touches(world: World) -> None:
+    world.retract()
+    found = await world.refresh(await world.request(search=False))
+    assert world.papers.asked == []
+    (change,) = found.changes
+    assert (change.evidence_id, change.before, change.after) == ("pmid:1", "none", "retracted")
+    assert [(claim.id, claim.stands) for claim in change.claims] == [("s1c1", False)]
+    assert found.claims_lost == ("s1c1",)
+
+
+async def test_a_search_that_fails_is_no_news_and_hides_none(world: World) -> None:
+    world.papers.down = True
+    world.retract()
+    found = await world.refresh(await world.request())
+    assert [row.status for row in found.searches] == ["unavailable", "refused"]
+    assert found.new == ()
+    assert found.claims_lost == ("s1c1",)
+
+
+async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(world: World) -> None:
+    now = datetime.now(UTC)
+    made = await schedule_refresh(world.client, await world.request(), world.queue, WEEK, now)
+    assert made.every == WEEK
+    assert abs(made.next_times[0] - (now + WEEK)) < timedelta(minutes=1)
+    handle = world.client.get_schedule_handle(made.schedule_id)
+    outcomes = []
+    for week in range(4):
+        if week == 1:
+            world.papers.works.append(a_work("week-2"))
+        if week == 2:
+            world.retract()
+        time = made.next_times[0] - (4 - week) * WEEK
+        around = timedelta(hours=1)
+        await handle.backfill(
+            ScheduleBackfill(time - around, time + around, overlap=ScheduleOverlapPolicy.ALLOW_ALL)
+        )
+        description = await until(handle.describe, lambda d, so_far=week: d.info.num_actions > so_far)
+        started = description.info.recent_actions[-1].action.workflow_id
+        outcomes.append(await world.client.get_workflow_handle(started, result_type=RefreshOutcome).result())
+    assert [one.made for one in outcomes] == [False, True, True, False]
+    assert [len(one.new) for one in outcomes] == [0, 1, 0, 0]
+    assert [[c.after for c in one.changes] for one in outcomes] == [[], [], ["retracted"], []]
+    assert outcomes[2].claims_lost == ("s1c1",)
+    later, versions = await newest(world.archive, world.first)
+    assert [version.number for version in versions] == [2, 3]
+    assert [r.evidence_id for r in later.references] == ["pmid:2"]
+    first = await world.archive.report(world.first.run_id)
+    assert first is not None
+    assert [r.standing for r in first.references] == ["none", "concern"]
+
+
+async def test_a_schedule_is_listed_replaced_and_deleted(world: World) -> None:
+    run_id = world.first.run_id
+    request = await world.request(search=False)
+    for every in (WEEK, 2 * WEEK):
+        await schedule_refresh(world.client, request, world.queue, every, datetime.now(UTC))
+
+    async def mine() -> list[tuple[str, timedelta | None, bool]]:
+        return [(s.run_id, s.every, s.search) for s in await schedules(world.client) if s.run_id == run_id]
+
+    assert await until(mine, lambda found: found == [(run_id, 2 * WEEK, False)])
+    assert (await delete_schedule(world.client, run_id)).run_id == run_id
+    await until(mine, lambda found: not found)
+    with pytest.raises(NoSuchSchedule):
+        await delete_schedule(world.client, run_id)
+
+
+async def test_refreshes_at_the_same_moment_lose_nothing(world: World) -> None:
+    request = await world.request()
+    documents = {name: DOCUMENTS[name] for name in ("pmid:1", "pmid:2")}
+    notice = StandingNotice(kind="retraction", date="2026-03-01", reported_by="crossref")
+    verdict = StandingVerdict(standing="retracted", notices=(notice,), asked=("crossref",))
+
+    async def one(number: int) -> bool:
+        work = NewWork(evidence_id=f"doi:10.1/{number}", title=f"Work {number}", source="alpha")
+        verdicts = {"pmid:1": verdict} if number % 2 else {}
+        at = f"2026-03-02T00:00:{number:02d}+00:00"
+        kept = await keep(world.archive, world.first, documents, verdicts, at=at, new=(work,))
+        return kept.version is not None
+
+    assert all(await asyncio.gather(*(one(number) for number in range(8))))
+    world.papers.works.append(a_work("new"))
+    outcomes = await asyncio.gather(*(world.refresh(request) for _ in range(2)))
+    assert sorted(one.made for one in outcomes) == [False, True]
+    later, versions = await newest(world.archive, world.first)
+    assert [version.number for version in versions] == list(range(2, 11))
+    found = sorted(work.evidence_id for version in versions for work in version.new)
+    assert found == sorted(["doi:10.1/new", *(f"doi:10.1/{number}" for number in range(8))])
+    assert sum(len(version.changes) for version in versions) == 1
+    assert [r.evidence_id for r in later.references] == ["pmid:2"]

@@ -1,0 +1,114 @@
+"""Going back to the beginning of an iteration, on the real server: the one that skips time cannot reset."""
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client, WorkflowExecutionStatus
+
+from activities.evidence_store import EvidenceStore
+from activities.steps import Role
+from client.runs.listing import Filter, list_runs
+from client.runs.rewinding import CannotRewind, rewind
+from tests.workflows.conftest import Run, Stage, a_request, a_worker
+from tests.workflows.fakes import Fakes
+from workflows.types import Outcome
+
+pytestmark = pytest.mark.invariant
+
+
+@pytest.fixture
+async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
+    """A stage on the real server, with a queue of its own."""
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    queue = f"back-{uuid4().hex[:8]}"
+    async with a_worker(temporal_client, fakes, queue):
+        yield Stage(temporal_client, fakes, queue=queue)
+
+
+async def back(stage: Stage, run: Run, iteration: int) -> Run:
+    """Rewind a run; what is returned follows its newest execution."""
+    await rewind(stage.client, run.handle.id, iteration, time.time())
+    return Run(stage.client.get_workflow_handle(run.handle.id, result_type=Outcome))
+
+
+def iterations(stage: Stage, role: Role) -> list[int]:
+    """The iterations in which a role was asked, in order."""
+    return [getattr(call.step, "iteration", 0) for call in stage.fakes.of(role)]
+
+
+@pytest.mark.parametrize("history_events", [8_000, 50])
+async def test_a_finished_run_goes_on_from_an_iteration(live: Stage, history_events: int) -> None:
+    """Also when the run had continued as new, so that the iteration is in an earlier execution."""
+    live.script.sufficient_at = 3
+    request = a_request(history_events=history_events)
+    _, before, run = await live.play(request, f"{live.queue}-{history_events}")
+    assert iterations(live, "judge") == [1, 2, 3]
+    run = await back(live, run, 2)
+    outcome = await run.outcome()
+    assert iterations(live, "judge") == [1, 2, 3, 2, 3]
+    assert iterations(live, "query_parser") == [0]
+    assert outcome.stop_reason == "sufficient_evidence"
+    report = await run.report()
+    assert report.run_id == before.run_id
+    assert [r.iteration for r in report.methodology.searches] == [
+        r.iteration for r in before.methodology.searches
+    ]
+    events = await run.events()
+    assert [e.seq for e in events] == list(range(events[0].seq, events[-1].seq + 1))
+    types = [e.type for e in events]
+    rewound = types.index("rewound")
+    # before anything is decided: the time that has passed must not end the run
+    assert events[types.index("looping", rewound)].iteration == 2
+    assert types.count("complete") == 1
+    rows = await list_runs(live.client, only=Filter(text=run.handle.id))
+    assert [(row.run_id, row.status) for row in rows] == [(run.handle.id, "completed")]
+
+
+async def test_what_people_said_later_is_left_behind(live: Stage) -> None:
+    live.script.sufficient_at = 2
+    run = await live.start(a_request(), f"{live.queue}-said")
+    await run.outcome()
+    live.script.hangs = "judge"
+    run = await back(live, run, 2)
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", {"text": "only children"})
+    await run.handle.signal("finish_now")
+    await run.handle.cancel()
+    live.script.hangs = None
+    run = await back(live, run, 2)
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+    progress = await run.progress()
+    assert (progress.steering, progress.iteration) == ((), 2)
+
+
+async def test_a_run_with_sections_goes_back_to_before_they_began(live: Stage) -> None:
+    live.script.hangs = "judge"
+    run = await live.start(a_request("deep"), f"{live.queue}-deep")
+    for section in ("s1", "s2", "s3"):
+        await live.child(run, section).until(lambda p: p.phase == "judging")
+    first = await live.child(run, "s1").handle.describe()
+    with pytest.raises(CannotRewind, match="--to-iteration 1"):
+        await back(live, run, 2)
+    live.script.hangs = None
+    run = await back(live, run, 1)
+    outcome = await run.outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert [s.status for s in (await run.report()).sections] == ["complete"] * 3
+    assert len(live.fakes.of("planner")) == 1
+    ended = live.client.get_workflow_handle(first.id, run_id=first.run_id)
+    assert (await ended.describe()).status == WorkflowExecutionStatus.TERMINATED
+    outcome = await (await back(live, run, 1)).outcome()
+    assert outcome.stop_reason == "sufficient_evidence"
+
+
+async def test_an_iteration_that_is_not_there_is_refused_and_nothing_happens(live: Stage) -> None:
+    live.script.sufficient_at = 2
+    _, _, run = await live.play(a_request(), f"{live.queue}-none")
+    before = await run.handle.describe()
+    with pytest.raises(CannotRewind, match="it has 1, 2"):
+        await back(live, run, 3)
+    assert (await run.handle.describe()).run_id == before.run_id

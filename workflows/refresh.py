@@ -1,0 +1,141 @@
+"""RefreshReport: repeat the searches of a finished report, look up its references again, keep what is new.
+
+Started by `determinator refresh --search`, and by each action of a schedule. It runs through the sources' own
+activities, so the rates of strictly limited APIs hold, and a worker that dies costs nothing that was done.
+"""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.publish import CHECK_PUBMED
+    from activities.refresh import (
+        RefreshActivities,
+        RefreshFindings,
+        RefreshOutcome,
+        RefreshPlan,
+        RefreshRequest,
+        RepeatedSearch,
+    )
+    from activities.report.archive import NewWork
+    from activities.search import activity_name
+    from activities.steps import Hits, PubMedSaid
+    from activities.types import EvidenceRef, SearchRecord
+
+from datetime import UTC
+from functools import partial
+
+from workflows.rules.dedup import merge
+from workflows.rules.payload_limits import REFS_ROOM, rows, within
+from workflows.steps import policy
+from workflows.steps.failures import search_failure
+from workflows.steps.retry import retry_on_worker_loss
+
+MAX_PAGES = 20
+"""Requests that one search makes at most, whatever cursor its source returns."""
+PUBMED_SECONDS = 600.0
+"""Seconds that a refresh waits for PubMed at most, retries included."""
+
+
+@workflow.defn
+class RefreshReport:
+    """One refresh of one report."""
+
+    @workflow.run
+    async def run(self, request: RefreshRequest) -> RefreshOutcome:
+        plan = await workflow.execute_activity_method(
+            RefreshActivities.plan_refresh, request, **policy.internal_step("what to ask again")
+        )
+        answers = await asyncio.gather(*(self._search(search) for search in plan.searches))
+        pubmed = await self._ask_pubmed(plan)
+        found = [ref for _, refs in answers for ref in refs]
+        merged = merge(plan.known, found, "")
+        new = {ref.evidence_id: ref for ref in merged.refs if ref.evidence_id in set(merged.new_ids)}
+        return await workflow.execute_activity_method(
+            RefreshActivities.keep_refresh,
+            RefreshFindings(
+                request=request,
+                at=workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
+                searches=rows(row for row, _ in answers),
+                new=within((_new_work(new[name]) for name in merged.new_ids), REFS_ROOM),
+                pubmed=pubmed,
+            ),
+            **policy.internal_step("keep what is new"),
+        )
+
+    async def _search(self, search: RepeatedSearch) -> tuple[SearchRecord, list[EvidenceRef]]:
+        """One search, page by page. However it ends, it is a row of the ledger."""
+        task, found = search.task, list[EvidenceRef]()
+        row = SearchRecord(source=task.source, query=task.query.text, asked=task.query.text, status="empty")
+        if search.closed:
+            return row.model_copy(update={"status": "refused", "detail": search.closed}), found
+        cursor: dict[str, str] | None = None
+        for _ in range(MAX_PAGES):
+            try:
+                hits = await retry_on_worker_loss(partial(self._request_page, search, cursor))
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                status, detail, attempts = search_failure(error)
+                changed = {"status": "ok" if found else status, "detail": detail, "attempts": attempts}
+                return row.model_copy(update=changed), found
+            found += hits.kept
+            row = row.model_copy(
+                update={
+                    "query": hits.query or row.query,
+                    "status": "ok" if found else "empty",
+                    "hits": max(row.hits, hits.hits),
+                    "kept": len(found),
+                    "set_aside": row.set_aside + hits.set_aside,
+                    "seconds": round(row.seconds + hits.seconds, 3),
+                    "attempts": max(row.attempts, hits.attempts),
+                    "detail": hits.detail or row.detail,
+                }
+            )
+            cursor = hits.cursor
+            if cursor is None:
+                break
+        return row, found
+
+    async def _request_page(self, search: RepeatedSearch, cursor: dict[str, str] | None) -> Hits:
+        task = search.task
+        hits: Hits = await workflow.execute_activity(
+            activity_name(task.source),
+            task.model_copy(update={"cursor": cursor}),
+            result_type=Hits,
+            **policy.source_call(None, policy.shorten(f"{task.source}: {task.query.text}"), search.queue),
+        )
+        return hits
+
+    async def _ask_pubmed(self, plan: RefreshPlan) -> PubMedSaid | None:
+        """What PubMed says now of the works that the report cites; its failure is part of the answer."""
+        if plan.check is None or plan.pubmed_queue is None:
+            return None
+        works = len(plan.check.pmids)
+        try:
+            answer: PubMedSaid = await workflow.execute_activity(
+                CHECK_PUBMED,
+                plan.check,
+                result_type=PubMedSaid,
+                **policy.source_call(PUBMED_SECONDS, f"pubmed: standing of {works} works", plan.pubmed_queue),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return PubMedSaid(asked=plan.check.pmids, failure=search_failure(error)[1])
+        return answer
+
+
+def _new_work(ref: EvidenceRef) -> NewWork:
+    return NewWork(
+        evidence_id=ref.evidence_id,
+        title=ref.title,
+        source=ref.source,
+        year=ref.year,
+        url=ref.url,
+        evidence_type=ref.evidence_type,
+        standing=ref.standing,
+        queries=ref.queries,
+    )
