@@ -48,6 +48,12 @@ class RunContext:
         self.traits = traits
         self.before_continue_as_new: Callable[[], Awaitable[None]] | None = None
         """What must be done before the state is carried over."""
+        self.was_rewound = False
+        """Whether Temporal has reset the run to this point, and nothing has been said of it yet."""
+        self._reset = False
+        self._seen = 0.0
+        """What `now` returned last."""
+        workflow.register_random_seed_callback(self._on_reset)
         self.state.loop.max_iterations = self.budget.limits.max_iterations
 
     @property
@@ -63,9 +69,21 @@ class RunContext:
             return f"{job.lineage}/{job.section.id}"
         return workflow.info().first_execution_run_id
 
+    def _on_reset(self, _seed: int) -> None:
+        """Temporal gives a run that was reset another random seed. Nothing else may be done here: this is
+        called outside the workflow's event loop."""
+        self._reset = self.was_rewound = True
+
     def now(self) -> float:
-        """Seconds since the epoch, of the workflow's clock."""
-        return workflow.now().timestamp()
+        """Seconds since the epoch, of the workflow's clock. What passed between the point that a run was
+        reset to and the reset itself does not count as working time."""
+        now = workflow.now().timestamp()
+        if self._reset:
+            self._reset = False
+            if self.state.budget is not None:
+                self.state.budget.excuse(max(now - self._seen, 0.0))
+        self._seen = now
+        return now
 
     def timestamp(self) -> str:
         """The workflow's time in ISO form."""

@@ -215,7 +215,7 @@ class BestAttempt(EventData):
 
 class RewoundTo(EventData):
     iteration: int = 0
-    """The iteration that begins again."""
+    """The last iteration that is kept; 0 for none."""
 
 
 class Ignored(EventData):

@@ -33,6 +33,12 @@ class Gates:
         """A step boundary: wait while the run is paused. The signal handler stops the clock, not this wait:
         in a deep run several boundaries may wait at once."""
         control = self.context.state.control
+        if self.context.was_rewound:
+            self.context.was_rewound = False
+            kept = self.context.state.loop.iteration
+            self.events.emit_event(
+                "rewound", f"rewound: iterations after {kept} are left out", iteration=kept
+            )
         if not control.paused:
             return
         before = control.phase

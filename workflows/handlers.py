@@ -42,7 +42,6 @@ with workflow.unsafe.imports_passed_through():
         PlanView,
         Progress,
         ReportView,
-        Rewound,
         SectionProgress,
         Steer,
     )
@@ -132,17 +131,6 @@ class ResearchHandlers:
                 "finishing", "a reviewer asked to finish: the report is written from what was found"
             )
             await self._forward("finish_now")
-
-    @workflow.signal
-    async def rewound(self, *args: object) -> None:
-        rewound = self._read_signal("rewound", Rewound, args)
-        if rewound is not None:
-            self.research.context.budget.excuse(rewound.seconds)
-            self.research.events.emit_event(
-                "rewound",
-                f"the run was rewound to the beginning of iteration {rewound.iteration}",
-                iteration=rewound.iteration,
-            )
 
     # Signals between a run and its sections.
 

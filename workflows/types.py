@@ -274,14 +274,6 @@ class AddSource(Frozen):
     source: str
 
 
-class Rewound(Frozen):
-    """Signal `rewound`, sent with a reset: the run goes on at the beginning of an iteration."""
-
-    iteration: int = Field(default=0, ge=0, le=MAX_ITERATIONS)
-    seconds: float = Field(default=0.0, ge=0, le=MAX_SECONDS)
-    """Since the run was there first: it does not count as working time."""
-
-
 class EventsAfter(Frozen):
     """Query `events`."""
 

@@ -37,14 +37,12 @@ def rewind(run: str, iteration: int, as_json: bool, address: str | None) -> None
     settings = load_settings()
 
     async def body() -> tuple[str, str, list[str]]:
-        import time
-
         from client.connect import connect_to_run
         from client.reports.kept import set_aside
         from client.runs import rewinding
 
         connection, run_id = await connect_to_run(settings, address, run, worker=False, say=say)
-        execution = await rewinding.rewind(connection.client, run_id, iteration, time.time())
+        execution = await rewinding.rewind(connection.client, run_id, iteration)
         kept = set_aside(settings, run_id)
         # it runs now: see that a worker serves it
         await connect_to_run(settings, address, run_id, say=say)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from temporalio.client import (
     Client,
     Schedule,
+    ScheduleActionExecutionStartWorkflow,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
     ScheduleIntervalSpec,
@@ -154,7 +155,11 @@ async def _scheduled(listed: ScheduleListDescription) -> Scheduled:
         search=bool(memo.get("search")),
         next_times=tuple(info.next_action_times[:TIMES_SHOWN]) if info else (),
         last_time=recent[-1].started_at.astimezone(UTC) if recent else None,
-        refreshes=tuple(action.action.workflow_id for action in recent),
+        refreshes=tuple(
+            result.action.workflow_id
+            for result in recent
+            if isinstance(result.action, ScheduleActionExecutionStartWorkflow)
+        ),
         paused=bool(schedule and schedule.state.paused),
     )
 

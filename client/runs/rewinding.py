@@ -14,12 +14,10 @@ Invariants:
 
 import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
-from temporalio.api.common.v1 import Payloads, WorkflowExecution
+from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType, ResetReapplyExcludeType
-from temporalio.api.workflow.v1 import PostResetOperation
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
@@ -27,14 +25,12 @@ from temporalio.service import RPCError, RPCStatusCode
 from client.runs.errors import NoSuchRun, no_such_run
 from client.runs.history import Execution, Step, activities_of, executions
 from client.runs.listing import description
-from workflows.types import MAX_SECONDS, Rewound
 
 LEFT_BEHIND = (
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,
 )
-SIGNAL = "rewound"
 
 
 class CannotRewind(NoSuchRun):
@@ -49,15 +45,13 @@ class Boundary:
     """Temporal's id of the execution."""
     event_id: int
     """The event with which the workflow task was completed that began the iteration."""
-    at: float
-    """When that was, in seconds since the epoch."""
 
 
-async def rewind(client: Client, workflow_id: str, iteration: int, now: float) -> str:
+async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
     """Take a run back to the beginning of an iteration; return Temporal's id of the new execution.
 
-    `now` is the time in seconds since the epoch. The time since the boundary does not count against the time
-    limit of the run. Raises CannotRewind, NoSuchRun, RPCError.
+    The time since the boundary does not count against the time limit of the run: the workflow sees to that
+    (`RunContext.now`). Raises CannotRewind, NoSuchRun, RPCError.
     """
     found = await description(client, workflow_id)
     if found is None:
@@ -70,8 +64,6 @@ async def rewind(client: Client, workflow_id: str, iteration: int, now: float) -
         await _terminate(client, workflow_id, f"rewound to iteration {iteration}")
     for child in children:
         await _terminate(client, child, f"{workflow_id} was rewound")
-    message = Rewound(iteration=iteration, seconds=min(max(now - boundary.at, 0.0), MAX_SECONDS))
-    payloads = await client.data_converter.encode([message])
     answer = await client.workflow_service.reset_workflow_execution(
         ResetWorkflowExecutionRequest(
             namespace=client.namespace,
@@ -80,18 +72,8 @@ async def rewind(client: Client, workflow_id: str, iteration: int, now: float) -
             workflow_task_finish_event_id=boundary.event_id,
             request_id=str(uuid.uuid4()),
             reset_reapply_exclude_types=LEFT_BEHIND,
-            post_reset_operations=[
-                PostResetOperation(
-                    signal_workflow=PostResetOperation.SignalWorkflow(
-                        signal_name=SIGNAL, input=Payloads(payloads=payloads)
-                    )
-                )
-            ],
         )
     )
-    if not await _was_signaled(client, workflow_id, answer.run_id):
-        # a server of before signals were part of a reset
-        await client.get_workflow_handle(workflow_id, run_id=answer.run_id).signal(SIGNAL, message)
     return answer.run_id
 
 
@@ -106,12 +88,12 @@ async def find_boundary(
                 f"{workflow_id} has its iterations in its sections and goes back only to before they began: "
                 "--to-iteration 1"
             )
-        return next(_boundary(e, task) for e in reversed(chain) for task in _tasks_with_children(e))
+        return next(Boundary(e.run_id, task) for e in reversed(chain) for task in _tasks_with_children(e))
     known: dict[int, Boundary] = {}
     for execution in reversed(chain):
         steps = [step async for step in activities_of(client, execution)]
         for number, task in beginnings(steps).items():
-            known.setdefault(number, _boundary(execution, task))
+            known.setdefault(number, Boundary(execution.run_id, task))
     if iteration in known:
         return known[iteration]
     has = f"it has {', '.join(map(str, sorted(known)))}" if known else "it has none yet"
@@ -152,11 +134,6 @@ def _tasks_with_children(execution: Execution) -> list[int]:
     ]
 
 
-def _boundary(execution: Execution, task: int) -> Boundary:
-    event = next(event for event in execution.events if event.event_id == task)
-    return Boundary(execution.run_id, task, event.event_time.ToMicroseconds() / 1e6)
-
-
 async def _terminate(client: Client, workflow_id: str, reason: str) -> None:
     """End a workflow at once; one that has ended or is not known is left alone."""
     try:
@@ -164,12 +141,3 @@ async def _terminate(client: Client, workflow_id: str, reason: str) -> None:
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:
             raise
-
-
-async def _was_signaled(client: Client, workflow_id: str, run_id: str) -> bool:
-    handle = client.get_workflow_handle(workflow_id, run_id=run_id)
-    with suppress(StopAsyncIteration):
-        async for event in handle.fetch_history_events():
-            if event.workflow_execution_signaled_event_attributes.signal_name == SIGNAL:
-                return True
-    return False

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from activities.report.archive import Archive
+from activities.report.archive import Archive, Version
 from activities.report.schema import Report
 from activities.settings import Settings
 from tests.client.harness import Ran, wait_until
@@ -196,7 +196,8 @@ def check_versions(run_id: str, report: dict[str, Any]) -> None:
     """Once a report was refreshed the latest version is what is read, and the first is still there."""
     first = Report.model_validate(report)
     later = first.model_copy(update={"title": "Told again", "generated_at": "2030-01-01T00:00:00+00:00"})
-    asyncio.run(Archive(Settings().evidence_url).add_version(first, later, (), ()))
+    version = Version(number=2, made_at=later.generated_at, of=first.generated_at)
+    assert asyncio.run(Archive(Settings().evidence_url).add_version(first, later, version))
     assert report_of(run_id)["title"] == "Told again"
     said = inside("report", run_id, "--output", "later.md").err
     assert "version 2 of 2, refreshed 2030-01-01T00:00:00+00:00; the first: --version 1" in said

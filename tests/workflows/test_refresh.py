@@ -12,10 +12,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from temporalio.client import Client, ScheduleBackfill, ScheduleOverlapPolicy
+from temporalio.client import (
+    Client,
+    ScheduleActionExecutionStartWorkflow,
+    ScheduleBackfill,
+    ScheduleHandle,
+    ScheduleOverlapPolicy,
+)
 
 from activities.check_pubmed import ReleaseStanding
-from activities.errors import Unavailable
+from activities.errors import Refused
 from activities.evidence_store import EvidenceStore
 from activities.publish import PublishActivities
 from activities.refresh import RefreshActivities, RefreshOutcome, RefreshRequest
@@ -69,12 +75,12 @@ class Papers:
         self.info = SourceInfo(name="alpha", title="Alpha", covers="papers")
         self.works = list(works)
         self.asked: list[str] = []
-        self.down = False
+        self.closed = False
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         self.asked.append(query.text)
-        if self.down:
-            raise Unavailable("alpha is down", retryable=False)
+        if self.closed:
+            raise Refused("alpha is closed")
         return Exchange(records=tuple(self.works), hits=len(self.works), sent=query.text)
 
 
@@ -115,7 +121,7 @@ async def a_world(client: Client, folder: Path) -> AsyncIterator[World]:
     with ReplayServer() as server:
         nobody_knows(server)
         addresses = {name: {"url": server.url} for name in ("pubmed", "crossref", "europepmc")}
-        settings = Settings(home=folder, sources=addresses)  # type: ignore[arg-type]
+        settings = Settings(home=folder, sources=addresses)
         async with open_http(settings) as http:
             standing = ReleaseStanding(StandingLookup(http, settings))
             refreshing = RefreshActivities(settings, {"alpha": papers}, standing)
@@ -165,12 +171,20 @@ async def test_a_retraction_names_the_claims_it_touches(world: World) -> None:
 
 
 async def test_a_search_that_fails_is_no_news_and_hides_none(world: World) -> None:
-    world.papers.down = True
+    world.papers.closed = True
     world.retract()
     found = await world.refresh(await world.request())
-    assert [row.status for row in found.searches] == ["unavailable", "refused"]
+    assert [row.status for row in found.searches] == ["refused", "refused"]
     assert found.new == ()
     assert found.claims_lost == ("s1c1",)
+
+
+async def started_by(handle: ScheduleHandle, number: int) -> str:
+    """The id of the refresh that a schedule has started as its so-many-th."""
+    description = await until(handle.describe, lambda found: found.info.num_actions >= number)
+    action = description.info.recent_actions[-1].action
+    assert isinstance(action, ScheduleActionExecutionStartWorkflow)
+    return action.workflow_id
 
 
 async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(world: World) -> None:
@@ -190,8 +204,7 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(world: Worl
         await handle.backfill(
             ScheduleBackfill(time - around, time + around, overlap=ScheduleOverlapPolicy.ALLOW_ALL)
         )
-        description = await until(handle.describe, lambda d, so_far=week: d.info.num_actions > so_far)
-        started = description.info.recent_actions[-1].action.workflow_id
+        started = await started_by(handle, week + 1)
         outcomes.append(await world.client.get_workflow_handle(started, result_type=RefreshOutcome).result())
     assert [one.made for one in outcomes] == [False, True, True, False]
     assert [len(one.new) for one in outcomes] == [0, 1, 0, 0]

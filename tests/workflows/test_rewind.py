@@ -1,6 +1,5 @@
 """Going back to the beginning of an iteration, on the real server: the one that skips time cannot reset."""
 
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
@@ -30,7 +29,7 @@ async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
 
 async def back(stage: Stage, run: Run, iteration: int) -> Run:
     """Rewind a run; what is returned follows its newest execution."""
-    await rewind(stage.client, run.handle.id, iteration, time.time())
+    await rewind(stage.client, run.handle.id, iteration)
     return Run(stage.client.get_workflow_handle(run.handle.id, result_type=Outcome))
 
 
