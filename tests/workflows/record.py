@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from temporalio import activity
-from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.client import WorkflowFailureError, WorkflowHistory, WorkflowUpdateFailedError
 from temporalio.worker import Worker
 
 from activities.errors import RateLimited, Unavailable
@@ -26,12 +26,15 @@ from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTa
 from activities.types import Evidence, ReportPlan, ReportPlanSection, SourceInfo, SourceOption, Usage
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.namespace import register_attributes
+from client.runs.refreshing import start_refresh
+from client.runs.rewinding import rewind
 from tests.registered import registered_names
 from tests.workflows.conftest import Run, Stage, a_request, a_stage, a_worker, until
 from tests.workflows.fakes import COST, PROFILE, Fakes, document, down, outage, takes
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_look_up import Register, candidates_from
 from tests.workflows.test_pubmed import NCBI, Authority, numbered
+from tests.workflows.test_refresh import a_work, a_world
 from tests.workflows.test_replay import HISTORIES, RUN_ID
 from workflows.graph.definition import (
     AgentNode,
@@ -43,14 +46,18 @@ from workflows.graph.definition import (
 )
 from workflows.graph.library import builtin
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
-from workflows.types import EditPlan
+from workflows.types import EditPlan, Outcome
 
 IMPERSONAL = {"identity": "worker", "stackTrace": ""}
 
 
 async def keep(name: str, run: Run) -> None:
     """Write a run's history to its file."""
-    history = await run.handle.fetch_history()
+    await keep_history(name, await run.handle.fetch_history())
+
+
+async def keep_history(name: str, history: WorkflowHistory) -> None:
+    """Write a history to its file."""
     compact = json.dumps(json.loads(history.to_json(), object_hook=impersonal), separators=(",", ":"))
     (HISTORIES / f"{name}.json").write_text(compact + "\n")
 
@@ -361,6 +368,34 @@ async def indexed(stage: Stage) -> None:
             await keep("iterative-coarse-phases", run)
 
 
+async def rewound(stage: Stage) -> None:
+    """On the real server: the one that skips time cannot reset. The history begins with what was kept."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        fakes = Fakes(stage.fakes.store)
+        fakes.script.sufficient_at = 2
+        async with a_worker(client, fakes):
+            run = await Stage(client, fakes).start(a_request(), RUN_ID)
+            await run.outcome()
+            await rewind(client, RUN_ID, 2)
+            run = Run(client.get_workflow_handle(RUN_ID, result_type=Outcome))
+            await run.outcome()
+            await keep("iterative-rewound", run)
+
+
+async def refreshed(stage: Stage) -> None:
+    """On the real server, with the activities themselves: a new work, a source that is gone."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        async with a_world(client, Path(folder) / "home") as world:
+            world.papers.works.append(a_work("new"))
+            handle = await start_refresh(client, await world.request(), world.queue)
+            await handle.result()
+            await keep_history("refresh", await handle.fetch_history())
+
+
 async def rate_gate(stage: Stage) -> None:
     """A holder that fails once, then gives the gate back."""
 
@@ -511,6 +546,8 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     simple,
     team,
     hierarchical,
+    rewound,
+    refreshed,
     graph,
 )
 

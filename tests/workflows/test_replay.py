@@ -68,6 +68,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-model-down": {"timer", "activity_failed"},
     "iterative-pubmed": {"check_pubmed"},
     "iterative-reflected": {"reflect", "activity_failed"},
+    "iterative-rewound": {"reset", "judge_evidence"},
     "iterative-steered": {"steer", "pause", "resume", "extend_budget"},
     "iterative-worker-lost": {"activity_timed_out"},
     "simple": {"SimpleResearch", "judge_evidence", "select_tools", "pause", "steer"},
@@ -77,6 +78,7 @@ CONTAINS: dict[str, set[str]] = {
     "graph": {"GraphResearch", "check_graph", "generate_hypotheses", "steer", "continues_as_new"},
     "graph-deep": {"GraphResearch", "plan_report", "approve", "write_section", "proofread"},
     "graph-refused": {"check_graph"},
+    "refresh": {"RefreshReport", "plan_refresh", "keep_refresh"},
     "rate-gate": {"RateGate", "hold_gate", "continues_as_new"},
 }
 """Each history with what it must hold, in the words of `words_of`."""
@@ -85,6 +87,7 @@ OUTCOMES = {
     "EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT": "activity_timed_out",
     "EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED": "child_failed",
     "EVENT_TYPE_TIMER_FIRED": "timer",
+    "EVENT_TYPE_WORKFLOW_TASK_FAILED": "reset",
     "EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED": "canceled",
     "EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED": "cancel_requested",
     "EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW": "continues_as_new",
