@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     openfda_api_key: SecretStr | None = Field(default=None, validation_alias="OPENFDA_API_KEY")
     openalex_api_key: SecretStr | None = Field(default=None, validation_alias="OPENALEX_API_KEY")
     email: str | None = None
-    """Contact address sent to APIs that ask for one (NCBI, Crossref, OpenAlex, Unpaywall)."""
+    """Contact address sent to APIs that ask for one (NCBI, Crossref, OpenAlex)."""
     disabled_sources: list[str] = Field(default_factory=list)
     private_pages: list[str] = Field(default_factory=list)
     """Networks (`10.1.0.0/16`) whose web pages may be read although they are not public; none by default."""

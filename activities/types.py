@@ -224,7 +224,7 @@ class SourceInfo(Frozen):
     domains: tuple[str, ...] = ("general",)
     """Of `biomedical`, `clinical`, `regulatory`, `general`, `web`, `local`."""
     role: Literal["search", "lookup"] = "search"
-    """`lookup` sources answer by identifier (Unpaywall) and are never selected for a query."""
+    """`lookup` sources answer by identifier and are never selected for a query."""
 
 
 class SourceOption(Frozen):

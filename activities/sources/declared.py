@@ -4,18 +4,17 @@
     async def notes(query: str, limit: int = 10) -> list[Evidence]:
         return [found(title="...", text="...", url="https://...")]
 
-The function must take `query`; it may take `limit`, `year_from`, `year_to`, `publication_types`, `filters`,
-`http` (the shared `Http`) and `settings`. Every other parameter is an option: its name, type and default form
-the source's schema, and its value comes from the search's `filters.options`. Register the function as an
-entry point of the group `determinator.sources`, under its name.
+The function must accept `query`; it may accept `limit`, `year_from`, `year_to`, `publication_types`,
+`filters`, `http` (the shared `Http`) and `settings`. Every other parameter is an option, whose value comes from
+the search's `filters.options` and is validated by its annotation. Register the function as an entry point of
+the group `determinator.sources`, under its name.
 """
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, get_type_hints
 
 import httpx
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import ConfigDict, ValidationError, validate_call
 
 from activities.errors import DeterminatorError, Malformed, Refused, Unavailable
 from activities.settings import Settings
@@ -25,8 +24,6 @@ from activities.types import Evidence, EvidenceType, Identifiers, Provenance, Qu
 from activities.verification.identifiers import evidence_id, normal_url
 
 Search = Callable[..., Awaitable[Iterable[Evidence]]]
-
-_OFFERED = ("query", "limit", "year_from", "year_to", "publication_types", "filters", "http", "settings")
 
 
 def found(
@@ -60,48 +57,40 @@ def found(
 class DeclaredSource:
     """A function as a source. Calling it makes the registry's factory: `declared(settings, http)`."""
 
-    def __init__(self, info: SourceInfo, function: Search) -> None:
+    def __init__(self, info: SourceInfo, function: Search, **bound: object) -> None:
         self.info = info
         self._function = function
         self._parameters = _parameters(function)
-        self.options = _options(function, self._parameters)
-        """Pydantic model of the function's own options."""
-        self._offers: dict[str, object] = {}
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """JSON Schema of the options."""
-        return self.options.model_json_schema()
+        self._call = validate_call(function, config=ConfigDict(arbitrary_types_allowed=True))
+        self._bound = bound
 
     def __call__(self, settings: Settings, http: Http) -> "DeclaredSource":
         """Bind what the function may ask for."""
-        bound = DeclaredSource(self.info, self._function)
-        bound._offers = {"settings": settings, "http": http}
         if self.info.rate_per_second:
             http.pace(self.info.name, self.info.rate_per_second)
-        return bound
+        return DeclaredSource(self.info, self._function, settings=settings, http=http)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Call the function once. Raises SourceError, whatever the function raises."""
         name, filters = self.info.name, query.filters
-        try:
-            given = self.options.model_validate(filters.options)
-        except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
-            raise Refused(f"{name}: option {where}: {problem['msg']}") from error
-        offers: dict[str, object] = {
+        offered: dict[str, object] = {
+            **filters.options,
             "query": query.text,
             "limit": query.limit,
             "year_from": filters.year_from,
             "year_to": filters.year_to,
             "publication_types": filters.publication_types,
             "filters": filters,
-            **self._offers,
+            **self._bound,
         }
-        arguments = {key: offers[key] if key in _OFFERED else getattr(given, key) for key in self._parameters}
         try:
-            records = list(await self._function(**arguments))
+            call = self._call(**{key: offered[key] for key in self._parameters if key in offered})
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            raise Refused(f"{name}: option {where}: {problem['msg']}") from error
+        try:
+            records = list(await call)
         except DeterminatorError:
             raise
         except httpx.HTTPStatusError as error:
@@ -166,7 +155,7 @@ def _parameters(function: Search) -> Mapping[str, inspect.Parameter]:
         raise TypeError(f"{function} is not an async function")
     parameters = inspect.signature(function).parameters
     if "query" not in parameters:
-        raise TypeError(f"{function.__name__} takes no `query`")
+        raise TypeError(f"{function.__name__} accepts no `query`")
     for parameter in parameters.values():
         if parameter.kind in (
             inspect.Parameter.VAR_POSITIONAL,
@@ -175,14 +164,3 @@ def _parameters(function: Search) -> Mapping[str, inspect.Parameter]:
         ):
             raise TypeError(f"{function.__name__}: `{parameter.name}` cannot be passed by name")
     return parameters
-
-
-def _options(function: Search, parameters: Mapping[str, inspect.Parameter]) -> type[BaseModel]:
-    """The function's own options as a model: what is not offered by the search itself."""
-    hints = get_type_hints(function)
-    fields: dict[str, Any] = {
-        name: (hints.get(name, str), ... if parameter.default is parameter.empty else parameter.default)
-        for name, parameter in parameters.items()
-        if name not in _OFFERED
-    }
-    return create_model(f"{function.__name__}_options", __config__=ConfigDict(extra="ignore"), **fields)

@@ -3,26 +3,24 @@
 REST search, core results: https://europepmc.org/RestfulWebService. One exchange a search.
 """
 
-import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
 import httpx
-import structlog
 from lxml import etree
 from lxml import html as lxml_html
+from pydantic import Field, JsonValue
 
 from activities.documents.xml_text import raw_text, text_of
-from activities.errors import Malformed, Refused
+from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of
 from activities.sources.http.client import Http, read_json
-from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.sources.records import Wire, facts, read_page, read_records, year_of
+from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
 from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
-
-log = structlog.get_logger()
 
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 INFO = SourceInfo(
@@ -38,6 +36,111 @@ INFO = SourceInfo(
 _MAX_PAGE = 200
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5")
 _BLOCKS = ("p", "li", "ul", "ol", "div", "br")
+
+
+class PublicationTypes(Wire):
+    names: tuple[str, ...] = Field(default=(), alias="pubType")
+
+
+class Heading(Wire):
+    descriptor: str = Field(default="", alias="descriptorName")
+
+
+class Headings(Wire):
+    headings: tuple[Heading, ...] = Field(default=(), alias="meshHeading")
+
+
+class Author(Wire):
+    first_name: str = Field(default="", alias="firstName")
+    initials: str = ""
+    last_name: str = Field(default="", alias="lastName")
+    full_name: str = Field(default="", alias="fullName")
+    collective_name: str = Field(default="", alias="collectiveName")
+
+    @property
+    def name(self) -> str:
+        """`Given Family`, a group by its name."""
+        person = f"{self.first_name or self.initials} {self.last_name}".strip()
+        return person or self.collective_name or self.full_name
+
+
+class Authors(Wire):
+    authors: tuple[Author, ...] = Field(default=(), alias="author")
+
+
+class Link(Wire):
+    """What another record says about this one, or the other way round."""
+
+    type: str = ""
+    source: str = ""
+    id: str = ""
+    reference: str = ""
+
+
+class Links(Wire):
+    links: tuple[Link, ...] = Field(default=(), alias="commentCorrection")
+
+
+class Journal(Wire):
+    title: str = ""
+
+
+class JournalInfo(Wire):
+    journal: Journal = Journal()
+
+
+class Book(Wire):
+    publisher: str = ""
+
+
+class Result(Wire):
+    """A core result."""
+
+    id: Annotated[str, Field(min_length=1)]
+    source: Annotated[str, Field(min_length=1)]
+    """`MED` is PubMed, `PPR` the preprint servers."""
+    title: Annotated[str, Field(min_length=1)]
+    abstract: str = Field(default="", alias="abstractText")
+    pmid: str | None = None
+    pmcid: str | None = None
+    doi: str | None = None
+    year: str = Field(default="", alias="pubYear")
+    open_access: str = Field(default="", alias="isOpenAccess")
+    journal_title: str = Field(default="", alias="journalTitle")
+    journal_info: JournalInfo = Field(default=JournalInfo(), alias="journalInfo")
+    book: Book = Field(default=Book(), alias="bookOrReportDetails")
+    types: PublicationTypes = Field(default=PublicationTypes(), alias="pubTypeList")
+    mesh: Headings = Field(default=Headings(), alias="meshHeadingList")
+    authors: Authors = Field(default=Authors(), alias="authorList")
+    corrections: Links = Field(default=Links(), alias="commentCorrectionList")
+
+    @property
+    def notices(self) -> tuple[StandingNotice, ...]:
+        """Retractions, corrections and expressions of concern about this work."""
+        found = (
+            publication.notice(
+                link.type, link.reference, link.id if link.source == "MED" else None, "europepmc"
+            )
+            for link in self.corrections.links
+        )
+        return tuple(notice for notice in found if notice)
+
+    @property
+    def published_as(self) -> str:
+        """The PMID of the journal article a preprint became."""
+        for link in self.corrections.links:
+            if link.type == "Preprint of" and link.source == "MED":
+                return f"pmid:{link.id}"
+        return ""
+
+
+class ResultList(Wire):
+    results: tuple[JsonValue, ...] = Field(alias="result")
+
+
+class Page(Wire):
+    hits: int = Field(default=0, alias="hitCount", ge=0, lt=10**12)
+    result_list: ResultList = Field(alias="resultList")
 
 
 class EuropePmc:
@@ -66,7 +169,7 @@ class EuropePmc:
         if self._email:
             params["email"] = self._email
         response = await self._http.get("europepmc", f"{self.address}/search", params=params, check=_check)
-        return read_results(_read(response), query.text, sent)
+        return read_results(_page(response), query, sent)
 
 
 def build(settings: Settings, http: Http) -> EuropePmc:
@@ -88,107 +191,61 @@ def narrowed(query: Query) -> str:
     return " AND ".join([f"({query.text})", *clauses]) if clauses else query.text
 
 
-def read_results(said: Mapping[str, Any], query: str, sent: str) -> Exchange:
-    """Every result that has an abstract. The others are counted, and why is said."""
-    records = []
-    unreadable = without_text = 0
-    for result in said["resultList"]["result"]:
-        try:
-            record = read_result(result, query)
-        except (Malformed, ValueError, KeyError, TypeError, AttributeError) as error:
-            unreadable += 1
-            log.warning("record_set_aside", source="europepmc", error=repr(error))
-            continue
-        if record.text:
-            records.append(record)
-        else:
-            without_text += 1
-    if unreadable and not records and not without_text:
-        raise Malformed(f"europepmc sent {unreadable} records, none of which can be read")
-    notes = [
-        f"{count} {what}"
-        for count, what in ((without_text, "without an abstract"), (unreadable, "could not be read"))
-        if count
-    ]
+def read_results(page: Page, query: Query, sent: str) -> Exchange:
+    """Every result that has an abstract; the others are counted. Raises Malformed when none can be read."""
+    batch = read_records("europepmc", query, page.result_list.results, read_result)
     return Exchange(
-        records=tuple(records),
-        hits=int(said.get("hitCount") or 0),
-        set_aside=unreadable + without_text,
-        sent=sent,
-        detail=f"set aside: {', '.join(notes)}" if notes else "",
+        records=batch.records, hits=page.hits, set_aside=batch.set_aside, sent=sent, detail=batch.detail
     )
 
 
-def read_result(result: Mapping[str, Any], query: str = "") -> Evidence:
-    """One core result. Raises Malformed when it has no title; the caller counts other misshapes."""
-    title = _plain_text(result.get("title") or "")
+def read_result(said: JsonValue) -> Evidence:
+    """One core result. Raises ValueError when it has another shape or no title."""
+    result = Result.model_validate(said)
+    title = _plain_text(result.title)
     if not title:
-        raise Malformed(f"Europe PMC record {result.get('id')} has no title")
-    preprint = result.get("source") == "PPR"
-    types = [str(kind) for kind in (result.get("pubTypeList") or {}).get("pubType") or ()]
-    mesh = [
-        str(heading.get("descriptorName"))
-        for heading in (result.get("meshHeadingList") or {}).get("meshHeading") or ()
-    ]
-    links = (result.get("commentCorrectionList") or {}).get("commentCorrection") or ()
-    notices = tuple(
-        found
-        for link in links
-        if (
-            found := publication.notice(
-                str(link.get("type") or ""),
-                str(link.get("reference") or ""),
-                str(link.get("id") or "") if link.get("source") == "MED" else None,
-                "europepmc",
-            )
-        )
-    )
+        raise ValueError("no title")
+    preprint = result.source == "PPR"
+    types = result.types.names
+    mesh = [heading.descriptor for heading in result.mesh.headings]
+    server = result.book.publisher if preprint else ""
     identifiers = Identifiers(
-        pmid=normal_pmid(result.get("pmid")),
-        pmcid=normal_pmcid(result.get("pmcid")),
-        doi=normal_doi(result.get("doi")),
+        pmid=normal_pmid(result.pmid), pmcid=normal_pmcid(result.pmcid), doi=normal_doi(result.doi)
     )
-    year = str(result.get("pubYear") or "")
-    facts = {
-        "publication_types": "; ".join(types),
-        "mesh": "; ".join(mesh),
-        "notice": publication.notice_itself(types) or "",
-        "preprint_server": _publisher(result) if preprint else "",
-        "published_as": _published_as(links) if preprint else "",
-        "open_access": {"Y": "yes", "N": "no"}.get(str(result.get("isOpenAccess")), ""),
-    }
     return Evidence(
         evidence_id=evidence_id(identifiers, title),
         source="europepmc",
         title=title,
-        text=_plain_text(result.get("abstractText") or ""),
-        authors=_authors(result),
-        year=int(year) if year.isdigit() else None,
-        venue=_venue(result) or (_publisher(result) if preprint else None),
+        text=_plain_text(result.abstract),
+        authors=tuple(author.name for author in result.authors.authors if author.name),
+        year=year_of(result.year),
+        venue=result.journal_info.journal.title or result.journal_title or server or None,
         identifiers=identifiers,
-        url=f"https://europepmc.org/article/{result['source']}/{result['id']}",
+        url=f"https://europepmc.org/article/{result.source}/{result.id}",
         evidence_type="preprint" if preprint else publication.evidence_type(types, mesh),
-        standing=publication.standing(types, notices),
-        notices=notices,
-        facts={name: value for name, value in facts.items() if value},
-        provenance=(Provenance(source="europepmc", query=query),),
+        standing=publication.standing(types, result.notices),
+        notices=result.notices,
+        facts=facts(
+            publication_types=types,
+            mesh=mesh,
+            notice=publication.notice_itself(types),
+            preprint_server=server,
+            published_as=result.published_as if preprint else "",
+            open_access={"Y": "yes", "N": "no"}.get(result.open_access, ""),
+        ),
     )
 
 
-def _read(response: httpx.Response) -> dict[str, Any]:
+def _page(response: httpx.Response) -> Page:
+    """The answer of a search. Raises Refused for an error message in place of results, and Malformed."""
     said = read_json(response, "europepmc")
     if isinstance(said, dict) and said.get("errMsg"):
         raise Refused(f"europepmc said: {str(said['errMsg'])[:200]}")
-    results = said.get("resultList") if isinstance(said, dict) else None
-    if not isinstance(results, dict) or not isinstance(results.get("result"), list):
-        raise Malformed("europepmc sent JSON without a list of results")
-    if not re.fullmatch(r"[0-9]{1,12}", str(said.get("hitCount") or 0)):
-        raise Malformed(f"europepmc gave no number of hits: {str(said['hitCount'])[:40]!r}")
-    return dict(said)
+    return read_page(Page, response, "europepmc")
 
 
 def _check(response: httpx.Response) -> None:
-    _read(response)
+    _page(response)
 
 
 def _plain_text(markup: str) -> str:
@@ -211,32 +268,3 @@ def _plain_text(markup: str) -> str:
             element.text = f"\n{element.text or ''}"
             element.tail = f"\n{element.tail or ''}"
     return "\n".join(folded for line in raw_text(root).split("\n") if (folded := " ".join(line.split())))
-
-
-def _authors(result: Mapping[str, Any]) -> tuple[str, ...]:
-    """`Given Family`, groups by their name."""
-    names = []
-    for author in (result.get("authorList") or {}).get("author") or ():
-        given = author.get("firstName") or author.get("initials") or ""
-        name = f"{given} {author.get('lastName') or ''}".strip()
-        if name := name or author.get("collectiveName") or author.get("fullName"):
-            names.append(str(name))
-    return tuple(names)
-
-
-def _venue(result: Mapping[str, Any]) -> str | None:
-    journal = (result.get("journalInfo") or {}).get("journal") or {}
-    title = journal.get("title") or result.get("journalTitle")
-    return str(title) if title else None
-
-
-def _publisher(result: Mapping[str, Any]) -> str:
-    return str((result.get("bookOrReportDetails") or {}).get("publisher") or "")
-
-
-def _published_as(links: Any) -> str:  # noqa: ANN401 - a part of the recorded JSON
-    """The PMID of the journal article a preprint became."""
-    for link in links:
-        if link.get("type") == "Preprint of" and link.get("source") == "MED":
-            return f"pmid:{link.get('id')}"
-    return ""

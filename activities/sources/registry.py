@@ -43,7 +43,6 @@ SOURCES: tuple[tuple[str, str], ...] = (
     ("crossref", "activities.sources.crossref:build"),
     ("semanticscholar", "activities.sources.semanticscholar:build"),
     ("arxiv", "activities.sources.arxiv:build"),
-    ("unpaywall", "activities.sources.unpaywall:build"),
     ("brave", "activities.sources.brave:build"),
     ("tavily", "activities.sources.tavily:build"),
     ("searxng", "activities.sources.searxng:build"),

@@ -29,7 +29,7 @@ class Stub:
 SOURCES = {
     "library": Stub("library"),
     "brave": Stub("brave", "set BRAVE_API_KEY"),
-    "unpaywall": Stub("unpaywall", role="lookup"),
+    "by_doi": Stub("by_doi", role="lookup"),
 }
 GPT = ModelChoice(backend="openai", model="gpt-4o-mini", effort="normal")
 
@@ -105,7 +105,7 @@ async def test_an_unknown_price_is_said_to_be_unknown(tmp_path: Path) -> None:
         (PrepareInput(profile="nope"), "no profile named nope"),
         (PrepareInput(profile="general", sources=("library", "medline")), "no source named medline"),
         (PrepareInput(profile="general", sources=("brave",)), "BRAVE_API_KEY"),
-        (PrepareInput(profile="general", sources=("unpaywall",)), "no source named unpaywall"),
+        (PrepareInput(profile="general", sources=("by_doi",)), "no source named by_doi"),
         (PrepareInput(profile="general", library="/no/such/folder"), "/no/such/folder"),
         (PrepareInput(profile="general", library="docs"), "absolute"),
         (PrepareInput(profile="general", models={"judge": ModelChoice(backend="openai")}), "judge"),

@@ -262,7 +262,7 @@ async def test_no_fault_of_a_source_comes_through(
     )
     transport = httpx.MockTransport(lambda _: made(status, body, headers))
     # one asks nobody, the other is asked for one work
-    for name in (name for name, _ in SOURCES if name not in ("library", "unpaywall")):
+    for name in (name for name, _ in SOURCES if name != "library"):
         # connections of its own: sources that share a rate would wait for each other after a 429
         async with Http(httpx.AsyncClient(transport=transport)) as http:
             source = build_sources(settings, http)[name]

@@ -24,7 +24,7 @@ FAULTS = {
     "a bomb": Reply(200, gzip.compress(b"\0" * 200_000_000, 1), {**JSON, "content-encoding": "gzip"}),
     "no answer": Reply(hang_up=True),
 }
-ASKED = [name for name, _ in SOURCES if name not in ("library", "unpaywall")]
+ASKED = [name for name, _ in SOURCES if name != "library"]
 
 
 @pytest.mark.security

@@ -77,7 +77,7 @@ MODEL = ModelChoice(backend="openai", model="m")
 LIBRARY = SourceOption(info=SourceInfo(name="library", title="Library", covers="Documents."), enabled=True)
 CLOSED = SourceOption(info=SourceInfo(name="brave", title="Brave", covers="The web."), enabled=False)
 LOOKUP = SourceOption(
-    info=SourceInfo(name="unpaywall", title="Unpaywall", covers="Full texts.", role="lookup"), enabled=True
+    info=SourceInfo(name="by_doi", title="By DOI", covers="Full texts.", role="lookup"), enabled=True
 )
 
 

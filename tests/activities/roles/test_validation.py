@@ -88,7 +88,7 @@ async def test_a_lying_selector_reaches_registered_sources_only(case: Case) -> N
 
 async def test_a_closed_or_lookup_source_is_not_searched_however_it_is_named(case: Case) -> None:
     searches = [
-        {"gap": 1, "source": s, "query": "x"} for s in ("brave", "unpaywall", "LIBRARY", "search_library")
+        {"gap": 1, "source": s, "query": "x"} for s in ("brave", "by_doi", "LIBRARY", "search_library")
     ]
     case.server.script(says({"searches": searches}))
     plan = (await case.thinker.think("tool_selector", case.step("tool_selector"))).output

@@ -5,7 +5,7 @@ import pytest
 
 from activities.errors import Refused, SourceError
 from activities.sources.base import search
-from activities.sources.europepmc import build, narrowed, read_result, read_results
+from activities.sources.europepmc import Page, build, narrowed, read_result, read_results
 from activities.types import Filters, Query
 from tests.activities.sources.faults import FAULTS, check_retry, client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -22,7 +22,7 @@ def result(**changes: object) -> dict[str, Any]:
 
 
 def test_every_field_of_a_result_is_read() -> None:
-    record = read_result(said("search_core_25.json")["resultList"]["result"][15], "cancer")
+    record = read_result(said("search_core_25.json")["resultList"]["result"][15])
     assert record.evidence_id == "pmid:39212676"
     assert record.source == "europepmc"
     assert record.title == "The Clinical Impact of Time-restricted Eating on Cancer: A Systematic Review."
@@ -41,7 +41,6 @@ def test_every_field_of_a_result_is_read() -> None:
     assert record.standing == "none"
     assert record.full_text is False
     assert record.facts["open_access"] == "yes"
-    assert [(found.source, found.query) for found in record.provenance] == [("europepmc", "cancer")]
 
 
 def test_a_retracted_article_is_told_with_each_notice() -> None:
@@ -110,11 +109,14 @@ def test_what_cannot_be_read_or_quoted_is_counted() -> None:
     answer = said("search_core_25.json")
     answer["resultList"]["result"][5] = {"id": "1", "source": "MED"}
     answer["resultList"]["result"][6] = "nonsense"
-    read = read_results(answer, "q", "q")
+    read = read_results(Page.model_validate(answer), Query(text="q"), "q")
     assert read.hits == 5059039
     assert read.set_aside == 25 - len(read.records)
-    assert "could not be read" in read.detail
-    assert "without an abstract" in read.detail
+    assert "2 unreadable" in read.detail
+    assert "without text to quote" in read.detail
+    assert {(found.source, found.query) for record in read.records for found in record.provenance} == {
+        ("europepmc", "q")
+    }
 
 
 def test_filters_are_joined_to_the_query_as_typed() -> None:

@@ -94,13 +94,6 @@ async def test_a_declared_function_is_a_source(monkeypatch: pytest.MonkeyPatch) 
     assert answer.records[0].provenance[0].query == "Q"
 
 
-def test_the_schema_follows_the_signature() -> None:
-    schema = notes.schema
-    assert set(schema["properties"]) == {"folder", "depth"}
-    assert schema["properties"]["depth"]["type"] == "integer"
-    assert schema["properties"]["folder"]["default"] == "all"
-
-
 async def test_a_wrong_option_is_refused_with_its_name() -> None:
     with pytest.raises(Refused, match="depth"):
         await notes.exchange(Query(text="q", filters=Filters(options={"depth": "deep"})))
