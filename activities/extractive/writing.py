@@ -3,44 +3,24 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from activities.extractive.sentence_choice import candidates, choose, relevant_items
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.text.evidence_strength import TYPE_NAMES
-from activities.text.facets import (
-    DRUGS,
-    Facet,
-    bears_on,
-    chapter,
-    facet_of,
-    facet_of_section,
-)
+from activities.text.facets import chapter
 from activities.text.question import asked
-from activities.text.ranking import RELEVANT, Item, Needle, Ranked, diverse, rank, relevant, similarity
+from activities.text.ranking import RELEVANT, Item, Needle, Ranked, rank, similarity
 from activities.text.sentences import sentences
 from activities.text.stance import contradicts, one_work, same
 from activities.text.tokens import is_function
 from activities.text.verdict import Way, verdict
 from activities.types import Evidence, Support, WorkDirection, WorkRow
-from activities.verification.quote_check import normalise
 
 MOST_CLAIMS = 12
 MOST_LISTED = 20
 """Claims for a question that asks for several things."""
 CLAIMS_A_PARAGRAPH = 4
-MOST_A_DOCUMENT = 4
-"""Sentences of one document where few documents bear on the question; two where many do."""
-LEAST_COVERAGE = 0.3
-"""Share of the question's weight that a sentence must hold, unless it concludes a work about the question."""
-LEAST_COVERAGE_AGAIN = 0.4
-"""The same for a further sentence of a document."""
-LEAST_IN_CHAPTER = 0.2
-"""The same in a chapter on one aspect, where the aspect's cues count as well."""
-ABOUT = 0.6
-"""Relevance from which a work is about the question, so that its findings need not repeat its words."""
 MOST_NEAR = 3
 """Works that are named as near to a question that is not answered."""
-LEAST_SHARE = 0.45
-"""A sentence scoring under this share of the best one is left out."""
-
 _DIRECTIONS: Mapping[Way, WorkDirection] = {"yes": "affirms", "no": "denies"}
 _ANOTHER_LANGUAGE = (
     "Without a language model a question is matched by its words: ask in the language of the documents."
@@ -87,76 +67,6 @@ def work_row(question: str, document: Evidence, chosen: Sequence[Ranked]) -> Wor
         finding=sure.sentence if sure else best.quote,
         direction=_DIRECTIONS[sure.way] if sure else None,
     )
-
-
-def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
-    """Items that bear on the question, best first; their sentences ranked for the section's aspect."""
-    facet = facet_of_section(step.title, step.question)
-    sound = [d for d in documents if d.standing != "retracted"]
-    items = relevant(rank(step.question, sound, facet))
-    return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
-
-
-def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
-    """The sentences of each item that may become claims, best first: those that answer, that no earlier
-    section has said and that differ from each other. A chapter on one aspect leaves the rest to others."""
-    only = chapter(step.title) or asked_for_drugs(step, items)
-    drugs_too = step.profile.candidates and only is not None and only.name == "clinical"
-    used = {normalise(s.quote) for c in step.written for s in c.support}
-    few = len(items) <= 3
-
-    def answers(item: Item, ranked: Ranked, again: bool) -> bool:
-        sentence = ranked.sentence
-        if drugs_too and not bears_on(DRUGS, sentence):
-            return False  # trials of what is no drug are beside the question
-        if only is not None:
-            return ranked.coverage >= LEAST_IN_CHAPTER and bears_on(only, sentence)
-        if ranked.coverage >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
-            return True
-        finding = sentence.part == "conclusion" or (sentence.part == "results" and few)
-        return finding and (not again or (item.relevance >= ABOUT and ranked.coverage > 0))
-
-    pool: list[Ranked] = []
-    for item in items:
-        kept: list[Ranked] = []
-        for ranked in item.ranked:
-            sentence = ranked.sentence
-            if (
-                len(kept) < (MOST_A_DOCUMENT if few else 2)
-                and sentence.part not in ("aim", "methods")
-                and answers(item, ranked, bool(kept))
-                and normalise(sentence.quote) not in used
-                and not any(same(sentence.text, c.text) for c in step.written)
-                and not any(similarity(sentence, k.sentence) > 0.5 for k in kept)
-            ):
-                kept.append(ranked)
-        pool += kept
-    best = max((r.score for r in pool) if only else (i.best for i in items), default=0.0)
-    floor = LEAST_SHARE * best
-    return [r for r in pool if r.score >= floor]
-
-
-def asked_for_drugs(step: WriteInput, items: Sequence[Item]) -> Facet | None:
-    """The aspect of a question for drugs, where some sentence names one: the rest does not answer it."""
-    facet = DRUGS if step.profile.candidates or facet_of(step.question) == DRUGS else None
-    named = facet and any(bears_on(facet, r.sentence) for item in items for r in item.ranked)
-    return facet if named else None
-
-
-def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
-    """The best sentence of each document first, then second ones, by relevance and diversity; near copies of
-    a chosen sentence are left to fold into it."""
-    firsts: dict[str, Ranked] = {}
-    for ranked in pool:
-        firsts.setdefault(ranked.sentence.evidence_id, ranked)
-    rest = [r for r in pool if firsts[r.sentence.evidence_id] is not r]
-    kept: list[Ranked] = []
-    for ranked in [*diverse(list(firsts.values()), len(firsts), 0.85), *diverse(rest, len(rest))]:
-        if len(kept) >= count:
-            break
-        if not any(same(ranked.sentence.text, k.sentence.text) for k in kept):
-            kept.append(ranked)
-    return kept
 
 
 def paragraphs(chosen: Sequence[Ranked], claims: Sequence[DraftClaim]) -> tuple[DraftParagraph, ...]:

@@ -3,6 +3,7 @@
 import re
 from typing import Literal
 
+from activities.text.negation import denied
 from activities.types import Evidence, EvidenceType
 
 WEIGHT: dict[EvidenceType, float] = {
@@ -75,12 +76,7 @@ _ABSENT = re.compile(
     r"\bnot (?:been )?established\b|\bwithout (?:a |an )?(?:\w+ ){0,2}(?:risk|benefit|advantage)\b",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
-    r"\b(?:no|not|nor|neither|without|cannot|lack of|fail(?:s|ed|ure)? to|ineffective|unlikely|unrelated)\b"
-    r"(?:[ -][\w-]+){0,5}",
-    re.IGNORECASE,
-)
-"""What a negation most likely denies: the five words after it."""
+_DENIED = denied(5)
 _PRESENT = re.compile(
     r"\b(?:significant(?:ly)?|effective|associated with|improve[ds]?|increase[ds]?|reduce[ds]?|decrease[ds]?|"
     r"predict(?:s|ed|or|ive)?|benefi\w+|superior|higher|lower|correlated|protective|should be|can be|useful|"

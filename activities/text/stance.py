@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz
 
 from activities.text.evidence_strength import opposed, trend
+from activities.text.negation import NEGATIONS
 from activities.text.tokens import pairs, terms, weak_stems
 from activities.types import Support
 
@@ -16,12 +17,6 @@ LIKE = 0.45
 LIKE_ASKED = 0.25
 """The same where both hold all that the question names."""
 LEAST_SHARED = 3
-
-_NEGATION = re.compile(
-    r"\b(?:no|not|nor|neither|never|none|without|cannot|lack\w*|fail\w*|in(?:effective|significant)"
-    r"|non-?\w+|un\w+)\b|n't\b",
-    re.IGNORECASE,
-)
 
 
 def same(one: str, other: str) -> bool:
@@ -41,7 +36,7 @@ def same(one: str, other: str) -> bool:
 
 def same_direction(one: str, other: str) -> bool:
     """Whether two sentences have as many negations and point in one direction."""
-    return len(_NEGATION.findall(one)) == len(_NEGATION.findall(other)) and trend(one) == trend(other)
+    return len(NEGATIONS.findall(one)) == len(NEGATIONS.findall(other)) and trend(one) == trend(other)
 
 
 def contradicts(one: str, other: str, question: str = "") -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from activities.text.concepts import Concepts
+from activities.text.negation import NO_DENIAL, denied
 from activities.text.question import is_yes_or_no
 from activities.text.tokens import terms
 
@@ -22,21 +23,16 @@ LEAST_COVERAGE = 0.6
 _WORD_WEIGHT = 0.35
 _WEAK_WEIGHT = 0.2
 
-_NEGATION = (
-    r"(?:\bno\b|\bnot\b|\bneither\b|\bnor\b|\bnever\b|\bnone\b|\bcannot\b|n't\b|\bwithout\b"
-    r"|\bfail(?:s|ed|ure)?\b(?! to be)|\black(?:s|ed|ing)?\b|\babsence of\b|\bunlikely\b|\bunable\b"
-    r"|\blittle\b"
-    r"|\bhardly\b|\brarely\b|\binsufficient(?:ly)?\b|\bineffective\b|\bunrelated\b|\bunaffected\b|\bunchanged\b"
-    r"|\bunnecessary\b|\bquestionable\b|\binappropriate\b|\binadequate(?:ly)?\b|\bpoor(?:ly)?\b"
-    r"|\brather than\b"
-    r"|\bindependent of\b|\bregardless of\b|\bless useful\b|\bunreliable\b|\bno longer\b|\bfew\b"
-    r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place))"
+_DEPRECATES = (
+    r"\bquestionable\b|\binappropriate\b|\bpoor(?:ly)?\b|\brather than\b|\bindependent of\b"
+    r"|\bregardless of\b|\bless useful\b|\bunreliable\b|\bfew\b"
+    r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place)"
 )
-_DENIES = re.compile(_NEGATION, re.IGNORECASE)
-_DENIED = re.compile(rf"{_NEGATION}(?:[ -][\w'-]+){{0,6}}", re.IGNORECASE)
+"""Judgements that deny what was asked, beside the negations of every text."""
+_DENIES = denied(0, _DEPRECATES)
+_DENIED = denied(6, _DEPRECATES)
 _HARMLESS = re.compile(
-    r"\bnot only\b|\bwhether or not\b|\bno less\b|\bnot\b(?= \w+ than)"
-    r"|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality"
+    rf"{NO_DENIAL.pattern}|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality"
     r"|side effects?|toxicity)\w*"
     r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*",
     re.IGNORECASE,

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from activities.text.negation import ABSENCE, DENYING_WORD, NEGATORS, NO_DENIAL
+
 _UNITS = {
     **dict.fromkeys(("mg", "milligram", "milligrams"), "mg"),
     **dict.fromkeys(("g", "gram", "grams"), "g"),
@@ -165,19 +167,13 @@ def _pole(text: str, pair: tuple[re.Pattern[str], re.Pattern[str]]) -> int:
     return bool(up.search(text)) - bool(down.search(text))
 
 
-_HARMLESS = re.compile(r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less than\b", re.IGNORECASE)
-_NEGATION = re.compile(
-    r"\b(?:not|no|cannot|never|neither|nor|none|nothing)\b|n't\b|\bfail(?:s|ed|ing|ure)? to\b", re.IGNORECASE
-)
 _NEGATIVE = re.compile(
-    r"\bwithout\b|\black\w*|\babsen\w*|\bunable\b|\bunlikely\b|\bunchanged\b|\bunaffected\b|\bunrelated\b|"
-    r"\bineffective\w*|\binsufficient\w*|\binconclusive\b|\bunclear\b|\buncertain\w*|\bunknown\b|\bunproven\b|"
-    r"\bsimilar\w*|\bcomparable\b|\bequal\w*|\bequivalent\b|\bindependent\w*|\bfew\b|\blittle\b|\brare\w*|"
-    r"\bhardly\b|\bscarce\w*|\bnon-?(?!steroid)\w+|\bfailed\b|\bfailure of\b|\bnull\b|\binsignifican\w*|"
-    r"\birrelevant\b|\buncommon\b|\bruled out\b|\bfutil\w*|\bnegative\w*",
+    rf"{ABSENCE}|{DENYING_WORD}|\binconclusive\b|\bunclear\b|\buncertain\w*|\bunknown\b|\bunproven\b|"
+    r"\bsimilar\w*|\bcomparable\b|\bequal\w*|\bequivalent\b|\bindependent\w*|\bfew\b|\brare\b|\bscarce\b|"
+    r"\bnon-?(?!steroid)\w+|\bnull\b|\buncommon\b|\bnegative\w*",
     re.IGNORECASE,
 )
-"""Words that deny without a `not`; they bear out a claim that denies."""
+"""Words that deny without a `not`; they support a claim that denies."""
 _HEDGED = re.compile(
     r"\bsafe\w*|\btolerated\b|\bprevent\w*|\bavoid\w*|\brather than\b|\bonly\b|\blimited\b|\bfree of\b|"
     r"\bremain(?:s|ed)? to be\b|\bexclud\w*|\bstopped\b|\bterminated\b|\bcontradict\w*|\bdisprov\w*|"
@@ -196,10 +192,10 @@ def turned_round(claim: str, quote: str) -> str:
     for pair in _DIRECTIONS:
         if _pole(claim, pair) * _pole(quote, pair) == -1:
             return "its quote points the other way"
-    claim, quote = _HARMLESS.sub(" ", claim), _HARMLESS.sub(" ", quote)
-    if _NEGATION.search(claim):
+    claim, quote = NO_DENIAL.sub(" ", claim), NO_DENIAL.sub(" ", quote)
+    if NEGATORS.search(claim):
         agrees = (
-            _NEGATION.search(quote)
+            NEGATORS.search(quote)
             or _NOT_SIGNIFICANT.search(quote)
             or _found(_NEGATIVE, quote) - _found(_NEGATIVE, claim)
         )
@@ -207,7 +203,7 @@ def turned_round(claim: str, quote: str) -> str:
     own = (_found(_NEGATIVE, claim) | _found(_HEDGED, claim)) - {
         word.lower() for word in _WORD.findall(quote)
     }
-    if not own and _NEGATION.search(_nearest_clause(claim, quote)):
+    if not own and NEGATORS.search(_nearest_clause(claim, quote)):
         return "it affirms what its quote denies"
     return ""
 
@@ -222,6 +218,6 @@ def _nearest_clause(claim: str, quote: str) -> str:
 
     def nearness(clause: str) -> tuple[int, bool]:
         shared = wanted & {word.lower() for word in _CONTENT.findall(clause)}
-        return len(shared), not _NEGATION.search(clause)
+        return len(shared), not NEGATORS.search(clause)
 
     return max(_CLAUSES.split(quote), key=nearness)

@@ -1,0 +1,136 @@
+"""How the real client fails, against scripted servers: busy, refused, unreachable, cancelled; the key."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from activities.errors import ModelBusy, ModelDown, ModelRefused
+from activities.evidence_store import EvidenceStore
+from activities.models.client import OpenAIModel
+from activities.settings import Settings
+from activities.types import ModelChoice
+from tests.activities.models.conftest import GOOD, KEY, Asker
+from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, fails, says, whole
+from tests.replay import Reply, recorded
+
+
+async def test_the_client_itself_never_retries(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(fails(500, "oops"))
+    with pytest.raises(ModelDown):
+        await ask()
+    assert len(server.bodies) == 1
+
+
+async def test_a_busy_server_says_when(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(fails(429, "slow down", retry_after="12"))
+    with pytest.raises(ModelBusy) as raised:
+        await ask()
+    assert raised.value.retry_after == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "category"),
+    [
+        ("error_401_invalid_api_key.json", 401, "auth"),
+        ("error_404_model_not_found.json", 404, "model_not_found"),
+        ("error_400_context_length_exceeded.json", 400, "context_length"),
+    ],
+)
+async def test_permanent_failures_over_the_wire(
+    ask: Asker, server: FakeOpenAI, name: str, status: int, category: str
+) -> None:
+    server.script(recorded(f"openai/{name}", status))
+    with pytest.raises(ModelRefused) as raised:
+        await ask()
+    assert raised.value.category == category
+    assert len(server.bodies) == 1
+
+
+async def test_a_server_that_is_not_there_is_down(store: EvidenceStore, settings: Settings) -> None:
+    model = OpenAIModel(settings.model_copy(update={"openai_base_url": "http://127.0.0.1:1/v1"}), store)
+    with pytest.raises(ModelDown, match="is the server running"):
+        await Asker(model, ModelChoice(backend="openai", model="m"))()
+    await model.aclose()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(200, "<html>Log in to the hotel's network</html>", {"content-type": "text/html"}),
+        Reply(200, b"data: not json\n\n", SSE),
+        Reply(200, '{"object": "list", "data": []}', JSON),
+        Reply(200, b"", SSE),
+        Reply(hang_up=True),
+        Reply(200, headers=SSE, chunks=(b'data: {"choices": [{"del',)),
+    ],
+)
+async def test_what_is_no_answer_is_an_outage_not_an_answer(
+    ask: Asker, server: FakeOpenAI, reply: Reply
+) -> None:
+    server.script(reply)
+    with pytest.raises(ModelDown):
+        await ask()
+
+
+async def test_a_server_that_does_not_stream_answers_whole(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(whole(GOOD, usage=(100, 20)))
+    verdict, done = await ask()
+    assert (verdict.score, done.usage.tokens) == (7, 120)
+
+
+async def test_cancelling_stops_the_call(ask: Asker, server: FakeOpenAI) -> None:
+    endless = Endless()
+    server.script(endless)
+    task = asyncio.create_task(ask())
+    await asyncio.to_thread(endless.started.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(endless.left.wait, 10), "the server is still writing"
+
+
+# secrets
+
+
+async def test_the_key_goes_to_the_configured_address_only(
+    settings: Settings, store: EvidenceStore, server: FakeOpenAI
+) -> None:
+    server.script(says(GOOD))
+    model = OpenAIModel(settings, store)
+    await Asker(model, ModelChoice(backend="openai", model="m"))()
+    assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+    with FakeOpenAI() as stranger:
+        stranger.script(says(GOOD))
+        await Asker(model, ModelChoice(backend="openai", model="m", base_url=stranger.base_url))()
+        assert KEY not in str(stranger.asked[-1].headers)
+    await model.aclose()
+
+
+async def test_no_key_and_no_server_of_ones_own_is_said_before_asking(
+    store: EvidenceStore,
+) -> None:
+    model = OpenAIModel(Settings(openai_api_key=None, openai_base_url=None), store)
+    with pytest.raises(ModelRefused, match="OPENAI_API_KEY") as raised:
+        await Asker(model, ModelChoice(backend="openai", model="gpt-4o"))()
+    assert raised.value.category == "auth"
+    await model.aclose()
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+async def test_an_error_that_repeats_the_key_does_not_reach_the_user(
+    ask: Asker, server: FakeOpenAI, status: int
+) -> None:
+    server.script(fails(status, f"the key {KEY} is wrong; Bearer {KEY}"))
+    with pytest.raises((ModelBusy, ModelDown, ModelRefused)) as raised:
+        await ask()
+    assert KEY not in str(raised.value)
+
+
+async def test_nothing_stored_holds_the_key(ask: Asker, server: FakeOpenAI, tmp_path: Path) -> None:
+    server.script(says(GOOD))
+    await ask()
+    stored = [f.read_bytes() for f in sorted(tmp_path.rglob("*")) if f.is_file()]  # noqa: ASYNC240
+    assert stored
+    assert all(KEY.encode() not in content for content in stored)
+    assert server.count(PATH) == 1
