@@ -78,7 +78,6 @@ async def test_the_declared_source_of_the_documents_answers(names: dict[str, Any
         found = await search(built, Query(text="compound", limit=5))
     assert [record.source for record in found.records] == ["notes"]
     assert found.records[0].text in names["NOTES"].values()
-    assert "project" in built.schema["properties"]
 
 
 async def test_the_source_class_of_the_documents_reads_all_pages_and_names_a_failure(

@@ -11,7 +11,7 @@ from activities.types import Claim, Evidence
 from activities.verification.quote_check import normalise
 
 FEW_ITEMS = 3
-"""With no more relevant items than this, each gives more sentences, and results count as well as conclusions."""
+"""With no more relevant items than this, each gives more sentences, and results count as conclusions do."""
 MOST_A_DOCUMENT = 2
 MOST_OF_FEW = 4
 """Sentences of one document at most, and the same where few items are relevant."""

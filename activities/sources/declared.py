@@ -5,9 +5,9 @@
         return [found(title="...", text="...", url="https://...")]
 
 The function must accept `query`; it may accept `limit`, `year_from`, `year_to`, `publication_types`,
-`filters`, `http` (the shared `Http`) and `settings`. Every other parameter is an option, whose value comes from
-the search's `filters.options` and is validated by its annotation. Register the function as an entry point of
-the group `determinator.sources`, under its name.
+`filters`, `http` (the shared `Http`) and `settings`. Every other parameter is an option, whose value comes
+from the search's `filters.options` and is validated by its annotation. Register the function as an entry
+point of the group `determinator.sources`, under its name.
 """
 
 import inspect
@@ -61,7 +61,7 @@ class DeclaredSource:
         self.info = info
         self._function = function
         self._parameters = _parameters(function)
-        self._call = validate_call(function, config=ConfigDict(arbitrary_types_allowed=True))
+        self._call = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
         self._bound = bound
 
     def __call__(self, settings: Settings, http: Http) -> "DeclaredSource":
@@ -84,15 +84,16 @@ class DeclaredSource:
             **self._bound,
         }
         try:
-            call = self._call(**{key: offered[key] for key in self._parameters if key in offered})
+            arguments = {key: offered[key] for key in self._parameters if key in offered}
+            records = list(await self._call(**arguments))
+        except DeterminatorError:
+            raise
         except ValidationError as error:
+            if error.title != self._function.__name__:  # of something the function itself validates
+                raise Malformed(f"{name} failed: {error}") from error
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"])
             raise Refused(f"{name}: option {where}: {problem['msg']}") from error
-        try:
-            records = list(await call)
-        except DeterminatorError:
-            raise
         except httpx.HTTPStatusError as error:
             raise failure(error.response, name) from error
         except (httpx.HTTPError, OSError) as error:

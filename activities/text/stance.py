@@ -1,6 +1,5 @@
 """Whether two sentences say the same, or the opposite of each other, by their words."""
 
-import re
 from collections.abc import Sequence
 
 from rapidfuzz import fuzz
