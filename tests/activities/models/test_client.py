@@ -8,7 +8,7 @@ from activities.errors import ModelRefused, ModelUnusable
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
-from activities.types import Allowance
+from activities.types import Allowance, ModelChoice
 from tests.activities.models.conftest import GOOD, Asker, Verdict
 from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
 from tests.replay import Reply, recorded
