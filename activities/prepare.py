@@ -16,7 +16,7 @@ from activities.sources.base import Source
 from activities.sources.reachability import unreachable
 from activities.sources.registry import options, why_closed
 from activities.steps import Prepared, PrepareInput
-from activities.types import ModelChoice, SourceOption
+from activities.types import ModelChoice, Profile, SourceOption
 
 
 class PrepareError(DeterminatorError):
@@ -86,9 +86,11 @@ class PrepareActivities:
             if chosen.backend == "openai" and not chosen.model:
                 raise PrepareError(f"the model of {role} has no name; set it with --model NAME")
         fallbacks = step.fallbacks or settings.fallback_choices()
+        known = self._profiles(folder)
         return Prepared(
             profile=profile,
-            profiles=self._described(folder),
+            profiles={name: one.description for name, one in known.items()},
+            preferences={name: one.sources for name, one in known.items()},
             sources=choose_sources(options(settings, self._sources), step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
@@ -116,15 +118,16 @@ class PrepareActivities:
         pubmed = self._sources.get("pubmed")
         return None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue
 
-    def _described(self, folder: Path | None) -> dict[str, str]:
-        described = {}
+    def _profiles(self, folder: Path | None) -> dict[str, Profile]:
+        """Every profile that can be read."""
+        found = {}
         for name in profile_names(folder):
             try:
-                described[name] = load_profile(name, folder=folder).description
+                found[name] = load_profile(name, folder=folder)
             except DeterminatorError as error:
                 # a broken profile that was not asked for must not stop the run
                 activity.logger.warning("a profile cannot be read: %s", error)
-        return described
+        return found
 
 
 def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:

@@ -5,6 +5,7 @@ A document's body goes to the evidence store before the activity returns, so a r
 
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -18,7 +19,7 @@ from activities.permits import NotPermitted, Permits
 from activities.retractions.marks import read_marks
 from activities.settings import SourceSettings
 from activities.sources.base import Source
-from activities.sources.http.client import forgotten_when_malformed, no_older_than
+from activities.sources.http.client import forgotten_when_malformed, no_older_than, source_clock
 from activities.steps import Hits, SearchTask
 from activities.types import Evidence, Filters, Query
 
@@ -61,7 +62,7 @@ class SearchActivities:
                     return await self.exchange(task)
                 except DeterminatorError as error:
                     log.warning("search_failed", run_id=task.run_id, source=name, error=str(error))
-                    if isinstance(error, TooSlow) and activity.info().attempt >= SLOW_ATTEMPTS:
+                    if _out_of_time(task, error):
                         error.retryable = False
                     raise to_application_error(error) from error
 
@@ -80,8 +81,9 @@ class SearchActivities:
             options["library"] = task.library
         query = query.model_copy(update={"filters": query.filters.model_copy(update={"options": options})})
         started = time.monotonic()
-        async with forgotten_when_malformed(), no_older_than(task.max_age):
-            answer = await source.exchange(query, task.cursor)
+        with source_clock(task.seconds) as clock:
+            async with forgotten_when_malformed(), no_older_than(task.max_age):
+                answer = await source.exchange(query, task.cursor)
         works = [work for record in answer.records if (work := read_marks(record)) is not None]
         fitting = [record for record in works if in_years(record, query.filters)]
         kept = [await self._store.put(_public(record)) for record in fitting[: query.limit]]
@@ -95,6 +97,7 @@ class SearchActivities:
             detail="; ".join(filter(None, (answer.detail, _left_out(len(answer.records) - len(works))))),
             attempts=activity.info().attempt,
             seconds=round(time.monotonic() - started, 3),
+            waited=round(clock.waited, 3),
             cursor=dict(answer.cursor) if answer.cursor is not None else None,
         )
 
@@ -107,6 +110,19 @@ class SearchActivities:
             self._permits.check("library", task.library or "", run_id, task.library_signature)
         except NotPermitted as error:
             raise Refused(str(error)) from error
+
+
+def _out_of_time(task: SearchTask, error: DeterminatorError) -> bool:
+    """Whether a failed search must not be tried again: its time is used up, or would be before the source
+    allows another attempt. The first wait for a worker does not count."""
+    info = activity.info()
+    if isinstance(error, TooSlow) and info.attempt >= SLOW_ATTEMPTS:
+        return True
+    if task.seconds is None:
+        return False
+    begun = info.started_time if info.attempt == 1 else info.scheduled_time
+    spent = (datetime.now(UTC) - begun).total_seconds()
+    return spent + (error.retry_after or 0.0) >= task.seconds
 
 
 def _public(record: Evidence) -> Evidence:

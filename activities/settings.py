@@ -119,8 +119,8 @@ class Settings(BaseSettings):
 
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     """What is set for single sources, by their name."""
-    search_timeout: Seconds = 30.0
-    """Seconds after which one request to a source is given up."""
+    search_timeout: Annotated[Seconds, Field(gt=0)] = 30.0
+    """Seconds that one search may wait for answers of its source, all its requests together."""
 
     mode: Literal["auto"] | Mode = "auto"
     profile: str = "auto"

@@ -8,6 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from activities.iterations import IterationRecord, Recommendation
 from activities.types import (
     Allowance,
     Candidate,
@@ -121,6 +122,8 @@ class Prepared(Frozen):
     """By model name; None where no price is known."""
     profiles: dict[str, str] = Field(default_factory=dict)
     """Every profile that may be chosen, with its description."""
+    preferences: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Profile -> the sources it prefers, best first."""
     own_library: bool = False
     """Whether the library holds the user's own documents and not the bundled sample."""
     pubmed_queue: str | None = None
@@ -138,6 +141,13 @@ class ParseQueryInput(StepContext):
     modes: dict[str, str] = Field(default_factory=dict)
     """Mode -> what it is good for, to choose from; empty stands for `iterative` and `deep`."""
     sources: tuple[SourceOption, ...] = ()
+    """To choose from; empty when they are chosen already."""
+    preferences: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Profile -> the sources it prefers, best first."""
+
+    def preferred(self, profile: str) -> tuple[str, ...]:
+        """The sources that a profile prefers."""
+        return self.preferences.get(profile, self.profile.sources if profile == self.profile.name else ())
 
 
 class ParsedQuery(Frozen):
@@ -146,7 +156,7 @@ class ParsedQuery(Frozen):
     research_mode: Mode = "iterative"
     profile: str = "general"
     sources: tuple[str, ...] = ()
-    """Names of enabled sources that fit; empty leaves the choice to the profile."""
+    """Names of enabled sources that fit, the best first; empty leaves the choice to the profile."""
     key_entities: tuple[str, ...] = ()
     research_questions: tuple[str, ...] = ()
     rationale: str = ""
@@ -162,6 +172,8 @@ class ObserveInput(StepContext):
     iteration: int
     evidence: tuple[EvidenceRef, ...] = ()
     last_judgement: str = ""
+    earlier: tuple[IterationRecord, ...] = ()
+    """The latest iterations before this one."""
 
 
 class Observation(Frozen):
@@ -178,11 +190,17 @@ class GapsInput(StepContext):
     tried: tuple[SearchRecord, ...] = ()
     research_questions: tuple[str, ...] = ()
     max_gaps: int = 3
+    earlier: tuple[IterationRecord, ...] = ()
+    """The latest iterations before this one."""
 
 
 class KnowledgeGapOutput(Frozen):
     research_complete: bool = False
     outstanding_gaps: tuple[str, ...] = ()
+
+
+TEST_GAP = "What would support or refute a hypothesis: "
+"""How the gap of a search begins that tests a hypothesis; the suggested search stands after it."""
 
 
 class SelectInput(StepContext):
@@ -194,6 +212,8 @@ class SelectInput(StepContext):
     key_entities: tuple[str, ...] = ()
     recommended: tuple[str, ...] = ()
     """Searches the judge or the reflector recommended."""
+    tests: tuple[str, ...] = ()
+    """Searches that would support or refute a hypothesis; they are made first."""
     per_gap: int = 3
 
 
@@ -216,11 +236,25 @@ class JudgeInput(StepContext):
     max_shown: int = 30
 
 
+CODE_SHARE = 0.7
+"""Of a profile's threshold for code that judges alone. A model states 0.8 and more freely; code's confidence
+estimates how often such an answer is right, which 0.8 would be reached by few answers of any kind."""
+
+
 class JudgeAssessment(Frozen):
-    """Scores only: whether they suffice is decided by code (`workflows.rules.stopping`)."""
+    """Scores and advice: whether they suffice is decided by code (`workflows.rules.stopping`)."""
 
     scores: dict[str, int] = Field(default_factory=dict)
     """Criterion -> 0 to 10."""
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    """Criterion -> why it has its score, in one sentence."""
+    sufficient: bool | None = None
+    """The judge's own opinion whether the evidence suffices; None where it gave none. It stops no run."""
+    recommendation: Recommendation = ""
+    candidates_found: tuple[str, ...] = ()
+    """Drugs that the items shown name, the most often named first."""
+    sources_breakdown: dict[str, int] = Field(default_factory=dict)
+    """Source -> how many of the items shown are from it; counted by code."""
     confidence: float = Field(default=0.0, ge=0.0, le=1.0)
     by_code: bool = False
     """Whether code alone judged; its confidence is an estimate of being right, a model's is a claim."""
@@ -444,6 +478,9 @@ class SearchTask(Frozen):
     """The query is narrowed already: what the worker's configuration sets for the source is not added."""
     max_age: float | None = None
     """Seconds that an answer from the cache may be old; None: as old as the cache keeps it."""
+    seconds: float | None = None
+    """How long the search may still wait for answers of its source; waiting for a turn does not count. None:
+    no limit."""
 
 
 class Hits(Frozen):
@@ -459,6 +496,8 @@ class Hits(Frozen):
     detail: str = ""
     attempts: int = 1
     seconds: float = 0.0
+    waited: float = 0.0
+    """Of these, how many the source took to answer."""
     cursor: dict[str, str] | None = None
 
 

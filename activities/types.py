@@ -390,6 +390,9 @@ class Candidate(Frozen):
     looked_up: str = ""
     """Key of what was looked up (`activities.steps.CandidateFindings`) in the evidence store."""
 
+    search_suggestions: tuple[str, ...] = ()
+    """Searches that would test it."""
+
     @property
     def quotes(self) -> tuple[Support, ...]:
         """Everything that it cites."""

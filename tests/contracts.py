@@ -46,8 +46,10 @@ MESSAGES: Mapping[str, type[BaseModel]] = {
     "grant": types.Grant,
     "request_lease": types.LeaseRequest,
     "section_report": types.SectionProgress,
+    "offer_evidence": types.SharedEvidence,
     "query events": types.EventsAfter,
     "query evidence_index": types.ItemsAfter,
+    "query iterations": types.ItemsAfter,
 }
 """What each message carries: a JSON object with these fields."""
 ANSWERS: Mapping[str, type[BaseModel]] = {
@@ -55,6 +57,7 @@ ANSWERS: Mapping[str, type[BaseModel]] = {
     "budget": types.BudgetStatus,
     "plan": types.PlanView,
     "evidence_index": types.EvidenceIndex,
+    "iterations": types.IterationHistory,
     "report": types.ReportView,
     "graph": GraphView,
     "outcome": types.Outcome,

@@ -200,6 +200,7 @@ def sensible(asked: Asked) -> Reply:
             "profile": "biomedical",
             "key_entities": [],
             "research_questions": [question],
+            "sources": sources[:3],
             "rationale": "One question.",
         },
         "planner": {
@@ -220,8 +221,13 @@ def sensible(asked: Asked) -> Reply:
             ]
         },
         "judge": {
-            "scores": [{"criterion": name, "score": 7 + n % 3} for n, name in enumerate(criteria)],
+            "scores": [
+                {"criterion": name, "score": 7 + n % 3, "reason": f"{len(items)} items bear it out"}
+                for n, name in enumerate(criteria)
+            ],
             "confidence": 0.9,
+            "recommendation": "synthesize",
+            "candidates_found": [],
             "gaps": [],
             "recommended_searches": [],
             "relevant": list(items),

@@ -33,6 +33,7 @@ EventType = Literal[
     "section_started",
     "section_complete",
     "gap",
+    "evidence_shared",
     "budget",
     "paused",
     "resumed",
@@ -75,6 +76,8 @@ class AnalysisComplete(EventData):
     profile: str = ""
     entities: int = 0
     questions: int = 0
+    sources: str = ""
+    """Names of those that are searched, separated by commas."""
 
 
 class Searching(EventData):
@@ -245,6 +248,7 @@ DATA: Mapping[EventType, type[EventData]] = {
     "section_started": SectionStarted,
     "section_complete": SectionComplete,
     "gap": Gap,
+    "evidence_shared": Items,
     "budget": BudgetChanged,
     "paused": NoData,
     "resumed": NoData,

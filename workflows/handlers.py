@@ -37,16 +37,19 @@ with workflow.unsafe.imports_passed_through():
         ExtendBudget,
         Grant,
         ItemsAfter,
+        IterationHistory,
         LeaseRequest,
         Limits,
         PlanView,
         Progress,
         ReportView,
         SectionProgress,
+        SharedEvidence,
         Steer,
     )
 
 from workflows.gates import APPROVED
+from workflows.iterations import iterations_of
 from workflows.rules.payload_limits import ROOM, rows, within
 from workflows.run import Run
 from workflows.sections.coordinator import SectionCoordinator
@@ -147,10 +150,16 @@ class ResearchHandlers:
             await self.sections.accept_lease_request(request)
 
     @workflow.signal
-    def section_report(self, *args: object) -> None:
+    async def section_report(self, *args: object) -> None:
         progress = self._read_signal("section_report", SectionProgress, args)
         if progress is not None and self.sections is not None:
-            self.sections.accept_report(progress)
+            await self.sections.accept_report(progress)
+
+    @workflow.signal
+    def offer_evidence(self, *args: object) -> None:
+        offer = self._read_signal("offer_evidence", SharedEvidence, args)
+        if offer is not None and self.research.state.job is not None:
+            self.research.parent.accept_offer(offer)
 
     def _read_signal(self, signal: str, model: type[M], args: tuple[object, ...]) -> M | None:
         """A signal's payload; None, with an event, when it cannot be read."""
@@ -360,6 +369,15 @@ class ResearchHandlers:
         items = self.research.state.evidence
         return EvidenceIndex(
             items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
+        )
+
+    @workflow.query
+    def iterations(self, after: ItemsAfter | None = None) -> IterationHistory:
+        """What each iteration was missing, searched, found and thought, those of sections included. As many
+        as fit; query again after the number that was returned."""
+        records = iterations_of(self.research.state)
+        return IterationHistory(
+            items=within(records[max(after.after, 0) if after else 0 :], ROOM), total=len(records)
         )
 
     @workflow.query

@@ -52,5 +52,6 @@ class IterativeResearch(ResearchHandlers):
                 await steps.search()
             case "judge":
                 await steps.judge()
+                await self.research.candidates.guide_searches()
             case "write":
                 return

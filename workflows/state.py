@@ -26,6 +26,7 @@ from activities.types import (
 )
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
+from workflows.memory import LoopMemory
 from workflows.rules.attempts import Attempt
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import LoopState
@@ -105,6 +106,8 @@ class RunState(BaseModel):
     parsed: ParsedQuery | None = None
     chosen_because: str = ""
     loop: LoopState = Field(default_factory=LoopState)
+    memory: LoopMemory = Field(default_factory=LoopMemory)
+    """Each iteration: what was missing, searched, found and thought."""
     evidence: list[EvidenceRef] = Field(default_factory=list)
     relevant: list[str] = Field(default_factory=list)
     """Ids of items the judge found helpful, best first."""
@@ -144,6 +147,17 @@ class RunState(BaseModel):
     unusable: list[ModelChoice] = Field(default_factory=list)
     """Models that failed for good (authentication, unknown name): they are not called again."""
     stop_reason: StopReason | None = None
+
+    offered: list[EvidenceRef] = Field(default_factory=list)
+    """Of a section: what other sections found and it has not taken over yet."""
+    taken_over: list[str] = Field(default_factory=list)
+    """Of a section: ids of items that other sections found."""
+    shared: list[str] = Field(default_factory=list)
+    """Of a section: ids of its own items that its parent knows."""
+    pool: dict[str, list[EvidenceRef]] = Field(default_factory=dict)
+    """Section -> what it has found, to be offered to the others."""
+    offers: dict[str, list[str]] = Field(default_factory=dict)
+    """Section -> ids of what it has been offered."""
 
     job: SectionJob | None = None
     """Set for a section of a deep run."""

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from activities.iterations import IterationRecord
 from activities.report.schema import Report
 from activities.steps import SectionDraft
 from activities.types import (
@@ -83,6 +84,9 @@ class ResearchRequest(Frozen):
     """Limits that nobody set: in mode auto, the chosen mode's own defaults replace them."""
     filters: Filters = Filters()
     """What every search is narrowed by, as far as its source can be."""
+    search_seconds: float | None = Field(default=30.0, gt=0)
+    """How long one search may wait for answers of its source, all its pages together; what it has found by
+    then is kept. None: no limit."""
     judge_threshold: float | None = Field(default=None, ge=0, le=1)
     """Confidence from which the evidence may suffice. None: the profile's."""
     approve: tuple[Gate, ...] = ()
@@ -159,6 +163,10 @@ class SectionProgress(Frozen):
     note: str = ""
     events: tuple[AgentEvent, ...] = ()
     """What happened in the section since its last report, for the log of the whole run."""
+    history: tuple[IterationRecord, ...] = ()
+    """The iterations that have ended since its last report."""
+    found: tuple[EvidenceRef, ...] = ()
+    """What its judge found relevant since its last report, to be offered to the other sections."""
 
 
 class Progress(Frozen):
@@ -216,6 +224,8 @@ class SectionFindings(Frozen):
     """Best first; only items worth showing a writer."""
     works: tuple[str, ...] = ()
     """Evidence ids of everything found: several sections may find one work."""
+    relevant: tuple[str, ...] = ()
+    """Ids of those among `evidence` that the section found itself and its judge found relevant."""
     screened: int = 0
     identified: int = 0
     searches: tuple[SearchRecord, ...] = ()
@@ -228,6 +238,8 @@ class SectionFindings(Frozen):
     draft: SectionDraft | None = None
     events: tuple[AgentEvent, ...] = ()
     """What happened since the last report of the section."""
+    history: tuple[IterationRecord, ...] = ()
+    """The iterations that have ended since its last report."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     notes: tuple[Statement | str, ...] = ()
@@ -332,6 +344,13 @@ class EvidenceIndex(Frozen):
     total: int = 0
 
 
+class IterationHistory(Frozen):
+    """Query `iterations`: as many records as fit into an answer, and how many there are in all."""
+
+    items: tuple[IterationRecord, ...] = ()
+    total: int = 0
+
+
 class PlanView(Frozen):
     """Query `plan`."""
 
@@ -363,6 +382,13 @@ class LeaseRequest(Frozen):
     """What its next call needs."""
     cost_microusd: int = 0
     least_cost_microusd: int = 0
+
+
+class SharedEvidence(Frozen):
+    """Signal `offer_evidence` to a section: works that other sections found."""
+
+    items: tuple[EvidenceRef, ...] = ()
+    """References only, the best first."""
 
 
 class Grant(Frozen):

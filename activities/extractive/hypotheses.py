@@ -15,7 +15,7 @@ from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
 from activities.text.ranking import Needle, calls, rank, relevant
 from activities.text.sentences import Sentence
-from activities.text.tokens import fold, is_function, terms
+from activities.text.tokens import fold, is_function, phrases, terms
 from activities.text.uses import diseases, drugs_in_use, without_other_diseases
 from activities.text.vocabulary import vocabulary
 from activities.types import Evidence, Support
@@ -118,7 +118,7 @@ def _hypothesis(
         confidence=round(confidence, 2),
         supporting_evidence=_supports(pro, 3),
         contradicting_evidence=_supports(against, 2),
-        search_suggestions=(f"{name} mechanism of action", f"{name} clinical trial"),
+        search_suggestions=_tests(name, question, disputed=bool(against)),
         current_indications=_indications(label),
         regulatory_status=(of_application(approval.facts) if approval else None)
         or ("labelled" if label else ""),
@@ -152,6 +152,14 @@ def _records(
 def _line(record: Evidence | None, start: str) -> str:
     lines = record.text.split("\n") if record else []
     return next((line for line in lines if line.startswith(start)), "")
+
+
+def _tests(name: str, question: str, *, disputed: bool) -> tuple[str, ...]:
+    """Searches that would test a hypothesis; what could refute it first, unless that was found already."""
+    names = [phrase for phrase in phrases(question) if drug(phrase) != name and fold(phrase) != fold(name)]
+    about = " ".join([name, *names[:1]])
+    confirming = (f"{about} clinical trial", f"{name} mechanism of action")
+    return confirming if disputed else (f"{about} no benefit", *confirming)
 
 
 def _supports(told: Sequence[tuple[float, Sentence, Evidence]], count: int) -> tuple[Support, ...]:

@@ -1,18 +1,21 @@
 """Grading the evidence: scores by the profile's criteria and a confidence that is meant as said."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from activities.extractive.hypotheses import has_mechanism
 from activities.extractive.queries import MORE, keywords, widen
 from activities.extractive.query import split_clauses, topic_of
-from activities.steps import JudgeAssessment, JudgeInput
+from activities.steps import CODE_SHARE, JudgeAssessment, JudgeInput
 from activities.text.drugs import drugs_in
 from activities.text.evidence_strength import CLINICAL, direction, weight
 from activities.text.facets import facet_of
 from activities.text.ranking import Item, Needle, answered, rank, relevant
 from activities.types import Criterion, Evidence, Statement
 
+MOST_CANDIDATES = 8
+"""Drugs that a judgement names."""
 _BASE, _QUALITY, _SEVERAL = 0.7, 0.2, 0.1
 """What is left of directness for a work of no weight, what its kind adds, and what independent works add."""
 _DISPUTED = 0.3
@@ -35,16 +38,23 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     confidence = confidence_of(helpful, share)
     if len(Needle(step.question).strong) < 2:
         confidence = min(confidence, ONE_NAME)
-    scores = {c.name: score_criterion(c, helpful, confidence) for c in step.profile.criteria}
+    graded = {c.name: grade_criterion(c, helpful, confidence) for c in step.profile.criteria}
+    scores = {name: score for name, (score, _) in graded.items()}
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
     gaps = [*open_ones, *(gap_of(c, step.question) for c in short)]
     if confidence < step.profile.confidence_threshold and not gaps:
         gaps = [f"{MORE}{topic_of(step.question)}"]
     recommended = [q for gap in open_ones for q in (keywords(gap), *widen(gap, gap)) if q]
+    enough = not short and confidence >= step.profile.confidence_threshold * CODE_SHARE
     return JudgeAssessment(
         scores=scores,
+        score_reasons={name: reason for name, (_, reason) in graded.items()},
         confidence=confidence,
         by_code=True,
+        sufficient=enough,
+        recommendation="synthesize" if enough else "continue",
+        candidates_found=named_drugs(bodies),
+        sources_breakdown=dict(Counter(i.document.source for i in shown).most_common()),
         confidence_reasons=reasons(helpful, share),
         gaps=tuple(dict.fromkeys(gaps))[:3],
         recommended_searches=tuple(dict.fromkeys(recommended))[:3],
@@ -109,30 +119,43 @@ def disagreement(items: Sequence[Item]) -> float:
     return 2 * min(yes, no) / (yes + no) if yes + no else 0.0
 
 
-def score_criterion(criterion: Criterion, items: Sequence[Item], confidence: float) -> int:
-    """0 to 10 by what the criterion's name asks for; an unknown one follows the coverage of the question."""
+def named_drugs(documents: Sequence[Evidence]) -> tuple[str, ...]:
+    """Drugs that the works name, those of most works first."""
+    works = Counter(name for document in documents for name in drugs_in(document))
+    return tuple(name for name, _ in sorted(works.items(), key=lambda p: (-p[1], p[0])))[:MOST_CANDIDATES]
+
+
+def grade_criterion(criterion: Criterion, items: Sequence[Item], confidence: float) -> tuple[int, str]:
+    """0 to 10 by what the criterion's name asks for, and what was counted; an unknown one follows the
+    coverage of the question."""
     if not items:
-        return 0
+        return 0, "no item helps with the question"
     name = f"{criterion.name} {criterion.description}" if len(criterion.name) < 4 else criterion.name
     documents = [i.document for i in items]
     if re.search(r"mechan|pathway|target", name, re.IGNORECASE):
         holders = sum(any(has_mechanism(r.sentence.text) for r in i.ranked[:12]) for i in items)
-        return _scaled(holders, 4)
+        return _scaled(holders, 4), f"{holders} works explain a mechanism; 4 are wanted"
     if re.search(r"candidat|drug|compound", name, re.IGNORECASE):
         named = {d for document in documents for d in drugs_in(document)}
-        return _scaled(len(named), 5)
+        return _scaled(len(named), 5), f"{len(named)} drugs are named; 5 are wanted"
     if re.search(r"clinic|trial|human|patient", name, re.IGNORECASE):
-        return _scaled(sum(weight(d) for d in documents if d.evidence_type in CLINICAL), 3)
+        clinical = [d for d in documents if d.evidence_type in CLINICAL]
+        reason = f"{len(clinical)} works are on people, counted by the strength of their kind"
+        return _scaled(sum(weight(d) for d in clinical), 3), reason
     if re.search(r"source|divers|independ", name, re.IGNORECASE):
         kinds = len({d.evidence_type for d in documents})
         origins = len({d.source for d in documents})
-        return _scaled(len(documents) + kinds + origins - 2, 10)
+        reason = f"{len(documents)} works of {kinds} kinds from {origins} sources"
+        return _scaled(len(documents) + kinds + origins - 2, 10), reason
     if re.search(r"quality|rigou?r|strength|credib|reliab", name, re.IGNORECASE):
         best = sorted((weight(d) for d in documents), reverse=True)[:5]
-        return _scaled(sum(best) / len(best), 1.0)
+        return _scaled(sum(best) / len(best), 1.0), f"the strength of the best {len(best)} works on average"
     if re.search(r"agree|consisten|consensus|contradict", name, re.IGNORECASE):
-        return round(10 * (1 - disagreement(items)))
-    return min(10, round(10 * max(confidence, max(i.relevance for i in items) * 0.9)))
+        split = disagreement(items)
+        return round(10 * (1 - split)), f"{round(100 * split)} percent of disagreement between the works"
+    nearest = max(i.relevance for i in items)
+    reason = f"the nearest work has {round(100 * nearest)} percent of what the question asks about"
+    return min(10, round(10 * max(confidence, nearest * 0.9))), reason
 
 
 def _scaled(value: float, full: float) -> int:

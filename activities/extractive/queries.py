@@ -1,9 +1,10 @@
 """From a gap to searches: keyword queries for indexes, the question itself for the library and the web."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
+from activities.steps import TEST_GAP, AgentSelectionPlan, AgentTask, SelectInput
 from activities.text.tokens import fold, looks_special, phrases, terms, weak_stems
 from activities.types import ANSWERED, SourceInfo
 
@@ -24,14 +25,14 @@ _LABELS = re.compile(
 
 
 def select_tools(step: SelectInput) -> AgentSelectionPlan:
-    """At most `per_gap` searches a gap, none that was answered before.
+    """At most `per_gap` searches a gap, none that was answered before; the tests of hypotheses come first.
 
     A search that failed by an outage is repeated as it was sent: an outage is no reason for another query.
     Narrow queries come first; wider ones follow where the narrow were answered.
     """
     sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
-    done = _answered(step)
-    tasks: list[AgentTask] = []
+    tasks: list[AgentTask] = list(hypothesis_tests(step))
+    done = _answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     for gap in step.gaps:
         room = step.per_gap
         for source, query in _proposals(gap, step, sources):
@@ -43,6 +44,26 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
                 tasks.append(AgentTask(gap=gap, agent=source, query=query))
                 room -= 1
     return AgentSelectionPlan(tasks=tuple(tasks))
+
+
+def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
+    """One search for each test of a hypothesis, at the source that fits it best; sources take turns where
+    several fit alike. None that was answered before."""
+    sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
+    done, used, tasks = _answered(step), Counter[str](), list[AgentTask]()
+    for test in step.tests if sources else ():
+
+        def place(source: SourceInfo, test: str = test) -> tuple[int, int]:
+            fit, order, _ = _preference(source, test, step)
+            return used[source.name] + fit, order
+
+        source = min(sources, key=place)
+        query = keywords(test, step.key_entities) or test if wants_keywords(source) else test
+        used[source.name] += 1
+        if (source.name, fold(query)) not in done:
+            done.add((source.name, fold(query)))
+            tasks.append(AgentTask(gap=f"{TEST_GAP}{test}", agent=source.name, query=query))
+    return tuple(tasks)
 
 
 def _answered(step: SelectInput) -> set[tuple[str, str]]:
@@ -75,15 +96,14 @@ def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> It
 
 
 def _preference(info: SourceInfo, gap: str, step: SelectInput) -> tuple[int, int, str]:
-    """Sources less used for this gap first; among them those whose field the gap names, then the profile's
-    order, then local documents."""
+    """Sources less used for this gap first; among them those whose field the gap names, then the order in
+    which they were chosen for the question."""
     fits = (_TRIALS.search(gap) and info.name == "clinicaltrials") or (
         _LABELS.search(gap) and "regulatory" in info.domains
     )
     used = sum(r.source == info.name and r.gap == gap for r in step.tried)
-    order = step.profile.sources
-    place = order.index(info.name) if info.name in order else len(order) + ("local" not in info.domains)
-    return used - bool(fits), place, info.name
+    order = [option.info.name for option in step.sources]
+    return used - bool(fits), order.index(info.name), info.name
 
 
 def _ladder(info: SourceInfo, gap: str, step: SelectInput, recommended: Sequence[str]) -> Iterator[str]:

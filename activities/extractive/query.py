@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import nupunkt
 
+from activities.extractive.sources import choose_sources
 from activities.steps import ParsedQuery, ParseQueryInput
 from activities.text.drugs import names_a_treatment
 from activities.text.tokens import biomedical_cues, fold, phrases, terms, weak_stems
@@ -88,7 +89,7 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
         improved_query=question,
         research_mode=mode,
         profile=profile,
-        sources=(),
+        sources=choose_sources(question, step.sources, step.preferred(profile)),
         key_entities=names,
         research_questions=clauses,
         rationale=f"Mode {mode} because {why_mode}; profile {profile} because {why_profile}.",

@@ -34,7 +34,7 @@ ALLOWANCES: dict[Role, Allowance] = {
 }
 """Of a model of normal size."""
 SMALL: dict[Role, Allowance] = {
-    "judge": Allowance(input_tokens=1_900, output_tokens=500),
+    "judge": Allowance(input_tokens=1_900, output_tokens=600),
     "writer": Allowance(input_tokens=3_700, output_tokens=1_300),
     "long_writer": Allowance(input_tokens=3_700, output_tokens=1_300),
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from activities.roles.prompt import compose, fenced, listed, tried
+from activities.roles.prompt import compose, earlier, fenced, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Texts, limits, lines
 from activities.steps import GapsInput, KnowledgeGapOutput
@@ -22,6 +22,7 @@ def render(step: GapsInput, documents: Sequence[Evidence], room: int) -> Prompt:
         listed("Smaller questions", step.research_questions, limit=6),
         listed("Gaps the judge named", step.judged_gaps, limit=5),
         tried(step.tried, limit=12),
+        earlier(step.earlier),
     ]
     if step.observation:
         given.append(f"What is known so far:\n{fenced('observation', step.observation[:1_200])}")

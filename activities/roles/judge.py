@@ -1,8 +1,10 @@
 """Quality judge: scores the evidence; whether the scores suffice is decided by code elsewhere."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from activities.iterations import Recommendation
 from activities.roles.allowances import size_of
 from activities.roles.prompt import compose
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -17,6 +19,7 @@ from activities.roles.validation import (
     limits,
     line,
     lines,
+    names,
 )
 from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import Evidence
@@ -26,14 +29,22 @@ LEAST_CRITERIA = 3
 """Criteria from which equal scores for all of them are no judgement."""
 
 
+MOST_CANDIDATES = 8
+ADVICE: dict[str, Recommendation] = {"continue": "continue", "synthesize": "synthesize"}
+"""What a judge may recommend: search on, or write."""
+
+
 class ScoreAnswer(Loose):
     criterion: Text = limits(length=60)
     score: Score
+    reason: Text = limits(length=90, default="")
 
 
 class JudgeAnswer(Loose):
     scores: list[ScoreAnswer] = limits(items=8)
     confidence: Share
+    recommendation: Text = limits(length=12, default="")
+    candidates_found: Texts = limits(items=8, length=60, default_factory=list)
     gaps: Texts = limits(items=3, length=200, default_factory=list)
     recommended_searches: Texts = limits(items=3, length=100, default_factory=list)
     relevant: Texts = limits(items=12, default_factory=list)
@@ -53,19 +64,34 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
         at_most=min(step.max_shown, size.items),
         task="Score every criterion by what the evidence says. Answer with JSON.",
     )
-    names = tuple(c.name for c in step.profile.criteria)
-    return replace(prompt, choices={"scores.criterion": names, "relevant": tuple(prompt.shown)})
+    choices = {
+        "scores.criterion": tuple(c.name for c in step.profile.criteria),
+        "relevant": tuple(prompt.shown),
+        "recommendation": tuple(ADVICE),
+    }
+    return replace(prompt, choices=choices)
 
 
 def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[JudgeAssessment]:
-    """Scores of the profile's criteria only, within 0 and 10; one that is missing is 0. Only ids shown."""
+    """Scores of the profile's criteria only, within 0 and 10; one that is missing is 0. Only ids shown, and
+    only drugs that the items shown name. Where items are from is counted, not believed."""
     given = {s.criterion.strip().casefold(): s.score for s in reversed(answer.scores)}
+    why = {s.criterion.strip().casefold(): line(s.reason, 200) for s in reversed(answer.scores)}
+    advice = ADVICE.get(answer.recommendation.strip().casefold(), "")
+    corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
     scores = {c.name: int(clamped(given.get(c.name.casefold(), 0), 0, 10)) for c in step.profile.criteria}
     missing = [c.name for c in step.profile.criteria if c.name.casefold() not in given]
     notes = (f"no score was given for {', '.join(missing)}: counted as 0",) if missing else ()
     assessment = JudgeAssessment(
         scores=scores,
+        score_reasons={
+            c.name: reason for c in step.profile.criteria if (reason := why.get(c.name.casefold(), ""))
+        },
         confidence=clamped(answer.confidence, 0.0, 1.0),
+        sufficient=advice == "synthesize" if advice else None,
+        recommendation=advice,
+        candidates_found=lines((n for n in answer.candidates_found if names(n, corpus)), MOST_CANDIDATES, 80),
+        sources_breakdown=dict(Counter(item.source for item in prompt.shown.values()).most_common()),
         gaps=lines(answer.gaps, MOST_GAPS),
         recommended_searches=lines(answer.recommended_searches, MOST_GAPS, 200),
         relevant=items(answer.relevant, prompt),
@@ -97,6 +123,8 @@ def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment 
         return None
     return JudgeAssessment(
         scores={c.name: 0 for c in step.profile.criteria},
+        sufficient=False,
+        recommendation="continue",
         gaps=(line(step.question, 300),),
         reasoning="No evidence has been found yet.",
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from activities.roles.prompt import compose, fenced
+from activities.roles.prompt import compose, earlier, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, item, limits, line
 from activities.steps import Observation, ObserveInput
@@ -22,7 +22,7 @@ def render(step: ObserveInput, documents: Sequence[Evidence], room: int) -> Prom
         "observer",
         step,
         room=room,
-        given=judged if step.last_judgement else (),
+        given=[*(judged if step.last_judgement else ()), earlier(step.earlier)],
         documents=documents,
         per_item=300,
         at_most=12,

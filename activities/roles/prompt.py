@@ -13,12 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from activities.iterations import IterationRecord
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.role import Prompt, prompt_file
 from activities.steps import Role, StepContext
 from activities.text.evidence_strength import WEIGHT
 from activities.text.ranking import bag, rank
-from activities.types import Evidence, SearchRecord, Statement
+from activities.types import ANSWERED, Evidence, SearchRecord, Statement
 
 KIND = 0.15
 """What the best kind of publication adds to a relevance of 0 to 1."""
@@ -240,9 +241,30 @@ def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
     """The searches already made, the latest ones."""
     return listed(
         "Searches already made",
-        [f"{s.source}: {s.query} -> {s.status}, {s.kept} new" for s in searches[-limit:]],
+        [f"{s.source}: {s.asked or s.query} -> {s.status}, {s.kept} new" for s in searches[-limit:]],
         limit,
     )
+
+
+def earlier(records: Sequence[IterationRecord], each: int = 420) -> str:
+    """What earlier iterations were missing, searched, found and thought, as data; empty before the second."""
+    return listed("Earlier iterations", [_told(record) for record in records], len(records), each)
+
+
+def _told(record: IterationRecord) -> str:
+    """An iteration in one line, the shortest parts first: the end is what is cut."""
+    answered = sum(search.status in ANSWERED for search in record.searches)
+    scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())
+    titles = "; ".join(clip(found.title, 60) for found in record.findings[:2])
+    brought = f"{record.new_items} new items from {answered} answered searches of {len(record.searches)}"
+    parts = (
+        f"iteration {record.iteration}: {brought}",
+        f"scores {scores}; confidence {record.confidence:.2f}" if record.judged else "",
+        f"gaps: {'; '.join(clip(gap, 100) for gap in record.gaps)}" if record.gaps else "",
+        f"on its searches: {clip(record.reflection, 140)}" if record.reflection else "",
+        f"found: {titles}" if titles else "",
+    )
+    return ". ".join(part for part in parts if part)
 
 
 def one_line(text: str) -> str:

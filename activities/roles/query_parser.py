@@ -13,6 +13,10 @@ from activities.types import Evidence, Mode
 MODES: tuple[Mode, ...] = get_args(Mode)
 MOST_ENTITIES = 8
 MOST_QUESTIONS = 5
+LEAST_SOURCES = 3
+"""Sources that are searched where a model chose fewer and more are there."""
+COVERS = 100
+"""Characters of what a source covers in the prompt."""
 
 
 class QueryAnswer(Loose):
@@ -21,6 +25,7 @@ class QueryAnswer(Loose):
     profile: Text = ""
     key_entities: Texts = limits(items=8, length=80, default_factory=list)
     research_questions: Texts = limits(items=5, length=200, default_factory=list)
+    sources: Texts = limits(items=6, length=40, default_factory=list)
     rationale: Text = limits(length=300, default="")
 
 
@@ -32,11 +37,29 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
     elif step.modes:
         modes = "\n".join(f"- {name}: {about}" for name, about in step.modes.items())
         given.append(f"Modes of research:\n{modes}")
+    if sources := names_of(step):
+        covers = {o.info.name: line(o.info.covers, COVERS) for o in step.sources}
+        given.append("Sources:\n" + "\n".join(f"- {name}: {covers[name]}" for name in sources))
     prompt = compose(
         "query_parser", step, room=room, given=given, task="Prepare this question. Answer with JSON."
     )
     known = tuple(step.profiles) or (step.profile.name,)
-    return replace(prompt, choices={"research_mode": modes_of(step), "profile": known})
+    choices = {"research_mode": modes_of(step), "profile": known, "sources": names_of(step)}
+    return replace(prompt, choices={name: values for name, values in choices.items() if values})
+
+
+def names_of(step: ParseQueryInput) -> tuple[str, ...]:
+    """The sources that may be chosen."""
+    return tuple(o.info.name for o in step.sources if o.enabled and o.info.role == "search")
+
+
+def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tuple[str, ...]:
+    """The sources that were chosen among those offered; too few are filled up from the profile's."""
+    offered = {name.casefold(): name for name in names_of(step)}
+    chosen = [offered[n] for name in answer.sources if (n := name.strip().casefold()) in offered]
+    more = [name for name in step.preferred(profile) if name in offered.values()]
+    filled = list(dict.fromkeys((*chosen, *more)))
+    return tuple(filled[: max(LEAST_SOURCES, len(dict.fromkeys(chosen)))]) if chosen else ()
 
 
 def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
@@ -56,12 +79,14 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         notes = ("the question is searched as it was typed",)
     named = answer.research_mode.strip().casefold()
     fitting = next((mode for mode in MODES if mode == named and mode in modes_of(step)), "iterative")
-    profile = answer.profile.strip()
+    named_profile = answer.profile.strip()
+    profile = named_profile if named_profile in step.profiles else step.profile.name
     parsed = ParsedQuery(
         original_query=step.question,
         improved_query=improved,
         research_mode=step.mode or fitting,
-        profile=profile if profile in step.profiles else step.profile.name,
+        profile=profile,
+        sources=sources_of(step, answer, profile),
         key_entities=lines((e for e in answer.key_entities if names(e, question)), MOST_ENTITIES, 120),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
         rationale=line(answer.rationale, 400),

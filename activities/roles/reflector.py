@@ -37,7 +37,7 @@ def render(step: ReflectInput, documents: Sequence[Evidence], room: int) -> Prom
 
 def accept(step: ReflectInput, prompt: Prompt, answer: ReflectionAnswer) -> Accepted[Reflection]:
     """Searches that were made already are no better ones."""
-    made = {" ".join(s.query.casefold().split()) for s in step.searches}
+    made = {" ".join((s.asked or s.query).casefold().split()) for s in step.searches}
     better = (q for q in answer.better_searches if " ".join(q.casefold().split()) not in made)
     return Accepted(
         Reflection(

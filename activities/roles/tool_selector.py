@@ -50,7 +50,7 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
     answered."""
     sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o)}
-    seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ANSWERED}
+    seen = made(step)
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
     unknown = 0
     for search in answer.searches:
@@ -69,20 +69,28 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     return Accepted(AgentSelectionPlan(tasks=tasks), tuple(notes))
 
 
+def made(step: SelectInput) -> set[tuple[str, str]]:
+    """Searches that got an answer, by what was asked for: a source may be sent something else."""
+    return {(r.source, _folded(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
+
+
 def filled(
     step: SelectInput,
     _prompt: Prompt,
     accepted: Accepted[AgentSelectionPlan],
     alone: Callable[[SelectInput], AgentSelectionPlan],
 ) -> Accepted[AgentSelectionPlan]:
-    """With searches chosen by code for the gaps the model left without a usable one."""
-    tasks = accepted.output.tasks
+    """With searches chosen by code for the gaps the model left without a usable one, and for the tests of
+    hypotheses, which code makes first."""
+    tests = alone(step.model_copy(update={"gaps": ()})).tasks if step.tests else ()
+    own = {(task.agent, _folded(task.query)) for task in tests}
+    tasks = (*tests, *(t for t in accepted.output.tasks if (t.agent, _folded(t.query)) not in own))
     bare = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
     if not bare:
-        return accepted
-    seen = {(r.source, _folded(r.query)) for r in step.tried if r.status in ("ok", "empty")}
+        return Accepted(AgentSelectionPlan(tasks=tasks), accepted.notes)
+    seen = made(step)
     seen |= {(task.agent, _folded(task.query)) for task in tasks}
-    found = alone(step.model_copy(update={"gaps": bare})).tasks
+    found = alone(step.model_copy(update={"gaps": bare, "tests": ()})).tasks
     added = tuple(task for task in found if (task.agent, _folded(task.query)) not in seen)
     note = f"{plural(len(bare), 'gap')} had no usable search; code chose {len(added)}"
     return Accepted(AgentSelectionPlan(tasks=(*tasks, *added)), (*accepted.notes, note))

@@ -136,6 +136,7 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         "models": models(settings, options),
         "fallbacks": tuple(choice(model) for model in options.fallbacks),
         "filters": filters(options),
+        "search_seconds": settings.search_timeout,
         "judge_threshold": settings.judge_threshold,
         "approve": options.approve or tuple(settings.approve),
         "approval_timeout_seconds": first_given(options.approval_timeout, settings.approval_timeout),

@@ -9,12 +9,13 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
+from activities.iterations import IterationRecord
 from activities.report.audit import EvidenceLine, examine
 from activities.report.formats import FORMATS, render, words
 from activities.report.formats.extras import MissingExtra
@@ -85,6 +86,7 @@ TELLS = {
     "evidence.jsonl": "the items found, one a line, each with its full stored text",
     "searches.csv": "every search with its query as sent, its outcome and its hits",
     "events.jsonl": "what happened in the run, one event a line",
+    "iterations.jsonl": "what each iteration was missing, searched, found and thought, one a line",
     "methodology.md": "how the research was done: plan, searches, models, decisions, limits",
     "check.py": "checks sums and quotes with nothing but Python",
 }
@@ -112,6 +114,8 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     made["searches.csv"] = clean(_searches(report))
     if run.events:
         made["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
+    if run.iterations:
+        made["iterations.jsonl"] = clean("".join(f"{told.model_dump_json()}\n" for told in run.iterations))
     made["methodology.md"] = clean(_methodology(run, report))
     made[CHECK] = (files(__package__) / "check_bundle.py").read_bytes()
     if run.versions:
@@ -179,6 +183,7 @@ def _methodology(run: Finished, report: Report) -> str:
         "## Search",
         escape_markdown(words.flow_text(report)),
         _searches_told(report),
+        *_iterations(run.iterations),
         "## Thinking",
         escape_markdown(words.spent(method)),
         _list(f"prompt {name}" for name in method.prompt_versions),
@@ -209,6 +214,31 @@ def _searches_told(report: Report) -> str:
         counts[record.status] = counts.get(record.status, 0) + 1
     told = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
     return f"{len(report.methodology.searches)} searches: {told or 'none'}; each is in `searches.csv`."
+
+
+def _iterations(records: Sequence[IterationRecord]) -> list[str]:
+    """Each iteration with what was missing, what its searches brought and what was thought of it."""
+    if not records:
+        return []
+    blocks = ["## Iterations"]
+    for record in records:
+        where = f"{record.section}, iteration" if record.section else "Iteration"
+        searches = (f"{s.source}: {s.query} ({s.status}, {s.kept} of {s.hits} kept)" for s in record.searches)
+        scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())
+        verdict = f"{scores}; confidence {record.confidence:.2f}. {record.verdict}"
+        found = "; ".join(found.title for found in record.findings)
+        rows = {
+            "Known": (record.thought,),
+            "Missing": record.gaps,
+            "Searched": tuple(searches),
+            "Found": (f"{record.new_items} new works{f': {found}' if found else ''}",),
+            "From other sections": (f"{record.shared_items} works",) if record.shared_items else (),
+            "On the searches": (record.reflection,),
+            "Judged": (verdict,) if record.judged else (),
+        }
+        lines = [f"{name}: {text}" for name, texts in rows.items() for text in texts if text]
+        blocks += [f"### {where} {record.iteration}", _list(lines)]
+    return blocks
 
 
 def _versions(run: Finished) -> list[str]:

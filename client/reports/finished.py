@@ -10,6 +10,7 @@ from temporalio.client import WorkflowFailureError
 from activities.credentials import without_credentials
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
+from activities.iterations import IterationRecord
 from activities.report.archive import AT_ONCE, Archive, Version, newest, standings
 from activities.report.audit import EvidenceLine, evidence_line
 from activities.report.schema import Report
@@ -21,7 +22,7 @@ from client.reports.load import NoReport, load_report, stored_report
 from client.runs.errors import NoAnswer, NoSuchRun, SeveralRuns
 from client.runs.events import read_events
 from client.runs.listing import describe, matching
-from client.runs.query import evidence_index, outcome, query
+from client.runs.query import evidence_index, iterations, outcome, query
 from workflows.event_types import AgentEvent
 from workflows.types import PlanView
 
@@ -47,6 +48,7 @@ class Finished:
     """Items the run has found in all; None when it could not be asked."""
     events: tuple[AgentEvent, ...] = ()
     plan: PlanView | None = None
+    iterations: tuple[IterationRecord, ...] = ()
     gaps: tuple[str, ...] = field(default=())
     """What could not be had, and why: a sentence each."""
 
@@ -63,9 +65,10 @@ class _Answers:
 
     report: Report
     refs: tuple[EvidenceRef, ...] | None
-    events: tuple[AgentEvent, ...]
-    plan: PlanView | None
-    gaps: tuple[str, ...]
+    events: tuple[AgentEvent, ...] = ()
+    plan: PlanView | None = None
+    iterations: tuple[IterationRecord, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 async def find_finished(
@@ -86,7 +89,8 @@ async def find_finished(
         gone = isinstance(error, NoConnection)
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
         say(f"{why}; what follows is what the evidence store has")
-        answers = _Answers(report, None, (), None, (f"Its events and its plan are missing: {why}.",))
+        missing = f"Its events, its plan and the history of its iterations are missing: {why}."
+        answers = _Answers(report, None, gaps=(missing,))
         return await _complete(archive, report.run_id, answers)
     answers = await _ask(settings, connection, run_id, whole=whole)
     return await _complete(Archive(settings.evidence_url), run_id, answers)
@@ -135,10 +139,11 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
 
     refs = await ask("evidence", lambda: evidence_index(client, run_id))
     if refs is None or not whole:
-        return _Answers(report, refs, (), None, tuple(gaps))
+        return _Answers(report, refs, gaps=tuple(gaps))
     plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
     events = await ask("events", lambda: read_events(client, settings, run_id))
-    return _Answers(report, refs, tuple(events or ()), plan, tuple(gaps))
+    told = await ask("iterations", lambda: iterations(client, run_id))
+    return _Answers(report, refs, tuple(events or ()), plan, told or (), tuple(gaps))
 
 
 async def patiently(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
@@ -177,6 +182,7 @@ async def _complete(archive: Archive, run_id: str, answers: _Answers) -> Finishe
         found=None if answers.refs is None else len(answers.refs),
         events=answers.events,
         plan=answers.plan,
+        iterations=answers.iterations,
         gaps=tuple(gaps),
     )
 

@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.iterations import IterationRecord
 from activities.types import EvidenceRef
 from client.runs.errors import NoAnswer, no_such_run
 from client.runs.listing import describe
-from workflows.types import EvidenceIndex, ItemsAfter, Outcome, Progress
+from workflows.types import EvidenceIndex, ItemsAfter, IterationHistory, Outcome, Progress
 
 QUERY_SECONDS = 5.0
 """How long a query may take before it counts as unanswered."""
@@ -48,6 +49,17 @@ async def evidence_index(client: Client, run_id: str) -> tuple[EvidenceRef, ...]
     found: list[EvidenceRef] = []
     while True:
         page = await query(client, run_id, "evidence_index", EvidenceIndex, ItemsAfter(after=len(found)))
+        found += page.items
+        if not page.items or len(found) >= page.total:
+            return tuple(found)
+
+
+async def iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
+    """Query `iterations`, page by page: every iteration of the run and of its sections. Raises NoAnswer,
+    NoSuchRun."""
+    found: list[IterationRecord] = []
+    while True:
+        page = await query(client, run_id, "iterations", IterationHistory, ItemsAfter(after=len(found)))
         found += page.items
         if not page.items or len(found) >= page.total:
             return tuple(found)

@@ -1,16 +1,22 @@
 """What every search does with what its source brought."""
 
+import asyncio
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.errors import RateLimited, SourceError, TooSlow, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.search import SearchActivities
 from activities.sources.base import Exchange
+from activities.sources.http.client import Http, source_clock
 from activities.sources.library.records import read_record
 from activities.steps import Hits, SearchTask
 from activities.types import Evidence, Query, SourceInfo
@@ -92,3 +98,66 @@ async def test_a_search_that_brings_notices_only_is_empty(tmp_path: Path) -> Non
     hits = await searched(tmp_path, record(1, title="Erratum"), record(2, title="Corrigendum"))
     assert hits.status == "empty"
     assert hits.detail.startswith("2 notices ")
+
+
+@dataclasses.dataclass
+class Failing:
+    """A source that fails in the same way each time."""
+
+    error: SourceError
+    info: SourceInfo = LIBRARY
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "attempt", "scheduled", "again"),
+    [
+        (Unavailable("down"), 1, 0.0, True),
+        (Unavailable("down"), 1, 500.0, True),
+        (Unavailable("down"), 2, 10.0, True),
+        (Unavailable("down"), 2, 31.0, False),
+        (RateLimited("busy", retry_after=5.0), 1, 0.0, True),
+        (RateLimited("busy", retry_after=60.0), 1, 0.0, False),
+        (TooSlow("slow"), 2, 0.0, False),
+    ],
+)
+async def test_a_search_is_not_tried_again_beyond_its_seconds(
+    tmp_path: Path, error: SourceError, attempt: int, scheduled: float, again: bool
+) -> None:
+    """`scheduled` seconds ago; the first wait for a worker does not count."""
+    activities = SearchActivities({"library": Failing(error)}, EvidenceStore.at(str(tmp_path)))
+    [search] = activities.definitions()
+    environment, now = ActivityEnvironment(), datetime.now(UTC)
+    environment.info = dataclasses.replace(
+        environment.info,
+        attempt=attempt,
+        started_time=now,
+        scheduled_time=now - timedelta(seconds=scheduled),
+    )
+    task = SearchTask(run_id="run", source="library", query=Query(text="drug pain"), seconds=30.0)
+    with pytest.raises(ApplicationError) as caught:
+        await environment.run(search, task)
+    assert caught.value.non_retryable is not again
+
+
+async def test_a_search_waits_for_its_source_as_long_as_it_was_given_in_all() -> None:
+    """Two requests of one search: the second has what the first has left."""
+
+    async def body() -> AsyncIterator[bytes]:
+        await asyncio.sleep(0.2)
+        yield b"{}"
+
+    async def slowly(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=body())
+
+    async with Http(httpx.AsyncClient(transport=httpx.MockTransport(slowly)), seconds=30.0) as http:
+        with source_clock(0.3) as clock:
+            await http.get("alpha", "http://alpha.test/1")
+            assert clock.left is not None
+            assert 0 < clock.left < 0.15
+            with pytest.raises(TooSlow):
+                await http.get("alpha", "http://alpha.test/2")
+        assert clock.left == 0
+        await http.get("alpha", "http://alpha.test/3")

@@ -214,6 +214,18 @@ async def looked_up(stage: Stage) -> None:
     await keep("iterative-looked-up", run)
 
 
+async def shared(stage: Stage) -> None:
+    """Sections that are offered what the others found, reflect on searches that brought little, and form
+    hypotheses whose tests they search for."""
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.sections, stage.script.sufficient_at = 2, 3
+    stage.script.search = lambda task: [document("alpha", task.query.text.split(" in ")[0])]
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    await keep("deep-shared", run)
+    await keep("deep-shared-section", stage.child(run, "s1"))
+
+
 async def proofread(stage: Stage) -> None:
     stage.script.sections = 2
     run = await stage.start(a_request("deep", writer="proofreader"))
@@ -530,6 +542,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     reflected,
     candidates,
     looked_up,
+    shared,
     proofread,
     leases,
     continuing,

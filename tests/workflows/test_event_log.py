@@ -88,7 +88,7 @@ async def test_the_events_of_a_deep_run_tell_its_whole_story(stage: Stage, tmp_p
     assert rounds == {"s1": 2, "s2": 2, "s3": 2}
 
 
-async def test_a_follower_that_is_away_gets_each_event_once_across_continue_as_new(
+async def test_a_follower_disconnected_a_hundred_times_gets_each_event_once(
     temporal_client: Client, tmp_path: Path
 ) -> None:
     fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
@@ -97,16 +97,27 @@ async def test_a_follower_that_is_away_gets_each_event_once_across_continue_as_n
 
 
 async def follow_at_random(stage: Stage, tmp_path: Path) -> None:
-    """A run that continues as new several times, and a follower that is away half of the time."""
-    stage.script.sufficient_at = 12
-    run = await stage.start(a_request(limits={"max_iterations": 12}, history_events=60), "event-log")
-    chance, seen = random.Random(5), list[AgentEvent]()
+    """A deep run that continues as new, as do its sections, and a follower whose connection breaks after a
+    few events each time, and who is away for a while then."""
+    stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 4, 4
+    limits = {"max_iterations": 4, "max_tokens": None}
+    run = await stage.start(a_request("deep", limits=limits, history_events=50), "event-log")
+    chance, seen, broken = random.Random(5), list[AgentEvent](), 0
     while not seen or seen[-1].type != "complete":
-        if chance.random() < 0.5:  # else the follower is away
-            seen += await log_after(stage, run, tmp_path, seen[-1].seq if seen else 0)
-        await asyncio.sleep(0.05)
+        answer = await log_after(stage, run, tmp_path, seen[-1].seq if seen else 0)
+        received = answer[: chance.randint(0, 2)]  # what arrived before the connection broke
+        seen, broken = seen + received, broken + (len(received) < len(answer))
+        await asyncio.sleep(chance.random() * 0.02)
     await run.outcome()
+    assert broken >= 100
     log: EventLogView = await run.handle.query("event_log", result_type=EventLogView)
     assert log.stored, "the run did not continue as new with a long log"
     assert [event.seq for event in seen] == list(range(1, log.last_seq + 1))
     assert await log_after(stage, run, tmp_path) == seen
+    continued = await stage.client.get_workflow_handle(f"{run.handle.id}/s1").describe()
+    first = stage.client.get_workflow_handle(
+        f"{run.handle.id}/s1", run_id=continued.raw_description.workflow_execution_info.first_run_id
+    )
+    assert (await first.describe()).run_id != continued.run_id, "no section continued as new"
+    rounds = Counter(event.section for event in seen if event.type == "looping")
+    assert rounds == {f"s{number}": 4 for number in range(1, 5)}

@@ -55,6 +55,8 @@ CONTAINS: dict[str, set[str]] = {
     "deep-section": {"judge_evidence", "sent:section_report"},
     "deep-section-cancelled": {"cancel_requested"},
     "deep-section-failed": {"child_failed", "write_section"},
+    "deep-shared": {"section_report", "sent:offer_evidence"},
+    "deep-shared-section": {"offer_evidence", "reflect", "generate_hypotheses"},
     "iterative": {"IterativeResearch", "observe", "evaluate_gaps", "select_tools", "write_report"},
     "iterative-cancelled": {"cancel_requested", "canceled"},
     "iterative-coarse-phases": {"IterativeResearch", "judge_evidence"},

@@ -45,14 +45,25 @@ def bare(ref: EvidenceRef) -> EvidenceRef:
     return ref.model_copy(update={"queries": (), "sections": (), "fingerprint": "", "url": None})
 
 
+def without_history(ref: EvidenceRef) -> EvidenceRef:
+    """A reference without its searches and sections, with all that merging it with others needs."""
+    return ref.model_copy(update={"queries": (), "sections": ()})
+
+
 def shown(refs: Iterable[EvidenceRef], most: int) -> tuple[EvidenceRef, ...]:
     """References for a step's input: the first `most`, as far as there is room."""
     return within((bare(ref) for ref in tuple(refs)[:most]), REFS_ROOM)
 
 
 def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[SearchRecord, ...]:
-    """The search ledger as it is sent; the oldest rows of one that is too long are missing."""
-    brief = [row.model_copy(update={"asked": "", "detail": row.detail[:160]}) for row in searches]
+    """The search ledger as it is sent; the oldest rows of one that is too long are missing. What was asked
+    travels where the source was sent something else: searches are widened and recognised by it."""
+    brief = [
+        row.model_copy(
+            update={"asked": "" if row.asked == row.query else row.asked, "detail": row.detail[:160]}
+        )
+        for row in searches
+    ]
     return tuple(reversed(within(reversed(brief), room)))
 
 

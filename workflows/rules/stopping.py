@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from activities.steps import JudgeAssessment
+from activities.steps import CODE_SHARE, JudgeAssessment
 from activities.types import ANSWERED, Frozen, Profile, SearchStatus, StopReason
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
@@ -37,6 +37,7 @@ class LoopState(BaseModel):
     judge_failures: int = 0
     gaps: tuple[str, ...] = ()
     research_complete: bool = False
+    """Whether the last gap evaluation found nothing missing."""
     tasks: int = 0
     """Searches selected for this iteration."""
     statuses: tuple[SearchStatus, ...] = ()
@@ -53,9 +54,6 @@ class LoopState(BaseModel):
     """What a reviewer said that no gap evaluation has read yet."""
 
 
-CODE_SHARE = 0.7
-"""Of a profile's threshold for code that judges alone. A model states 0.8 and more freely; code's confidence
-estimates how often such an answer is right, which 0.8 would be reached by few answers of any kind."""
 LEAST_BY_CODE = 0.1
 """Code's confidence below which no model's verdict suffices: then hardly anything speaks of the question."""
 
@@ -76,7 +74,16 @@ def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
     """
     if judged is None:
         return False
-    threshold = profile.confidence_threshold * (CODE_SHARE if judged.by_code else 1.0)
+    return _meets(profile, judged, profile.confidence_threshold * (CODE_SHARE if judged.by_code else 1.0))
+
+
+def agrees(profile: Profile, judged: JudgeAssessment | None) -> bool:
+    """Whether a judgement bears out a gap evaluator that calls the research complete: two that find nothing
+    missing need no more confidence than code that judges alone. The scores must meet the profile."""
+    return judged is not None and _meets(profile, judged, profile.confidence_threshold * CODE_SHARE)
+
+
+def _meets(profile: Profile, judged: JudgeAssessment, threshold: float) -> bool:
     on_question = judged.confidence_by_code is None or judged.confidence_by_code >= LEAST_BY_CODE
     if judged.confidence < threshold or not on_question:
         return False
@@ -99,7 +106,7 @@ def decide_next(state: LoopState, profile: Profile) -> NextStep:
         case "observe":
             return NextStep(step="evaluate_gaps", reason="what is known has been looked at")
         case "evaluate_gaps":
-            return _after_gaps(state)
+            return _after_gaps(state, profile)
         case "select_tools":
             if state.tasks == 0:
                 return _nothing_new(state, "no search is left that has not been made")
@@ -127,9 +134,12 @@ def must_stop(state: LoopState) -> NextStep | None:
     return None
 
 
-def _after_gaps(state: LoopState) -> NextStep:
+def _after_gaps(state: LoopState, profile: Profile) -> NextStep:
     if state.gaps:
         return NextStep(step="select_tools", reason=f"{len(state.gaps)} gaps are open")
+    judged_all = not state.unjudged and not state.unread_steering
+    if state.research_complete and judged_all and agrees(profile, state.judged):
+        return write("sufficient_evidence", "no gap is left and the judge's scores agree")
     return _nothing_new(state, "no gap is left to search for")
 
 

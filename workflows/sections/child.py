@@ -1,5 +1,8 @@
 """The child's side of a run with sections: asks the parent for budget, reports progress, returns findings.
 
+What other sections found is offered to a section when it reports that an iteration begins; its next judgement
+sees it.
+
 A section spends only its lease. When a call does not fit, it asks for a lease that is large enough and waits
 until another section has given back what it did not use, or the parent answers that nothing is left.
 """
@@ -13,18 +16,38 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
+    from activities.iterations import IterationRecord
     from activities.steps import SectionDraft
-    from activities.types import Allowance, Price, StopReason
-    from workflows.types import Grant, LeaseRequest, Outcome, SectionFindings, SectionProgress
+    from activities.types import Allowance, EvidenceRef, Price, StopReason
+    from workflows.types import (
+        Grant,
+        LeaseRequest,
+        Outcome,
+        SectionFindings,
+        SectionProgress,
+        SharedEvidence,
+    )
 
 from workflows.context import RunContext
 from workflows.events import EventLog
+from workflows.iterations import current_record
 from workflows.rules.budget import worst_cost
-from workflows.rules.payload_limits import REFS_ROOM, ROWS_MISSING, rows, within
+from workflows.rules.dedup import merge
+from workflows.rules.payload_limits import (
+    REFS_ROOM,
+    ROOM,
+    ROWS_MISSING,
+    rows,
+    size,
+    within,
+    without_history,
+)
 from workflows.steps.writing import NO_GATES, NO_PAID_CALLS, WritingSteps
 
 LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
+SHARED_AT_ONCE = 10
+"""References that a section reports to be offered to the others."""
 EVENTS_ROOM = 48 * 1024
 """Bytes of events in one report to the parent."""
 COMPLETE: tuple[StopReason, ...] = ("sufficient_evidence",)
@@ -96,6 +119,8 @@ class ParentLink:
             spent_microusd=self.context.budget.spent_microusd,
             workflow_id=self.context.run_id,
             events=self.events.unreported(EVENTS_ROOM),
+            history=self._unreported_iterations(),
+            found=self._unshared(),
         )
         self._report = asyncio.create_task(self._signal_parent("section_report", progress))
 
@@ -126,12 +151,13 @@ class ParentLink:
         if len(searches) < len(state.searches):
             self.events.add_statement(ROWS_MISSING)
         status: Literal["complete", "partial", "cancelled"] = "complete" if stop in COMPLETE else "partial"
-        return SectionFindings(
+        findings = SectionFindings(
             section_id=self.context.section_id,
             status="cancelled" if stop == "cancelled" else status,
             stop_reason=stop,
             evidence=within(writing.citable(), REFS_ROOM),
-            works=tuple(ref.evidence_id for ref in state.evidence),
+            works=tuple(ref.evidence_id for ref in state.evidence if ref.evidence_id not in state.taken_over),
+            relevant=tuple(name for name in state.relevant if name not in state.taken_over)[:SHARED_AT_ONCE],
             screened=state.screened,
             identified=state.identified,
             searches=searches,
@@ -146,6 +172,48 @@ class ParentLink:
             prompt_versions=tuple(state.prompt_versions),
             notes=tuple(state.notes),
         )
+        history = self._unreported_iterations(ended=True)
+        return findings.model_copy(update={"history": within(history, ROOM - size(findings))})
+
+    def _unshared(self) -> tuple[EvidenceRef, ...]:
+        """What the judge found relevant and the parent does not know yet, best first; neither retracted work
+        nor what other sections found."""
+        state = self.context.state
+        known = {*state.shared, *state.taken_over}
+        refs = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        fresh = [name for name in state.relevant if name in refs and name not in known][:SHARED_AT_ONCE]
+        state.shared += fresh
+        return tuple(without_history(refs[name]) for name in fresh)
+
+    def accept_offer(self, offer: SharedEvidence) -> None:
+        """Keep what other sections found until this one comes to its next step."""
+        self.context.state.offered += offer.items
+
+    def take_over(self) -> None:
+        """Make what was offered part of this section's evidence, so that its judge sees it. What the judge
+        does not find relevant is left out of the section's findings."""
+        state = self.context.state
+        offered, state.offered = state.offered, []
+        if not offered:
+            return
+        known = {ref.evidence_id for ref in state.evidence}
+        merged = merge(state.evidence, offered, self.context.section_id)
+        new = [ref for ref in merged.refs if ref.evidence_id not in known]
+        state.evidence = list(merged.refs)
+        state.taken_over += [ref.evidence_id for ref in new]
+        state.loop.unjudged += len(new)
+        state.memory.shared_items += len(new)
+        if new:
+            message = f"{len(new)} works that other sections found"
+            self.events.emit_event("evidence_shared", message, items=len(new))
+
+    def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:
+        """The iterations that the parent does not know yet; `ended`: with the last one."""
+        state = self.context.state
+        last = current_record(state, self.context.timestamp()) if ended else None
+        records = (*state.memory.records[state.memory.reported :], *([last] if last else []))
+        state.memory.reported = len(state.memory.records)
+        return records
 
     async def _signal_parent(self, signal: str, payload: LeaseRequest | SectionProgress) -> bool:
         """Send a signal; False when there is no parent any more."""

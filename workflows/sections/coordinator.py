@@ -6,15 +6,20 @@ Invariants:
 * a request for budget waits until something is free. When every running section is waiting, nothing can be
   given back: the one with the most iterations gets a final grant, ends with what it has, and leaves the rest
   of its lease to the others;
-* signals from people reach every running section, also one that is just being started.
+* signals from people reach every running section, also one that is just being started;
+* a section is offered what the others found once an iteration, as references, in one signal.
 """
+
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import zip_longest
 
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import Mode, ReportPlanSection
+    from activities.types import EvidenceRef, Mode, ReportPlanSection
     from workflows.types import (
         AddSource,
         ExtendBudget,
@@ -23,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
         Outcome,
         SectionJob,
         SectionProgress,
+        SharedEvidence,
         Steer,
     )
 
@@ -31,6 +37,12 @@ from workflows.run import Run
 from workflows.state import RunState
 from workflows.steps import policy
 
+SHARE_EVIDENCE = "share-evidence"
+"""Patch: sections are offered what the others have found."""
+POOL_KEPT = 30
+"""References of one section that the others are offered at most."""
+OFFERED_AT_ONCE = 20
+"""References in one offer."""
 Message = tuple[str, Steer | AddSource | Grant | None]
 """A signal and its payload."""
 
@@ -154,6 +166,8 @@ class SectionCoordinator:
                 lineage=context.lineage,
             ),
         )
+        child.offered = list(self._offer_for(section.id))
+        context.state.offers[section.id] = [ref.evidence_id for ref in child.offered]
         child.control.steering = list(state.control.steering)
         child.control.steered = state.control.steered
         child.control.added_sources = list(state.control.added_sources)
@@ -199,11 +213,43 @@ class SectionCoordinator:
 
     # signals
 
-    def accept_report(self, progress: SectionProgress) -> None:
-        """A section reports its progress."""
+    async def accept_report(self, progress: SectionProgress) -> None:
+        """A section reports that an iteration begins; it is offered what the others have found since."""
         if progress.id in self._running:
             self.run.events.adopt_events(progress.id, progress.events)
-            self.context.state.sections[progress.id] = progress.model_copy(update={"events": ()})
+            self.context.state.memory.adopt(progress.history)
+            self.context.state.sections[progress.id] = progress.model_copy(
+                update={"events": (), "history": (), "found": ()}
+            )
+            self.share(progress.id, progress.found)
+            if offer := self._offer_for(progress.id):
+                await self._offer(progress.id, offer)
+
+    def share(self, section: str, found: Iterable[EvidenceRef]) -> None:
+        """Add what a section found to what the others are offered."""
+        pool = self.context.state.pool
+        pool[section] = [*pool.get(section, ()), *found][:POOL_KEPT]
+
+    def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
+        """What other sections found and this one has not been offered yet, the best of each first."""
+        state = self.context.state
+        own = {ref.evidence_id for ref in state.pool.get(section, ())}
+        before = {*state.offers.get(section, ()), *own}
+        others = [refs for name, refs in state.pool.items() if name != section]
+        ranked = (ref for rank in zip_longest(*others) for ref in rank if ref is not None)
+        fresh = {ref.evidence_id: ref for ref in ranked if ref.evidence_id not in before}
+        return tuple(fresh.values())[:OFFERED_AT_ONCE]
+
+    async def _offer(self, section: str, items: tuple[EvidenceRef, ...]) -> None:
+        """Offer works to a section; one that has just ended needs none."""
+        handle = self._running.get(section)
+        # runs that began before evidence was shared send nothing
+        if handle is None or section in self._unsent or not workflow.patched(SHARE_EVIDENCE):
+            return
+        offered = self.context.state.offers.setdefault(section, [])
+        offered += [ref.evidence_id for ref in items]
+        with suppress(FailureError):
+            await handle.signal("offer_evidence", SharedEvidence(items=items))
 
     async def forward(self, signal: str, payload: Steer | AddSource | None = None) -> None:
         """Send a signal to every running section."""

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
+from workflows.rules.payload_limits import without_history
 
 WORST_FIRST: tuple[StopReason, ...] = (
     "judge_unavailable",
@@ -135,7 +136,16 @@ class SectionResults:
             self.events.add_statement(statement)
         draft = rename_evidence(findings.draft, merged.kept_as) if findings.draft else None
         state.findings[section.id] = findings.model_copy(
-            update={"evidence": (), "works": (), "searches": (), "notes": (), "events": (), "draft": draft}
+            update={
+                "evidence": (),
+                "works": (),
+                "relevant": (),
+                "searches": (),
+                "notes": (),
+                "events": (),
+                "history": (),
+                "draft": draft,
+            }
         )
         state.sections[section.id] = state.sections[section.id].model_copy(
             update={
@@ -147,6 +157,11 @@ class SectionResults:
                 "note": note,
             }
         )
+        relevant = set(findings.relevant)
+        pooled = {ref.evidence_id: ref for ref in state.pool.get(section.id, ())}
+        pooled |= {r.evidence_id: without_history(r) for r in findings.evidence if r.evidence_id in relevant}
+        state.pool[section.id] = list(pooled.values())
+        state.memory.adopt(findings.history)
         self.events.adopt_events(section.id, findings.events)
         self.events.emit_event(
             "section_complete",

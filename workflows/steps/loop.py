@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
+from workflows.iterations import current_record
 from workflows.rules.stopping import NextStep, decide_next
 from workflows.sections.child import ParentLink
 from workflows.steps.failures import OutOfBudget
@@ -38,6 +39,7 @@ class ResearchLoop:
         used up is a reason to stop, not an error."""
         while True:
             await self.gates.checkpoint()
+            self.parent.take_over()
             self.update()
             step = decide() if decide else decide_next(self.context.state.loop, self.context.profile)
             if step.stop is not None:
@@ -65,6 +67,8 @@ class ResearchLoop:
         if context.history_is_long() and loop.iteration > 0:
             await context.continue_as_new()
         await self.events.store_older_events()
+        now = context.timestamp()
+        context.state.memory.begin(current_record(context.state, now), now, context.budget.used)
         loop.last, loop.iteration = "start", loop.iteration + 1
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         context.budget.iterations = loop.iteration

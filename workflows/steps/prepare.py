@@ -48,6 +48,7 @@ class Preparation:
                 profile=state.parsed.profile,
                 entities=len(state.parsed.key_entities),
                 questions=len(state.parsed.research_questions),
+                sources=", ".join(request.sources or state.parsed.sources),
             )
             self._report_missing_sources()
         if state.job is None:
@@ -85,7 +86,8 @@ class Preparation:
             profiles=prepared.profiles if request.profile == "auto" else {},
             mode=None if request.mode == "auto" else request.mode,
             modes=offered(self._available()) if request.mode == "auto" else {},
-            sources=tuple(s for s in prepared.sources if s.enabled),
+            sources=() if request.sources else tuple(s for s in prepared.sources if s.enabled),
+            preferences=prepared.preferences,
         )
         default = ParsedQuery(
             original_query=question, improved_query=question, profile=self.context.profile.name

@@ -3,13 +3,16 @@ into the state; the order of the steps is up to the mode that holds them.
 """
 
 import asyncio
+from collections.abc import Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.iterations import IterationRecord
     from activities.role_activities import ThinkActivities
     from activities.steps import (
+        TEST_GAP,
         AgentSelectionPlan,
         GapsInput,
         JudgeAssessment,
@@ -25,19 +28,27 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
+from workflows.iterations import iterations_of
+from workflows.rules.hypotheses import suggested_searches
 from workflows.rules.payload_limits import rows, shown
-from workflows.rules.stopping import JUDGE_FAILURES
+from workflows.rules.stopping import JUDGE_FAILURES, sufficient
 from workflows.steps.failures import OutOfBudget, StepFailed, cause_of, message_of
 from workflows.steps.model import PERMANENT, ModelSteps
 from workflows.steps.prepare import Preparation
 from workflows.steps.search import SearchSteps
 
+REFLECT_ON_LITTLE = "reflect-on-little"
+"""Patch: the reflector is asked when searches bring little, not only when they bring nothing."""
+HYPOTHESIS_SEARCHES = "hypothesis-searches"
+"""Patch: searches that would test the hypotheses are made."""
 OBSERVED_ITEMS = 30
 """References passed to the observer and the gap evaluator at most."""
 JUDGED_ITEMS = 120
 """References passed to the judge at most; it shows the model a selection."""
 RELEVANT_KEPT = 120
 """Ids of relevant items that are kept, best first."""
+EARLIER_SHOWN = 3
+"""Iterations before the present one that prompts are shown: the latest."""
 JUDGE_PAUSE = 15.0
 """Seconds before a judge that failed is asked again; doubled each time."""
 
@@ -65,6 +76,7 @@ class ResearchSteps:
         self.events.set_phase("observing", "summarizing what is known")
         if state.observed_ahead != state.loop.iteration:
             await self._observe(state.loop.iteration)
+        state.memory.thought = state.observation
         state.loop.last = "observe"
 
     async def _observe(self, iteration: int) -> None:
@@ -74,6 +86,7 @@ class ResearchSteps:
             iteration=iteration,
             evidence=shown(self.ranked_evidence(), OBSERVED_ITEMS),
             last_judgement=judged.reasoning if judged else "",
+            earlier=self._earlier(iteration),
         )
         execute = self.models.execute if step.evidence else self.models.execute_without_evidence
         observation = await execute("observer", ThinkActivities.observe, step, Observation(text=""))
@@ -94,6 +107,7 @@ class ResearchSteps:
             tried=rows(state.searches[-OBSERVED_ITEMS:]),
             research_questions=parsed.research_questions if parsed and not state.job else (),
             max_gaps=self.context.request.limits.max_gaps,
+            earlier=self._earlier(loop.iteration),
         )
         execute = self.models.execute if step.evidence else self.models.execute_without_evidence
         instructions = tuple(reversed(state.control.steering))
@@ -101,6 +115,7 @@ class ResearchSteps:
         default = KnowledgeGapOutput(outstanding_gaps=tuple(dict.fromkeys((*instructions, *parts))))
         answer = await execute("gap_evaluator", ThinkActivities.evaluate_gaps, step, default)
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
+        loop.research_complete = answer.research_complete
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
             self.events.emit_event("gap", gap, gap=gap)
@@ -120,6 +135,7 @@ class ResearchSteps:
             tried=rows(state.searches[-2 * OBSERVED_ITEMS :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.recommended),
+            tests=self._hypothesis_tests(per_gap),
             per_gap=per_gap,
         )
         execute = self.models.execute if use_model else self.models.execute_by_code
@@ -131,27 +147,51 @@ class ResearchSteps:
         state.tasks = list({(t.agent, t.query): t for t in tasks}.values())[:most]
         loop.tasks, loop.last = len(state.tasks), "select_tools"
 
+    def _hypothesis_tests(self, most: int) -> tuple[str, ...]:
+        """Searches that would test the hypotheses and have not been made: one of each hypothesis, the best
+        supported first, before the second of any."""
+        state = self.context.state
+        if not state.hypotheses or not workflow.patched(HYPOTHESIS_SEARCHES):
+            return ()
+        answered = (search.gap for search in state.searches if search.status in ANSWERED)
+        made = {gap.removeprefix(TEST_GAP) for gap in answered if gap.startswith(TEST_GAP)}
+        return suggested_searches(state.hypotheses, made)[:most]
+
     async def search(self, at_once: int | None = None, *, reflect: bool = True) -> None:
-        """Execute the selected searches, all at the same time or `at_once` of them; when they bring nothing
-        new, reflect on why."""
+        """Execute the selected searches, all at the same time or `at_once` of them; when they bring little
+        that is new, reflect on why."""
         state, loop = self.context.state, self.context.state.loop
         size = at_once or max(len(state.tasks), 1)
         message = f"{len(state.tasks)} searches, {min(size, len(state.tasks))} at once"
         self.events.set_phase("searching", message)
+        state.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.tasks))
         self.events.emit_event("searching", message, searches=len(state.tasks), sources=sources)
-        statuses, new = list[SearchStatus](), 0
+        statuses, new, known = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence}
         for first in range(0, len(state.tasks), size):
             if first and self._must_end():
                 break
-            ended, found = await self.searches.execute(state.tasks[first : first + size])
-            statuses, new = statuses + ended, new + found
+            ended, brought = await self.searches.execute(state.tasks[first : first + size])
+            statuses, new = statuses + ended, new + brought
         loop.statuses, loop.new_evidence, loop.last = tuple(statuses), new, "search"
         loop.evidence = len(state.evidence)
+        found = tuple(ref for ref in state.evidence if ref.evidence_id not in known)
+        state.memory.add_found(found)
         loop.unjudged += new
         loop.stalled = 0 if new else loop.stalled + 1
-        if reflect and not new and "empty" in statuses:
-            await self._reflect()
+        if reflect and self._brought_little(statuses, new):
+            await self._reflect(found)
+
+    def _brought_little(self, statuses: Sequence[SearchStatus], new: int) -> bool:
+        """Whether searches that were answered brought fewer new items than there were searches. Failed
+        searches are not counted: an outage is no reason to search for something else."""
+        if not new and "empty" in statuses:
+            return True
+        answered = sum(status in ANSWERED for status in statuses)
+        if new >= answered or self.context.state.loop.iteration >= self.context.state.loop.max_iterations:
+            return False
+        # runs that began before asked only when nothing at all was found; the step must not end a run
+        return workflow.patched(REFLECT_ON_LITTLE) and self.models.refusal("reflector") is None
 
     def _must_end(self) -> bool:
         """Whether a reviewer asked to finish or the time is used up."""
@@ -169,6 +209,11 @@ class ResearchSteps:
             await self._judge_and_observe_ahead()
         else:
             await self._judge()
+
+    def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
+        """The latest iterations before one: also the one under way, where its successor is observed ahead."""
+        before = (r for r in iterations_of(self.context.state) if r.iteration < iteration)
+        return tuple(r for r in before if r.section == self.context.section_id)[-EARLIER_SHOWN:]
 
     def ranked_evidence(self) -> tuple[EvidenceRef, ...]:
         """The evidence, most promising first: what a judge found relevant, then the newest."""
@@ -209,8 +254,8 @@ class ResearchSteps:
         """A source as the worker described it."""
         return next((s for s in self.context.prepared.sources if s.info.name == name), None)
 
-    async def _reflect(self) -> None:
-        """Ask why searches brought nothing new and what to search instead. Failed searches are left out: an
+    async def _reflect(self, found: Sequence[EvidenceRef]) -> None:
+        """Ask whether searches served their gaps and what to search instead. Failed searches are left out: an
         outage is no reason to search for something else."""
         state, loop = self.context.state, self.context.state.loop
         step = ReflectInput(
@@ -220,11 +265,12 @@ class ResearchSteps:
             searches=rows(
                 s for s in state.searches if s.iteration == loop.iteration and s.status in ANSWERED
             ),
-            new_evidence=(),
+            new_evidence=shown(found, OBSERVED_ITEMS),
         )
         reflection = await self.models.execute(
             "reflector", ThinkActivities.reflect, step, Reflection(served=False)
         )
+        state.memory.reflection = reflection.reason
         state.recommended = list(reflection.better_searches) or state.recommended
 
     def _should_observe_ahead(self) -> bool:
@@ -284,6 +330,8 @@ class ResearchSteps:
     def _record_judgement(self, judged: JudgeAssessment) -> None:
         """Keep what a judgement says beside its scores."""
         state = self.context.state
+        state.memory.judged = judged
+        state.memory.sufficient = sufficient(self.context.profile, judged)
         state.recommended = list(judged.recommended_searches)
         known = {ref.evidence_id for ref in state.evidence}
         relevant = [name for name in judged.relevant if name in known]

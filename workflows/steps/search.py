@@ -24,6 +24,8 @@ from workflows.steps.retry import retry_on_worker_loss
 
 EVIDENCE_KEPT = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
+SLOW_SOURCES = "stop-slow-searches"
+"""Patch: a search whose source has taken its time asks for no further page."""
 MAX_PAGES = 20
 """Requests that one search makes at most, whatever cursor its source returns."""
 
@@ -89,9 +91,10 @@ class SearchSteps:
             iteration=self.context.state.loop.iteration,
         )
         cursor: dict[str, str] | None = None
+        waited = 0.0
         for _ in range(MAX_PAGES):
             try:
-                hits = await retry_on_worker_loss(partial(self._request_page, task, cursor, started))
+                hits = await retry_on_worker_loss(partial(self._request_page, task, cursor, started, waited))
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
@@ -117,8 +120,11 @@ class SearchSteps:
                     "detail": hits.detail or row.detail,
                 }
             )
-            cursor = hits.cursor
+            cursor, waited = hits.cursor, waited + hits.waited
             if cursor is None or self.context.state.control.finish or self._took_too_long(started):
+                break
+            if self._source_is_slow(waited):
+                row = row.model_copy(update={"detail": f"stopped after {waited:.0f} s; there is more"})
                 break
         return row, found
 
@@ -126,6 +132,12 @@ class SearchSteps:
         """Whether a search has used up the seconds that its mode gives it."""
         most = self.context.traits.search_seconds
         return most is not None and self.context.now() - started >= most
+
+    def _source_is_slow(self, waited: float) -> bool:
+        """Whether the source took the seconds that a search may wait for it."""
+        most = self.context.request.search_seconds
+        # runs that began before asked for every page, however long it took
+        return most is not None and waited >= most and workflow.patched(SLOW_SOURCES)
 
     def _seconds_left(self, started: float) -> float | None:
         """Seconds that a search may still take; None without a limit."""
@@ -135,8 +147,10 @@ class SearchSteps:
         own = max(started + most - self.context.now(), 0.0)
         return own if left is None else min(own, left)
 
-    async def _request_page(self, task: AgentTask, cursor: dict[str, str] | None, started: float) -> Hits:
-        context = self.context
+    async def _request_page(
+        self, task: AgentTask, cursor: dict[str, str] | None, started: float, waited: float
+    ) -> Hits:
+        context, most = self.context, self.context.request.search_seconds
         option = next((s for s in context.prepared.sources if s.info.name == task.agent), None)
         hits: Hits = await workflow.execute_activity(
             activity_name(task.agent),
@@ -151,6 +165,7 @@ class SearchSteps:
                 cursor=cursor,
                 library=context.request.library if task.agent == "library" else None,
                 library_signature=context.request.signatures.get("library", ""),
+                seconds=None if most is None else max(most - waited, 1.0),
             ),
             result_type=Hits,
             **policy.source_call(

@@ -17,9 +17,12 @@ from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.payload_limits import shown
+from workflows.rules.stopping import sufficient
 from workflows.steps.look_up import LookUpSteps
 from workflows.steps.model import ModelSteps
 
+GUIDED_SEARCHES = "hypotheses-guide-searches"
+"""Patch: hypotheses are formed while research goes on, where a profile has candidates."""
 WRITER_ITEMS = 30
 """Items passed to a writer at most."""
 UNJUDGED_ITEMS = 12
@@ -43,7 +46,8 @@ class WritingSteps:
         state = self.context.state
         usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
         relevant = [usable[name] for name in state.relevant if name in usable]
-        others = [ref for name, ref in usable.items() if name not in set(state.relevant)]
+        known = {*state.relevant, *state.taken_over}  # what other sections found must be relevant here
+        others = [ref for name, ref in usable.items() if name not in known]
         return (*relevant, *others[:UNJUDGED_ITEMS])[:WRITER_ITEMS]
 
     async def write_report(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
@@ -95,6 +99,19 @@ class CandidateSteps:
             self.events.add_limitation("candidates_rejected")
         if use_model:
             await self.gates.checkpoint()
+
+    async def guide_searches(self) -> None:
+        """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
+        test them. Nothing without a profile that has candidates, or without budget for it."""
+        context, state, loop = self.context, self.context.state, self.context.state.loop
+        if not context.profile.candidates or state.hypotheses or not state.relevant or loop.judge_failures:
+            return
+        last = loop.iteration >= loop.max_iterations or state.control.finish
+        if last or sufficient(context.profile, loop.judged):
+            return
+        # runs that began before named candidates at their end only
+        if self.models.refusal("hypothesis_generator") is None and workflow.patched(GUIDED_SEARCHES):
+            await self.form_hypotheses()
 
     async def form_hypotheses(self) -> int:
         """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
@@ -154,4 +171,5 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
         support=hypothesis.supporting_evidence,
         against=hypothesis.contradicting_evidence,
         records=hypothesis.records,
+        search_suggestions=hypothesis.search_suggestions,
     )

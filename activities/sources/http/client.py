@@ -11,8 +11,8 @@ import json
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -199,12 +199,13 @@ class Http:
     ) -> httpx.Response:
         """Wait for the source's turn, send, and examine the answer; see `get` for what is raised."""
         gate = self.gate(source)
+        seconds: float | None = None
         try:
             async with AsyncExitStack() as stack:
                 if gate is not None:
                     await stack.enter_async_context(gate.passage())
                     request.extensions = {**request.extensions, "trace": _lease_check(source, gate)}
-                async with asyncio.timeout(self._seconds):
+                async with _time_for_one_request(self._seconds) as seconds:
                     response = await self._read(source, request)
             if not response.is_success:
                 if response.status_code in accept:
@@ -212,7 +213,7 @@ class Http:
                 raise failure(response, source)
             await aside(len(response.content), _examine, response, source, check)
         except TimeoutError as error:
-            raise TooSlow(f"{source} did not answer within {self._seconds:g} s") from error
+            raise TooSlow(f"{source} did not answer within {seconds or 0:g} s") from error
         except RateLimited as error:
             if gate is not None:
                 gate.hold(min(error.retry_after or gate.window, HOLD_SECONDS))
@@ -268,6 +269,49 @@ async def no_older_than(seconds: float | None) -> AsyncIterator[None]:
         yield
     finally:
         _MAX_AGE.reset(token)
+
+
+class SourceClock:
+    """How long one search may still wait for the answers of its source. Waiting for a turn does not count."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.waited = 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self.seconds is None else max(self.seconds - self.waited, 0.0)
+
+
+_CLOCK: ContextVar[SourceClock | None] = ContextVar("clock", default=None)
+
+
+@contextmanager
+def source_clock(seconds: float | None) -> Iterator[SourceClock]:
+    """Count what the requests within the block wait for their answers, and end each in TooSlow once all of
+    them together have waited for `seconds`."""
+    clock = SourceClock(seconds)
+    token = _CLOCK.set(clock)
+    try:
+        yield clock
+    finally:
+        _CLOCK.reset(token)
+
+
+@asynccontextmanager
+async def _time_for_one_request(most: float | None) -> AsyncIterator[float | None]:
+    """Limits one request to `most` seconds and to what its search has left; yields the limit. Raises
+    TimeoutError."""
+    clock = _CLOCK.get()
+    limits = [seconds for seconds in (most, clock.left if clock else None) if seconds is not None]
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(min(limits, default=None)):
+            yield min(limits, default=None)
+    finally:
+        if clock is not None:
+            clock.waited += time.monotonic() - started
 
 
 _SERVED: ContextVar[list[tuple[HttpCache, httpx.Request]] | None] = ContextVar("served", default=None)

@@ -1,0 +1,74 @@
+"""What a run remembers of each iteration of its search-judge loop: what was missing, what was searched, what
+was found and what was thought of it. Later iterations read it, and so do people.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from activities.types import Frozen, SearchStatus
+
+Recommendation = Literal["continue", "synthesize", ""]
+"""What a judge advises: search on, or write. Empty where it said nothing."""
+
+
+class IterationSearch(Frozen):
+    """One search of an iteration."""
+
+    source: str
+    query: str
+    """As it was selected."""
+    status: SearchStatus
+    hits: int = 0
+    """What the source says it has."""
+    kept: int = 0
+    """Records that entered the store."""
+
+
+class Finding(Frozen):
+    """A work that an iteration brought."""
+
+    evidence_id: str
+    title: str
+
+
+class IterationRecord(Frozen):
+    """One iteration, finished or under way. Texts and lists are cut to a bounded length; the whole ledger of
+    searches and the whole log of events are elsewhere."""
+
+    iteration: int
+    """From 1, within its loop."""
+    section: str = ""
+    """Id of the section whose loop it is; empty for a run with one loop."""
+    started_at: str = ""
+    """ISO time."""
+    seconds: float = 0.0
+    """From its beginning to the beginning of the next one, waiting for people included; 0 while under way."""
+    thought: str = ""
+    """The observation that the iteration began with."""
+    gaps: tuple[str, ...] = ()
+    searches: tuple[IterationSearch, ...] = ()
+    new_items: int = 0
+    """Works that its searches brought and nothing before."""
+    findings: tuple[Finding, ...] = ()
+    """The first of them."""
+    shared_items: int = 0
+    """Works that other sections had found and that this one took over."""
+    reflection: str = ""
+    """Why its searches served the gaps, or did not."""
+    judged: bool = False
+    """Whether a judgement was made in it; the fields below are empty without one."""
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10."""
+    confidence: float = 0.0
+    sufficient: bool = False
+    """Whether the judgement met the profile, as code decides it."""
+    recommendation: Recommendation = ""
+    verdict: str = ""
+    """The judge's reasoning."""
+    model_calls: int = 0
+    """Of this iteration, as are the tokens and the cost; those of judging and writing that end later count
+    where they end."""
+    tokens: int = 0
+    cost_microusd: int | None = 0
+    """Millionths of a US dollar; None when a price was not known."""

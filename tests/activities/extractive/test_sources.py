@@ -1,0 +1,108 @@
+"""Sources are chosen for the question, out of those that are enabled."""
+
+import pytest
+
+from activities.extractive import parse_query, select_tools
+from activities.extractive.sources import choose_sources
+from activities.profiles.loader import load_profile
+from activities.roles.query_parser import LEAST_SOURCES, SPEC, QueryAnswer
+from activities.settings import Settings
+from activities.sources.http.client import open_http
+from activities.sources.registry import build_sources
+from activities.steps import TEST_GAP, ParseQueryInput, SelectInput
+from activities.types import SearchRecord, SourceOption
+
+BIOMEDICAL = load_profile("biomedical")
+
+
+@pytest.fixture
+async def offered(tmp_path: object) -> tuple[SourceOption, ...]:
+    """Every source of the registry, enabled."""
+    settings = Settings(home=tmp_path)
+    async with open_http(settings) as http:
+        built = build_sources(settings, http)
+    return tuple(SourceOption(info=source.info, enabled=True) for source in built.values())
+
+
+def a_step(question: str, offered: tuple[SourceOption, ...]) -> ParseQueryInput:
+    return ParseQueryInput(run_id="r", question=question, profile=BIOMEDICAL, sources=offered)
+
+
+def test_a_source_that_the_question_names_comes_first(offered: tuple[SourceOption, ...]) -> None:
+    chosen = choose_sources("What does arXiv have on protein folding?", offered, BIOMEDICAL.sources)
+    assert chosen[0] == "arxiv"
+    assert set(BIOMEDICAL.sources) <= set(chosen)
+
+
+def test_registered_trials_are_looked_up_where_trials_are_registered(
+    offered: tuple[SourceOption, ...],
+) -> None:
+    question = "Which registered phase 3 trials of riluzole were terminated or withdrawn?"
+    assert choose_sources(question, offered, BIOMEDICAL.sources)[0] == "clinicaltrials"
+
+
+def test_without_a_cue_the_profile_decides(offered: tuple[SourceOption, ...]) -> None:
+    assert choose_sources("Does zinc help?", offered, BIOMEDICAL.sources) == BIOMEDICAL.sources
+
+
+def test_what_is_not_enabled_is_not_chosen(offered: tuple[SourceOption, ...]) -> None:
+    closed = tuple(o.model_copy(update={"enabled": o.info.name == "crossref"}) for o in offered)
+    assert parse_query(a_step("Does zinc help?", closed)).sources == ("crossref",)
+    assert parse_query(a_step("Does zinc help?", ())).sources == ()
+
+
+def test_a_models_choice_is_kept_within_what_is_offered(offered: tuple[SourceOption, ...]) -> None:
+    step = a_step("Does zinc help?", offered)
+    answer = QueryAnswer(sources=["OpenFDA", "shell", "openfda"])
+    chosen = SPEC.accept(step, SPEC.render(step, (), 4_000), answer).output.sources
+    assert chosen[0] == "openfda"
+    assert len(chosen) == LEAST_SOURCES
+    assert set(chosen) <= {o.info.name for o in offered}
+    assert SPEC.accept(step, SPEC.render(step, (), 4_000), QueryAnswer()).output.sources == ()
+
+
+def test_a_search_is_widened_from_what_was_asked_and_not_from_what_was_sent(
+    offered: tuple[SourceOption, ...],
+) -> None:
+    """ClinicalTrials.gov is sent `query.term=...`; what follows keeps the AND of what was asked."""
+    asked = "metformin AND Alzheimer's disease AND cognition"
+    tried = SearchRecord(
+        source="clinicaltrials",
+        query="query.term=metformin AND Alzheimer's disease AND cognition",
+        asked=asked,
+        status="empty",
+        gap="Does metformin slow Alzheimer's disease or improve cognition?",
+    )
+    only = tuple(o for o in offered if o.info.name == "clinicaltrials")
+    step = SelectInput(
+        run_id="r",
+        question=tried.gap,
+        profile=BIOMEDICAL,
+        iteration=2,
+        gaps=(tried.gap,),
+        sources=only,
+        tried=(tried,),
+    )
+    queries = [task.query for task in select_tools(step).tasks]
+    assert queries
+    assert asked not in queries
+    assert not any("query.term" in query for query in queries)
+
+
+def test_the_tests_of_hypotheses_come_first_and_are_spread_over_sources(
+    offered: tuple[SourceOption, ...],
+) -> None:
+    tests = ("sildenafil pulmonary hypertension no benefit", "bosentan pulmonary hypertension trial")
+    step = SelectInput(
+        run_id="r",
+        question="Which drugs treat pulmonary hypertension?",
+        profile=BIOMEDICAL,
+        iteration=2,
+        gaps=("Which drugs treat pulmonary hypertension?",),
+        sources=tuple(o for o in offered if o.info.name in ("pubmed", "clinicaltrials")),
+        tests=tests,
+    )
+    first, second, *rest = select_tools(step).tasks
+    assert [first.gap, second.gap] == [f"{TEST_GAP}{test}" for test in tests]
+    assert (first.agent, second.agent) == ("pubmed", "clinicaltrials")
+    assert rest

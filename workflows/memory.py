@@ -1,0 +1,124 @@
+"""The memory of a loop: what the iteration under way has brought so far, and the records of those before it.
+
+Pure. `workflows.iterations` reads it.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from activities.iterations import Finding, IterationRecord, IterationSearch
+from activities.steps import JudgeAssessment
+from activities.types import EvidenceRef, SearchRecord, Usage
+
+RECORDS_KEPT = 200
+"""Records that a run keeps at most, sections included: the latest."""
+FINDINGS_KEPT = 6
+"""Works that a record names."""
+SEARCHES_KEPT = 12
+GAPS_KEPT = 5
+TEXT_CHARS = 600
+"""Length of each text of a record; a gap or a query has half of it."""
+TITLE_CHARS = 160
+
+
+class LoopMemory(BaseModel):
+    """What a run remembers of its iterations."""
+
+    records: list[IterationRecord] = Field(default_factory=list)
+    """Of the iterations that have ended, and of those of sections; oldest first."""
+    reported: int = 0
+    """Of a section: how many iterations its parent knows."""
+    # of the iteration under way
+    begun: str = ""
+    used: Usage = Usage()
+    """What the run had used when the iteration began."""
+    thought: str = ""
+    reflection: str = ""
+    gaps: tuple[str, ...] = ()
+    new_items: int = 0
+    findings: tuple[Finding, ...] = ()
+    shared_items: int = 0
+    judged: JudgeAssessment | None = None
+    sufficient: bool = False
+
+    def begin(self, ended: IterationRecord | None, now: str, used: Usage) -> None:
+        """Begin an iteration; `ended` is the record of the one before it."""
+        if ended is not None:
+            self.records = [*self.records, ended][-RECORDS_KEPT:]
+        self.begun, self.used = now, used
+        self.thought = self.reflection = ""
+        self.gaps, self.findings, self.new_items, self.shared_items = (), (), 0, 0
+        self.judged, self.sufficient = None, False
+
+    def add_found(self, refs: Sequence[EvidenceRef]) -> None:
+        """Remember works that a search has brought for the first time."""
+        self.new_items += len(refs)
+        told = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
+        self.findings = (*self.findings, *told)[:FINDINGS_KEPT]
+
+    def record(
+        self, iteration: int, section: str, searches: Iterable[SearchRecord], used: Usage, now: str = ""
+    ) -> IterationRecord:
+        """The iteration under way as a record; `now` is given when it ends."""
+        judged = self.judged
+        made = [search for search in searches if search.iteration == iteration]
+        spent = _difference(used, self.used)
+        return IterationRecord(
+            iteration=iteration,
+            section=section,
+            started_at=self.begun,
+            seconds=_seconds(self.begun, now),
+            thought=_cut(self.thought),
+            gaps=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self.gaps[:GAPS_KEPT]),
+            searches=tuple(
+                IterationSearch(
+                    source=search.source,
+                    query=_cut(search.asked or search.query, TEXT_CHARS // 2),
+                    status=search.status,
+                    hits=search.hits,
+                    kept=search.kept,
+                )
+                for search in made[:SEARCHES_KEPT]
+            ),
+            new_items=self.new_items,
+            findings=self.findings,
+            shared_items=self.shared_items,
+            reflection=_cut(self.reflection),
+            judged=judged is not None,
+            scores=judged.scores if judged else {},
+            confidence=judged.reported_confidence if judged else 0.0,
+            sufficient=self.sufficient,
+            recommendation=judged.recommendation if judged else "",
+            verdict=_cut(judged.reasoning) if judged else "",
+            model_calls=spent.calls,
+            tokens=spent.tokens,
+            cost_microusd=spent.cost_microusd,
+        )
+
+    def adopt(self, records: Sequence[IterationRecord]) -> None:
+        """Add the records that a section has reported."""
+        self.records = [*self.records, *records][-RECORDS_KEPT:]
+
+
+def _cut(text: str, limit: int = TEXT_CHARS) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _seconds(begun: str, ended: str) -> float:
+    if not begun or not ended:
+        return 0.0
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+
+
+def _difference(now: Usage, before: Usage) -> Usage:
+    """What was used since; the cost is not known once any call had no known price."""
+    known = now.cost_microusd is not None and before.cost_microusd is not None
+    return Usage(
+        calls=now.calls - before.calls,
+        input_tokens=now.input_tokens - before.input_tokens,
+        output_tokens=now.output_tokens - before.output_tokens,
+        cost_microusd=(now.cost_microusd or 0) - (before.cost_microusd or 0) if known else None,
+    )
