@@ -36,6 +36,9 @@ for a worker that can replay it, and not throw paid work away."""
 
 GRACE = timedelta(seconds=5)
 """What activities get to end by themselves on shutdown; they are retried elsewhere after that."""
+STICKY = timedelta(seconds=3)
+"""How long a workflow task waits for the worker that has the workflow in its cache; the default of 10 is how
+long a run stands still when that worker died."""
 
 
 def build_worker(
@@ -57,6 +60,7 @@ def build_worker(
         interceptors=interceptors,
         max_concurrent_activities=max_concurrent_activities,
         graceful_shutdown_timeout=GRACE,
+        sticky_queue_schedule_to_start_timeout=STICKY,
         workflow_failure_exception_types=BUGS,
         deployment_config=deployment(),
     )

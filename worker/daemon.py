@@ -45,18 +45,23 @@ CONNECT_SECONDS = 600.0
 """How long a worker waits for its server: in a fleet the two start in any order."""
 
 
-async def serve(settings: Settings, connection: ClientConnectConfig, stop: asyncio.Event) -> None:
+async def serve(
+    settings: Settings, connection: ClientConnectConfig, stop: asyncio.Event, *, embedded: bool = False
+) -> None:
     """Work until `stop` is set, then finish gracefully.
 
     Raises NoConnection, DeterminatorError (the store cannot be opened) and what ended a worker.
     """
     from worker.build import research_worker
+    from worker.lost_activities import retry_lost_activities
     from worker.rate_gate_holder import keep_gates
     from worker.resources import open_resources
 
     client = await _connect(connection, stop)
     if client is None:
         return
+    if embedded:
+        await retry_lost_activities(client)
     threading.Thread(target=open_vocabularies, name="vocabularies", daemon=True).start()
     async with open_resources(settings) as resources:
         worker = research_worker(client, resources)
@@ -112,11 +117,11 @@ def stop_on_signals() -> asyncio.Event:
     return stop
 
 
-async def work(settings: Settings, connection: ClientConnectConfig) -> int:
+async def work(settings: Settings, connection: ClientConnectConfig, *, embedded: bool = False) -> int:
     """Serve until a signal comes; return the exit code. What is created is readable by its owner only."""
     os.umask(0o077)
     try:
-        await serve(settings, connection, stop_on_signals())
+        await serve(settings, connection, stop_on_signals(), embedded=embedded)
     except NoConnection as error:
         log.error("no_connection", error=str(error))  # noqa: TRY400 - a traceback adds nothing
         return 3
@@ -151,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.write(f"Error: {error}\n")
         leave(2)
     configure_logging(settings)
-    leave(asyncio.run(work(settings, connection)))
+    leave(asyncio.run(work(settings, connection, embedded=given.embedded)))
 
 
 def keep_lock_to_ourselves() -> None:

@@ -44,6 +44,6 @@ def worker(address: str | None) -> int:
             ) from None
         with lock:
             configure_logging(settings)
-            return await work(settings, {"target_host": connection.address})
+            return await work(settings, {"target_host": connection.address}, embedded=True)
 
     return run_async(body)

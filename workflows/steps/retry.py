@@ -8,11 +8,13 @@ is scheduled again.
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from temporalio.exceptions import ActivityError, RetryState, TimeoutType
+from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
 from temporalio.exceptions import TimeoutError as TimedOut
 
 T = TypeVar("T")
 
+WORKER_LOST = "WorkerLost"
+"""Type of the failure with which a worker reports an attempt that died with its predecessor."""
 MAX_EXECUTIONS = 6
 """How often a step is executed at most, so that one that kills its worker comes to an end."""
 
@@ -29,9 +31,9 @@ async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:
 
 
 def worker_was_lost(error: ActivityError) -> bool:
-    """Whether the last attempt ended because its worker stopped sending heartbeats."""
-    return (
-        error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
-        and isinstance(error.cause, TimedOut)
-        and error.cause.type == TimeoutType.HEARTBEAT
+    """Whether the last attempt ended because its worker stopped sending heartbeats, or was found dead."""
+    cause = error.cause
+    lost = (isinstance(cause, TimedOut) and cause.type == TimeoutType.HEARTBEAT) or (
+        isinstance(cause, ApplicationError) and cause.type == WORKER_LOST
     )
+    return lost and error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
