@@ -1,0 +1,148 @@
+"""What becomes of a candidate's fields, from answers as the APIs give them."""
+
+from collections.abc import Collection
+
+import pytest
+
+from activities.candidates.fields import ANSWERS, SOURCES
+from activities.candidates.lookup import Answered, look_up
+from activities.steps import CandidateLookUp
+from activities.types import CandidateField, CandidateFieldName
+from tests.activities.candidates.registers import answering, sources
+from tests.activities.sources.faults import client
+from tests.replay import ReplayServer, Reply
+
+QUESTION = "Which approved drugs might treat pulmonary arterial hypertension?"
+DOWN = Reply(503, "")
+
+
+async def found(server: ReplayServer, permitted: Collection[str] = SOURCES, name: str = "Viagra") -> Answered:
+    async with client() as http:
+        step = CandidateLookUp(run_id="r", name=name, question=QUESTION, sources=tuple(permitted))
+        return await look_up(step, sources(server, http))
+
+
+def field(answered: Answered, name: CandidateFieldName) -> CandidateField:
+    return next(f for f in answered.findings.fields if f.name == name)
+
+
+async def test_every_field_is_answered_with_the_address_of_its_record() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server))
+    assert {f.name for f in answered.findings.fields} == set(ANSWERS)
+    assert {f.status for f in answered.findings.fields} == {"found"}
+    assert answered.findings.silent == {}
+    for entry in (entry for f in answered.findings.fields for entry in f.entries):
+        assert entry.url
+        assert entry.url.startswith("http")
+        assert entry.source in SOURCES
+
+
+async def test_a_brand_is_asked_for_by_the_drugs_own_name() -> None:
+    with ReplayServer() as server:
+        await found(answering(server))
+        sent = {a.path: a.query for a in server.asked if a.method == "GET"}
+    assert sent["/molecule/search.json"]["q"][0].casefold() == "sildenafil"
+    assert sent["/studies"]["query.intr"][0].casefold() == '"sildenafil"'
+    assert "pulmonary" in sent["/studies"]["query.cond"][0].casefold()
+
+
+async def test_the_mechanism_leads_over_the_target_to_its_pathways() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server))
+    mechanism = {e.source: e for e in field(answered, "mechanism").entries}
+    assert set(mechanism) == {"openfda", "chembl", "opentargets"}
+    assert mechanism["chembl"].values["action"] == "inhibitor"
+    assert mechanism["openfda"].quote.startswith("12.1 Mechanism of Action Sildenafil is an inhibitor")
+    targets = {e.source: e for e in field(answered, "targets").entries}
+    assert targets["uniprot"].quote.startswith("Function: Plays a role in signal transduction")
+    assert [e.text for e in field(answered, "pathways").entries] == [
+        "cGMP effects",
+        "Smooth Muscle Contraction",
+    ]
+
+
+async def test_the_label_says_whether_it_names_the_disease_asked_about() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server))
+    label, platform = field(answered, "indications").entries
+    assert (label.source, label.code) == ("openfda", "names_disease_asked")
+    assert "pulmonary arterial hypertension" in label.quote
+    assert platform.text == "pulmonary arterial hypertension; erectile dysfunction"
+
+
+async def test_approvals_come_as_codes_the_first_application_first() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server))
+    first = field(answered, "regulatory").entries[0]
+    assert (first.code, first.values["application"], first.values["date"]) == (
+        "approved",
+        "NDA020895",
+        "1998-03-27",
+    )
+    assert {e.code for e in field(answered, "regulatory").entries} == {"approved"}
+
+
+async def test_stopped_trials_come_first_with_their_reason() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server))
+    stopped, completed = field(answered, "trials").entries
+    assert (stopped.code, stopped.values["why_stopped"]) == (
+        "TERMINATED",
+        "Slow enrollment; no safety concern.",
+    )
+    assert stopped.quote == "Why the study stopped: Slow enrollment; no safety concern."
+    assert (completed.code, completed.values["phase"], completed.values["results"]) == (
+        "COMPLETED",
+        "PHASE3",
+        "posted",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "silent", "gone"),
+    [
+        ("/studies", "clinicaltrials", {"trials"}),
+        ("/data/mapping/UniProt/O76074/pathways", "reactome", {"pathways"}),
+        ("/uniprotkb/search", "uniprot", set()),
+    ],
+)
+async def test_a_source_that_is_down_takes_away_only_what_it_alone_knows(
+    path: str, silent: str, gone: set[str]
+) -> None:
+    with ReplayServer() as server:
+        answering(server).on(path, DOWN)
+        answered = await found(server)
+    assert set(answered.findings.silent) == {silent}
+    assert answered.passing is not None
+    assert {f.name for f in answered.findings.fields if f.status == "unreachable"} == gone
+
+
+async def test_pathways_cannot_be_known_while_what_names_the_proteins_is_down() -> None:
+    with ReplayServer() as server:
+        answering(server).on("/molecule/search.json", DOWN).on("/graphql", DOWN)
+        answered = await found(server)
+    assert field(answered, "pathways").status == "unreachable"
+    assert field(answered, "mechanism").status == "found"
+
+
+async def test_only_permitted_sources_are_asked() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server), ("openfda",))
+        assert {a.path for a in server.asked} == {
+            "/drug/label.json",
+            "/drug/drugsfda.json",
+            "/drug/event.json",
+        }
+        assert field(answered, "trials").status == "not_looked_up"
+        server.asked.clear()
+        nothing = await found(server, ())
+        assert server.asked == []
+    assert {f.status for f in nothing.findings.fields} == {"not_looked_up"}
+
+
+async def test_a_drug_that_no_source_knows_is_not_found() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server), name="bosentan")
+    nothing = {f.name for f in answered.findings.fields if f.status == "not_found"}
+    assert nothing >= {"names", "mechanism", "indications", "pathways", "targets"}

@@ -1,0 +1,46 @@
+import pytest
+
+from activities.text.uses import diseases, drugs_in_use, without_other_diseases
+
+ALS = diseases("amyotrophic lateral sclerosis")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "drugs"),
+    [
+        ("Riluzole is approved for amyotrophic lateral sclerosis.", {"riluzole"}),
+        ("Riluzole and edaravone are indicated in amyotrophic lateral sclerosis.", {"riluzole", "edaravone"}),
+        ("In amyotrophic lateral sclerosis riluzole remains the first-line drug.", {"riluzole"}),
+        ("Riluzole is not approved for amyotrophic lateral sclerosis.", set()),
+        ("Methotrexate is approved for rheumatoid arthritis.", set()),
+        (
+            "Methotrexate is effective in arthritis, but riluzole in amyotrophic lateral sclerosis is effective.",
+            {"riluzole"},
+        ),
+        (
+            "Riluzole is effective in amyotrophic lateral sclerosis (methotrexate in rheumatoid arthritis).",
+            {"riluzole"},
+        ),
+        ("Riluzole was studied in amyotrophic lateral sclerosis.", set()),
+    ],
+)
+def test_a_drug_in_use_is_named_by_the_clause_that_says_so(sentence: str, drugs: set[str]) -> None:
+    assert drugs_in_use(sentence, ALS) == drugs
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("arthritis (methotrexate) and more", "arthritis  and more"),
+        ("riluzole (50 mg twice daily) slowed decline", "riluzole (50 mg twice daily) slowed decline"),
+        ("amyotrophic lateral sclerosis (riluzole)", "amyotrophic lateral sclerosis (riluzole)"),
+    ],
+)
+def test_brackets_of_another_disease_are_left_out(text: str, left: str) -> None:
+    assert without_other_diseases(text, ALS) == left
+
+
+def test_nothing_is_left_out_where_no_disease_is_asked_about() -> None:
+    text = "arthritis (methotrexate)"
+    assert without_other_diseases(text, frozenset()) == text
+    assert drugs_in_use("Methotrexate is effective in arthritis.", frozenset()) == frozenset()
