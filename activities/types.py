@@ -382,7 +382,8 @@ class Candidate(Frozen):
     against: tuple[Support, ...] = ()
     """Quotes that speak against it."""
     records: tuple[Support, ...] = ()
-    """Quotes of labels, approvals and registrations, which say where it stands and not whether it works."""
+    """Quotes that say where it stands and not whether it works: of labels, approvals and registrations, and
+    of works that call it approved."""
     quality_reasons: tuple[Statement, ...] = ()
     """What the quality of the evidence follows from."""
     fields: tuple[CandidateField, ...] = ()

@@ -147,7 +147,7 @@ async def _regulator(asking: _Asking, name: str, diseases: frozenset[str]) -> Pa
     if label is not None:
         found["mechanism"] = list(reading.label_mechanism(label))
         found["indications"] = list(reading.indications(label, diseases))
-        found["safety"] = list(reading.boxed_warning(label))
+        found["safety"] = list(reading.label_safety(label))
         if not approvals:
             found["regulatory"] = [reading.labelled(label)]
     found["safety"] += reading.reactions(reported)
@@ -169,7 +169,7 @@ async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, 
             trial_status=",".join(reading.STOPPED),
         ),
     )
-    return {"trials": reading.trials([*stopped, *relevant])}
+    return {"trials": reading.trials([*stopped, *relevant], name)}
 
 
 async def _molecule(asking: _Asking, name: str) -> Part:
@@ -195,6 +195,6 @@ async def _molecule(asking: _Asking, name: str) -> Part:
         "targets": list(reading.targets([*own, *platform, *entries])),
         "pathways": list(by_name.values())[: reading.PATHWAYS],
         "indications": list(reading.approved_for(platform)),
-        "regulatory": list(reading.phases(molecules)),
+        "regulatory": list(reading.phases(molecules[:1])),
         "safety": list(reading.warnings([*molecules, *platform])),
     }

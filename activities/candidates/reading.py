@@ -1,12 +1,17 @@
-"""Records of sources as entries of a candidate's fields. Pure: every entry has the address of its record, and
-a quote stands verbatim in the record's text."""
+"""Records of sources as entries of a candidate's fields. Pure.
+
+Every entry has the address of its record. A quote is what people wrote (a label's section, a function, the
+reason why a trial stopped) and stands verbatim in the record's text; data of a database are no quote.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from activities.candidates.status import of_application, of_molecule
+from activities.credentials import redacted
 from activities.sources.names_asked import is_name_of
 from activities.sources.openfda_records import SECTIONS
+from activities.text.drugs import drug, drugs_named
 from activities.text.entities import of_kind
 from activities.types import Evidence, FieldEntry
 
@@ -17,11 +22,14 @@ NAMES = 12
 TRIALS = 8
 """Trials that are listed: stopped ones first, then those with results, then the later phases."""
 REACTIONS = 6
+APPLICATIONS = 3
 PATHWAYS = 8
 
 STOPPED = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
 """https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
 _HEADINGS = frozenset(SECTIONS.values())
+_HEADING = re.compile(rf"^\d+(?:\.\d+)*\s+(?:{'|'.join(SECTIONS.values())})\s+", re.IGNORECASE)
+"""Labels number and name their sections: https://www.ecfr.gov/current/title-21/section-201.57"""
 _SENTENCE_END = re.compile(r"(?<=[.;])\s")
 
 
@@ -52,20 +60,32 @@ def _entry(record: Evidence, text: str, quote: str = "", code: str = "", **value
         code=code,
         values={name: value for name, value in values.items() if value},
         source=record.source,
-        url=record.url,
+        url=redacted(record.url) if record.url else None,
         quote=quote,
     )
 
 
-def of_drug(records: Iterable[Evidence], name: str, *fields: str) -> list[Evidence]:
-    """The records that are about this very drug, by the names in their facts: a label of a combination is not
-    one of its parts."""
-    wanted = fields or ("generic_name", "brand_name", "substance_name")
-    return [
-        record
-        for record in records
-        if any(is_name_of(name, tuple(record.facts.get(field, "").split("; "))) for field in wanted)
-    ]
+def _section_entry(label: Evidence, text: str, code: str = "") -> FieldEntry:
+    quote = shortened(text)
+    return _entry(label, without_heading(quote), quote, code)
+
+
+def without_heading(text: str) -> str:
+    """A label's section without its number and name: `1 INDICATIONS AND USAGE Sildenafil is ...`."""
+    return _HEADING.sub("", text, count=1)
+
+
+def of_drug(records: Iterable[Evidence], name: str) -> list[Evidence]:
+    """The records that are about this very drug, by the names in their facts, else by their title: a label of
+    a combination is not one of its parts."""
+    return [record for record in records if _is_of(record, name)]
+
+
+def _is_of(record: Evidence, name: str) -> bool:
+    given = [record.facts.get(field, "") for field in ("generic_name", "brand_name", "substance_name")]
+    if any(given):
+        return any(is_name_of(name, tuple(text.split("; "))) for text in given)
+    return (drug(name) or name.casefold()) in dict(drugs_named(record.title))
 
 
 def best_label(labels: Sequence[Evidence]) -> Evidence | None:
@@ -87,22 +107,20 @@ def names(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     for record in records:
         known = [part for part in record.facts.get("synonyms", "").split("; ") if part]
         if known:
-            yield _entry(record, "; ".join(known[:NAMES]), _line(record, "Other names:"))
+            yield _entry(record, "; ".join(known[:NAMES]))
 
 
 def label_mechanism(label: Evidence) -> Iterator[FieldEntry]:
     """The mechanism as a label tells it."""
     if text := section_of(label, "mechanism_of_action"):
-        quote = shortened(text)
-        yield _entry(label, quote, quote)
+        yield _section_entry(label, text)
 
 
 def mechanisms(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Mechanisms that ChEMBL or Open Targets curate."""
     for record in records:
         if stated := record.facts.get("mechanism", ""):
-            action = record.facts.get("action_type", "")
-            yield _entry(record, stated, _line(record, "Mechanism of action"), action=action)
+            yield _entry(record, stated, action=record.facts.get("action_type", ""))
 
 
 def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
@@ -115,7 +133,7 @@ def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
         yield _entry(
             record,
             name,
-            shortened(function.split("\n\n")[0]) if function else _containing(record, name.split("; ")[0]),
+            shortened(function.split("\n\n")[0].removeprefix("Function: ")) if function else "",
             genes=record.facts.get("genes", ""),
             accessions=record.facts.get("accessions", "") or record.facts.get("accession", ""),
         )
@@ -131,41 +149,39 @@ def pathways(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Pathways of Reactome."""
     for record in records:
         if name := record.facts.get("pathway", ""):
-            yield _entry(record, name, shortened(record.text), stable_id=record.facts.get("stable_id", ""))
+            yield _entry(record, name, stable_id=record.facts.get("stable_id", ""))
 
 
 def indications(label: Evidence, diseases: frozenset[str]) -> Iterator[FieldEntry]:
     """Current indications as a label states them, and whether they name a disease that was asked about
     (`diseases`: ids of `activities.text.entities`)."""
     if text := section_of(label, "indications_and_usage") or section_of(label, "purpose"):
-        quote = shortened(text)
         named = {entity.id for entity in of_kind(text, ("disease",))}
-        yield _entry(label, quote, quote, code="names_disease_asked" if named & diseases else "")
+        yield _section_entry(label, text, "names_disease_asked" if named & diseases else "")
 
 
 def approved_for(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Diseases that Open Targets lists as approved indications."""
     for record in records:
         if listed := record.facts.get("approved_for", ""):
-            yield _entry(record, listed, shortened(_line(record, "Approved for:")))
+            yield _entry(record, listed)
+
+
+def application_order(record: Evidence) -> tuple[bool, bool, str]:
+    """Sorts applications: approved ones first, then those of new drugs before those of generics, then by
+    date."""
+    number, date = record.facts.get("application_number", ""), record.facts.get("approval_date", "9")
+    return of_application(record.facts) != "approved", number.startswith("ANDA"), date
 
 
 def applications(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Approvals of Drugs@FDA: new drug and biologics applications before generics, the earliest first."""
-    known = [(code, r) for r in records if (code := of_application(r.facts))]
-    known.sort(
-        key=lambda pair: (
-            pair[0] != "approved",
-            pair[1].facts.get("application_number", "").startswith("ANDA"),
-            pair[1].facts.get("approval_date", "9"),
-        )
-    )
-    for code, record in known[:3]:
+    known = [(code, r) for r in sorted(records, key=application_order) if (code := of_application(r.facts))]
+    for code, record in known[:APPLICATIONS]:
         yield _entry(
             record,
             record.facts.get("application_number", ""),
-            _line(record, "Original submission"),
-            code,
+            code=code,
             authority="FDA",
             application=record.facts.get("application_number", ""),
             date=record.facts.get("approval_date", ""),
@@ -190,25 +206,32 @@ def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
             yield _entry(
                 record,
                 record.title,
-                _line(record, "Highest clinical phase") or _line(record, "First approved"),
+                "",
                 code,
                 phase=record.facts.get("max_phase", ""),
                 date=record.facts.get("first_approval", ""),
             )
 
 
-def trials(records: Iterable[Evidence]) -> list[FieldEntry]:
-    """Registered trials, each once: stopped ones with the reason first, then those with posted results."""
+def of_trial(record: Evidence, name: str) -> bool:
+    """Whether a registration is of a trial of this drug: its title or its interventions name it."""
+    named = f"{record.title}\n{record.facts.get('interventions', '')}"
+    preferred = drug(name) or name.casefold()
+    return preferred in dict(drugs_named(named)) or name.casefold() in named.casefold()
+
+
+def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
+    """Registered trials of a drug, each once: stopped ones with the reason first, then those with results."""
     found: dict[str, FieldEntry] = {}
     for record in records:
         facts, nct = record.facts, record.facts.get("nct", "")
-        if not nct or nct in found:
+        if not nct or nct in found or not of_trial(record, name):
             continue
         reason = facts.get("why_stopped", "")
         found[nct] = _entry(
             record,
             record.title,
-            _line(record, "Why the study stopped:") or _line(record, "Overall status:"),
+            reason,
             facts.get("overall_status", ""),
             nct=nct,
             phase=facts.get("phase", ""),
@@ -231,11 +254,11 @@ def _trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
     )
 
 
-def boxed_warning(label: Evidence) -> Iterator[FieldEntry]:
-    """The boxed warning of a label."""
-    if text := section_of(label, "boxed_warning"):
-        quote = shortened(text)
-        yield _entry(label, quote, quote, "boxed_warning")
+def label_safety(label: Evidence) -> Iterator[FieldEntry]:
+    """The boxed warning and the contraindications of a label."""
+    for name in ("boxed_warning", "contraindications"):
+        if text := section_of(label, name):
+            yield _section_entry(label, text, name)
 
 
 def reactions(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
@@ -243,7 +266,7 @@ def reactions(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     for record in records:
         lines = record.text.split("\n")[1 : REACTIONS + 1]
         if lines:
-            yield _entry(record, " ".join(lines), "\n".join(lines), "reported_reactions")
+            yield _entry(record, " ".join(lines), code="reported_reactions")
 
 
 def warnings(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
@@ -251,17 +274,8 @@ def warnings(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     for record in records:
         for stated in filter(None, record.facts.get("warnings", "").split("; ")):
             code = "withdrawn" if stated.startswith("withdrawn") else "warning"
-            yield _entry(record, stated, _line(record, "Warning:"), code)
+            yield _entry(record, stated, code=code)
         if record.facts.get("withdrawn"):
-            yield _entry(record, record.title, _containing(record, "withdrawn"), "withdrawn")
+            yield _entry(record, record.title, code="withdrawn")
         if record.facts.get("boxed_warning"):
-            yield _entry(record, record.title, _containing(record, "boxed warning"), "boxed_warning")
-
-
-def _line(record: Evidence, start: str) -> str:
-    """The line of a record that begins so; empty when there is none."""
-    return next((line for line in record.text.split("\n") if line.startswith(start)), "")
-
-
-def _containing(record: Evidence, words: str) -> str:
-    return next((line for line in record.text.split("\n") if words in line), "")
+            yield _entry(record, record.title, code="boxed_warning")

@@ -83,32 +83,35 @@ def _hypothesis(
     """What the helpful works say of a drug; labels and registrations of all works say where it stands."""
     own = [d for d in helpful if name in drugs_in(d)]
     sought = diseases(question)
-    told: list[tuple[float, Sentence, Evidence]] = []
+    named: list[tuple[float, Sentence, Evidence]] = []
     topic = Needle(question).strong - {t for other in spellings(name) for t in terms(other)}
     for item in rank(f"{name} {question}", own):
-        told += [
+        named += [
             (r.score, r.sentence, item.document)
             for r in item.ranked
             if name in dict(drugs_named(without_other_diseases(r.sentence.text, sought)))
-            and (not topic or topic & r.sentence.held)
         ]
-    told.sort(key=lambda t: (-t[0], t[1].evidence_id, t[1].place))
+    named.sort(key=lambda t: (-t[0], t[1].evidence_id, t[1].place))
+    told = [t for t in named if not topic or topic & t[1].held]
     used = [t for t in told if name in drugs_in_use(t[1].text, sought)]
     outcome = [t for t in told if t[1].part in ("conclusion", "results", "plain") and not calls(t[1])]
     outcome = [t for t in outcome if t not in used]
-    pro = [*used, *(t for t in outcome if direction(t[1].text) in ("yes", "none"))]
+    pro = [t for t in outcome if direction(t[1].text) in ("yes", "none")] or used
     against = [t for t in outcome if direction(t[1].text) == "no"]
     if not pro and not against:
         return None
-    mechanism = next((s.text for _, s, _ in told if has_mechanism(s.text)), "")
+    # How a drug works is said without the disease as often as with it.
+    mechanism = next((s.text for _, s, _ in (*told, *named) if has_mechanism(s.text)), "")
     effect = (pro or against)[0][1].text
     best = sum(sorted((weight(d) for d in {t[2].evidence_id: t[2] for t in pro}.values()), reverse=True)[:3])
     confidence = max(0.0, min(0.95, best / 3 * (1 - 0.5 * len(against) / (len(against) + len(pro)))))
-    label = reading.best_label([d for d in every if d.evidence_type == "drug_label" and _is_of(d, name)])
-    approval, trial = (
-        next((d for d in every if d.evidence_type == kind and _is_of(d, name)), None)
-        for kind in ("regulatory", "trial_registration")
+    label = reading.best_label(reading.of_drug([d for d in every if d.evidence_type == "drug_label"], name))
+    approvals = reading.of_drug([d for d in every if d.evidence_type == "regulatory"], name)
+    approval = min(approvals, key=reading.application_order, default=None)
+    trial = next(
+        (d for d in every if d.evidence_type == "trial_registration" and reading.of_trial(d, name)), None
     )
+    supporting = _supports(pro, 3)
     return MechanismHypothesis(
         drug=name,
         generic_name=name,
@@ -116,21 +119,15 @@ def _hypothesis(
         pathway=_pathway(mechanism),
         effect=effect,
         confidence=round(confidence, 2),
-        supporting_evidence=_supports(pro, 3),
+        supporting_evidence=supporting,
         contradicting_evidence=_supports(against, 2),
         search_suggestions=_tests(name, question, disputed=bool(against)),
         current_indications=_indications(label),
         regulatory_status=(of_application(approval.facts) if approval else None)
         or ("labelled" if label else ""),
         trial_status=_facts(trial, "phase", "overall_status"),
-        records=_records(label, approval, trial),
+        records=(*(s for s in _supports(used, 2) if s not in supporting), *_records(label, approval, trial)),
     )
-
-
-def _is_of(record: Evidence, name: str) -> bool:
-    """Whether a label, an approval or a registration is about a drug: its title or its facts name it."""
-    named = f"{record.title}\n{record.facts.get('interventions', '')}"
-    return bool(reading.of_drug([record], name)) or name in dict(drugs_named(named))
 
 
 def _records(
@@ -195,5 +192,6 @@ def _pathway(text: str) -> str:
 
 
 def _indications(label: Evidence | None) -> tuple[str, ...]:
-    text = reading.section_of(label, "indications_and_usage") if label else ""
-    return (" ".join(reading.shortened(text).split()),) if text else ()
+    text = reading.without_heading(reading.section_of(label, "indications_and_usage")) if label else ""
+    first = re.split(r"(?<=[.;])\s", " ".join(text.split()), maxsplit=1)[0]
+    return (reading.shortened(first),) if first else ()

@@ -31,7 +31,7 @@ from activities.types import (
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""
 VOCABULARY = "vocabulary"
-NAMES = 8
+NAMES = 6
 """Other names that are shown from the vocabularies."""
 _LITERATURE: Mapping[CandidateFieldName, str] = {"literature_for": "support", "literature_against": "against"}
 _CLAUSE = re.compile(r"[;:]|,\s+(?:but|and|although|whereas|while)\b|(?<=[.!?])\s")
@@ -98,14 +98,46 @@ def _field(
 ) -> CandidateField:
     """Entries of cited items before those that were looked up, each once."""
     looked_up = [e for e in known.entries if not e.evidence_id and e.source != VOCABULARY] if known else []
-    entries = {(e.text.casefold(), e.code, e.source, e.url): e for e in (*own, *looked_up)}
+    entries = _each_once((*own, *looked_up))
+    if name == "regulatory":
+        entries = _by_authority(entries)
     silent = known.silent if known else ()
     if entries:
-        return CandidateField(name=name, status="found", entries=tuple(entries.values()), silent=silent)
+        return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent)
     if name in _LITERATURE:
         return CandidateField(name=name, status="not_found")
     status = known.status if known and known.status != "found" else "not_looked_up"
     return CandidateField(name=name, status=status, silent=silent)
+
+
+def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
+    """Entries without those that say the same of the same record; one of a cited item comes before its like,
+    and takes over its code and its quote."""
+    kept: list[FieldEntry] = []
+    for entry in entries:
+        for place, other in enumerate(kept):
+            same = (entry.text.casefold(), entry.url) == (other.text.casefold(), other.url)
+            if same and (entry.code == other.code or not entry.code or not other.code):
+                joined = {"code": other.code or entry.code, "quote": other.quote or entry.quote}
+                kept[place] = other.model_copy(update=joined)
+                break
+        else:
+            kept.append(entry)
+    return kept
+
+
+def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:
+    """The status that says most first, new drugs' applications before generics'. A label tells nothing beside
+    the application it belongs to."""
+    applied = any(entry.values.get("application") for entry in entries)
+    kept = [entry for entry in entries if not (applied and entry.code == "labelled")]
+
+    def rank(entry: FieldEntry) -> tuple[int, bool, str]:
+        code: Sequence[str] = CODES
+        place = code.index(entry.code) if entry.code in code else len(code)
+        return place, entry.values.get("application", "A").startswith("A"), entry.values.get("date", "9")
+
+    return sorted(kept, key=rank)
 
 
 def _own_entries(
@@ -117,11 +149,11 @@ def _own_entries(
     entries: dict[CandidateFieldName, list[FieldEntry]] = {key: [] for key in FIELDS}
     entity = resolve(name)
     if entity is not None and entity.kind == "drug":
-        others = [entity.name, *synonyms(entity.name, NAMES)]
-        entries["names"].append(FieldEntry(text="; ".join(dict.fromkeys(others)), source=VOCABULARY))
+        text = "; ".join((entity.name, *synonyms(entity.name, NAMES)))
+        entries["names"].append(FieldEntry(text=text, source=VOCABULARY))
     chain = candidate.proposed_mechanism or candidate.mechanism
     which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
-    if chain and which in said:
+    if (candidate.mechanism or " -> " in chain) and which in said:
         entries["mechanism"].append(_quoted(*said[which], text=chain))
     entries["indications"] += [
         _quoted(*said[text], text=text) for text in candidate.current_indications if text in said
@@ -170,7 +202,7 @@ def _of_record(
 ) -> list[tuple[CandidateFieldName, Sequence[FieldEntry]]]:
     """What a label, an approval or a registration among the cited items says."""
     if item.evidence_type == "trial_registration":
-        return [("trials", reading.trials([item]))]
+        return [("trials", reading.trials([item], name))]
     if item.evidence_type == "regulatory":
         return [("regulatory", list(reading.applications(reading.of_drug([item], name))))]
     if item.evidence_type == "drug_label" and reading.of_drug([item], name):
@@ -179,6 +211,6 @@ def _of_record(
             ("mechanism", list(reading.label_mechanism(item))),
             ("indications", list(reading.indications(item, diseases))),
             ("regulatory", [reading.labelled(item)]),
-            ("safety", list(reading.boxed_warning(item))),
+            ("safety", list(reading.label_safety(item))),
         ]
     return []

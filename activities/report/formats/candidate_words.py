@@ -39,6 +39,7 @@ SOURCES: Mapping[str, str] = {
 }
 SAFETY: Mapping[str, str] = {
     "boxed_warning": "Boxed warning",
+    "contraindications": "Contraindications",
     "reported_reactions": "Reactions most often reported (reports do not show a cause)",
     "withdrawn": "Withdrawn",
     "warning": "Warning",
@@ -99,7 +100,7 @@ def _trial(entry: FieldEntry, text: str) -> str:
     values = entry.values
     state = clean(entry.code.replace("_", " ").lower())
     if reason := values.get("why_stopped", ""):
-        state += f": {clean(reason).rstrip('.')}"
+        state += f' ("{clean(reason)}")'
     parts = [
         phases(values.get("phase", "")),
         state,

@@ -1,6 +1,6 @@
 """One local server that answers for every source that a candidate is looked up in, about sildenafil."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from activities.settings import Settings
 from activities.sources import chembl, clinicaltrials, openfda, opentargets, reactome, uniprot
@@ -8,7 +8,7 @@ from activities.sources.base import Source
 from activities.sources.http.client import Http
 from tests.replay import ReplayServer, recorded
 
-BUILDS = {
+BUILDS: dict[str, Callable[[Settings, Http], Source]] = {
     "openfda": openfda.build,
     "clinicaltrials": clinicaltrials.build,
     "chembl": chembl.build,

@@ -10,10 +10,15 @@ from activities.steps import CandidateLookUp
 from activities.types import CandidateField, CandidateFieldName
 from tests.activities.candidates.registers import answering, sources
 from tests.activities.sources.faults import client
-from tests.replay import ReplayServer, Reply
+from tests.replay import RECORDED, ReplayServer, Reply
 
 QUESTION = "Which approved drugs might treat pulmonary arterial hypertension?"
 DOWN = Reply(503, "")
+TEXTS = (
+    "openfda/label_sildenafil.json",
+    "ctgov/search_sildenafil_stopped.json",
+    "uniprot/search_o76074.json",
+)
 
 
 async def found(server: ReplayServer, permitted: Collection[str] = SOURCES, name: str = "Viagra") -> Answered:
@@ -54,8 +59,9 @@ async def test_the_mechanism_leads_over_the_target_to_its_pathways() -> None:
     assert set(mechanism) == {"openfda", "chembl", "opentargets"}
     assert mechanism["chembl"].values["action"] == "inhibitor"
     assert mechanism["openfda"].quote.startswith("12.1 Mechanism of Action Sildenafil is an inhibitor")
+    assert mechanism["openfda"].text.startswith("Sildenafil is an inhibitor")
     targets = {e.source: e for e in field(answered, "targets").entries}
-    assert targets["uniprot"].quote.startswith("Function: Plays a role in signal transduction")
+    assert targets["uniprot"].quote.startswith("Plays a role in signal transduction")
     assert [e.text for e in field(answered, "pathways").entries] == [
         "cGMP effects",
         "Smooth Muscle Contraction",
@@ -91,7 +97,7 @@ async def test_stopped_trials_come_first_with_their_reason() -> None:
         "TERMINATED",
         "Slow enrollment; no safety concern.",
     )
-    assert stopped.quote == "Why the study stopped: Slow enrollment; no safety concern."
+    assert stopped.quote == stopped.values["why_stopped"]
     assert (completed.code, completed.values["phase"], completed.values["results"]) == (
         "COMPLETED",
         "PHASE3",
@@ -124,6 +130,23 @@ async def test_pathways_cannot_be_known_while_what_names_the_proteins_is_down() 
         answered = await found(server)
     assert field(answered, "pathways").status == "unreachable"
     assert field(answered, "mechanism").status == "found"
+
+
+async def test_a_trial_of_another_drug_is_not_the_candidates() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server), name="bosentan")
+    assert field(answered, "trials").status == "not_found"
+
+
+async def test_a_quote_stands_in_the_text_that_the_source_gave() -> None:
+    with ReplayServer() as server:
+        answered = await found(answering(server))
+    quotes = [e.quote for f in answered.findings.fields for e in f.entries if e.quote]
+    texts = [(RECORDED / name).read_text() for name in TEXTS]
+    plain = " ".join(" ".join(texts).replace('\\"', '"').split())
+    assert len(quotes) >= 4
+    for quote in quotes:
+        assert quote[:60] in plain
 
 
 async def test_only_permitted_sources_are_asked() -> None:

@@ -14,7 +14,7 @@ ALS = diseases("amyotrophic lateral sclerosis")
         ("Riluzole is not approved for amyotrophic lateral sclerosis.", set()),
         ("Methotrexate is approved for rheumatoid arthritis.", set()),
         (
-            "Methotrexate is effective in arthritis, but riluzole in amyotrophic lateral sclerosis is effective.",
+            "Methotrexate is effective in gout, but in amyotrophic lateral sclerosis riluzole is effective.",
             {"riluzole"},
         ),
         (

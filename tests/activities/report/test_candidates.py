@@ -1,0 +1,194 @@
+"""The page of a candidate: what stands on it, where it comes from, and how each format shows it."""
+
+import pytest
+
+from activities.report.assemble import build_report
+from activities.report.formats import render
+from activities.report.schema import Report
+from activities.steps import CandidateFindings
+from activities.types import (
+    Candidate,
+    CandidateField,
+    CandidateFieldName,
+    Evidence,
+    FieldEntry,
+    Identifiers,
+    Support,
+)
+from tests.activities.cases import planned, publish_input, quoting
+from tests.activities.report.test_formats import words_of
+
+TRIAL = Evidence(
+    evidence_id="pmid:10",
+    source="pubmed",
+    title="Riluzole in amyotrophic lateral sclerosis: a randomized trial",
+    text=(
+        "Riluzole is approved for amyotrophic lateral sclerosis. Riluzole prolonged survival in 959 patients "
+        "with amyotrophic lateral sclerosis. Riluzole inhibits glutamate release from nerve endings."
+    ),
+    authors=("Doe J",),
+    year=1996,
+    identifiers=Identifiers(pmid="10"),
+    evidence_type="randomized_trial",
+    standing="none",
+)
+COHORT = Evidence(
+    evidence_id="pmid:11",
+    source="europepmc",
+    title="Riluzole in a registry",
+    text="Riluzole did not slow functional decline in a registry of amyotrophic lateral sclerosis.",
+    authors=("Roe A",),
+    year=2010,
+    identifiers=Identifiers(pmid="11"),
+    evidence_type="observational",
+    standing="none",
+)
+LABEL = Evidence(
+    evidence_id="fda:1",
+    source="library",
+    title="RILUTEK (RILUZOLE) - drug label",
+    text=(
+        "Indications and usage\n1 INDICATIONS AND USAGE RILUTEK is indicated for the treatment of "
+        "amyotrophic lateral sclerosis (ALS).\n\nContraindications\nSevere hypersensitivity reactions to riluzole."
+    ),
+    identifiers=Identifiers(fda="1"),
+    evidence_type="drug_label",
+    facts={"generic_name": "RILUZOLE"},
+)
+DOCUMENTS = {item.evidence_id: item for item in (TRIAL, COHORT, LABEL)}
+PROLONGED = "Riluzole prolonged survival in 959 patients with amyotrophic lateral sclerosis"
+APPROVED = "Riluzole is approved for amyotrophic lateral sclerosis."
+AGAINST = "Riluzole did not slow functional decline in a registry of amyotrophic lateral sclerosis"
+INDICATED = "RILUTEK is indicated for the treatment of amyotrophic lateral sclerosis (ALS)."
+RILUZOLE = Candidate(
+    name="Riluzole",
+    mechanism="glutamate release",
+    support=(Support(evidence_id="pmid:10", quote=PROLONGED),),
+    against=(Support(evidence_id="pmid:11", quote=AGAINST),),
+    records=(
+        Support(evidence_id="pmid:10", quote=APPROVED),
+        Support(evidence_id="fda:1", quote=INDICATED),
+    ),
+)
+STOPPED = FieldEntry(
+    text="Riluzole in a trial",
+    code="TERMINATED",
+    values={"nct": "NCT00000001", "phase": "PHASE2; PHASE3", "why_stopped": "Slow enrollment."},
+    source="clinicaltrials",
+    url="https://clinicaltrials.gov/study/NCT00000001",
+    quote="Slow enrollment.",
+)
+FINDINGS = CandidateFindings(
+    name="Riluzole",
+    fields=(
+        CandidateField(name="trials", status="found", entries=(STOPPED,)),
+        CandidateField(name="targets", status="unreachable", silent=("chembl", "uniprot")),
+        CandidateField(name="pathways", status="not_found"),
+    ),
+)
+FORMATS = ["md", "html", "docx", "pdf"]
+
+
+def report_of(candidate: Candidate = RILUZOLE, findings: CandidateFindings | None = FINDINGS) -> Report:
+    step = publish_input(
+        planned("s1", quoting("Riluzole prolonged survival in 959 patients.", ("pmid:10", PROLONGED))),
+        question="Which drugs might treat amyotrophic lateral sclerosis?",
+        candidates=(candidate,),
+    )
+    return build_report(step, DOCUMENTS, (), {candidate.name: findings} if findings else {})
+
+
+def field(report: Report, name: CandidateFieldName) -> CandidateField:
+    return next(found for found in report.candidates[0].fields if found.name == name)
+
+
+def test_every_entry_has_its_source() -> None:
+    report = report_of()
+    numbered = {reference.evidence_id for reference in report.references}
+    for found in report.candidates[0].fields:
+        assert (found.status == "found") is bool(found.entries)
+        for entry in found.entries:
+            assert entry.source
+            assert entry.url or entry.evidence_id in numbered or entry.source == "vocabulary"
+            assert not entry.evidence_id or entry.evidence_id in numbered
+            if entry.quote and entry.evidence_id:
+                assert entry.quote in DOCUMENTS[entry.evidence_id].text
+
+
+def test_literature_stands_for_and_against_and_both_are_cited() -> None:
+    report = report_of()
+    assert [e.evidence_id for e in field(report, "literature_for").entries] == ["pmid:10"]
+    assert [e.evidence_id for e in field(report, "literature_against").entries] == ["pmid:11"]
+    assert {r.evidence_id for r in report.references} == set(DOCUMENTS)
+
+
+def test_approval_is_read_from_a_quote_and_from_a_label() -> None:
+    report = report_of()
+    codes = {e.code: e.evidence_id for e in field(report, "regulatory").entries}
+    assert codes == {"stated_approved": "pmid:10", "labelled": "fda:1"}
+    assert report.candidates[0].regulatory_status == "labelled"
+    (label,) = field(report, "indications").entries
+    assert (label.code, label.evidence_id) == ("names_disease_asked", "fda:1")
+    assert label.text.startswith("RILUTEK is indicated")
+
+
+def test_a_status_that_no_record_bears_out_is_not_kept() -> None:
+    bare = RILUZOLE.model_copy(update={"records": (), "regulatory_status": "approved"})
+    report = report_of(bare, None)
+    assert report.candidates[0].regulatory_status == ""
+    assert field(report, "regulatory").status == "not_looked_up"
+
+
+def test_a_field_without_an_entry_says_why() -> None:
+    report = report_of()
+    assert (field(report, "targets").status, field(report, "targets").silent) == (
+        "unreachable",
+        ("chembl", "uniprot"),
+    )
+    assert field(report, "pathways").status == "not_found"
+    assert field(report_of(findings=None), "pathways").status == "not_looked_up"
+
+
+def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
+    report = report_of()
+    (candidate,) = report.candidates
+    assert candidate.evidence_quality == "strong"
+    reasons = {reason.code: reason for reason in candidate.quality_reasons}
+    assert reasons["quality_best"].text("design") == "randomized trial"
+    assert reasons["quality_studies"].number("works") == 1
+    assert reasons["quality_against"].number("works") == 1
+    assert reasons["quality_stopped_trials"].number("trials") == 1
+    by_label = RILUZOLE.model_copy(update={"support": (Support(evidence_id="pmid:11", quote=AGAINST),)})
+    assert report_of(by_label).candidates[0].evidence_quality == "moderate"
+
+
+def test_a_report_that_is_made_again_keeps_what_was_looked_up() -> None:
+    once = report_of()
+    again = report_of(once.candidates[0], None)
+    assert again.candidates[0].fields == once.candidates[0].fields
+    assert again.candidates[0].looked_up == ""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_the_page_with_sources_and_reasons(name: str) -> None:
+    shown = " ".join(words_of(report_of(), name).split())
+    for text in (
+        "Literature against it",
+        "NCT00000001",
+        "Slow enrollment.",
+        "ChEMBL and UniProt could not be reached",
+        "approved, as a cited work says",
+        "Quality of the evidence",
+    ):
+        assert text in shown, text
+
+
+def test_an_address_on_a_page_is_a_plain_one_or_none() -> None:
+    hostile = STOPPED.model_copy(update={"url": "javascript:alert(1)", "text": "<b>bold</b> [x](y)"})
+    findings = CandidateFindings(
+        name="Riluzole", fields=(CandidateField(name="trials", status="found", entries=(hostile,)),)
+    )
+    report = report_of(findings=findings)
+    assert "javascript" not in render(report, "html").decode()
+    assert "<b>bold</b>" not in render(report, "html").decode()
+    assert "](y)" not in render(report, "md").decode().replace(r"\]", "")
