@@ -49,7 +49,7 @@ LABEL = Evidence(
     title="RILUTEK (RILUZOLE) - drug label",
     text=(
         "Indications and usage\n1 INDICATIONS AND USAGE RILUTEK is indicated for the treatment of "
-        "amyotrophic lateral sclerosis (ALS).\n\nContraindications\nSevere hypersensitivity reactions to riluzole."
+        "amyotrophic lateral sclerosis (ALS).\n\nContraindications\nSevere reactions to riluzole."
     ),
     identifiers=Identifiers(fda="1"),
     evidence_type="drug_label",
