@@ -121,3 +121,25 @@ def test_nothing_a_lying_model_invents_reaches_the_report(
     body = markdown_of(house, ran.run_id).partition("## Limitations")[0]
     assert "cures all" not in body
     assert "Wonderpill cures everything it touches" not in body
+
+
+def test_a_rewound_run_buys_nothing_twice(house: Path, model: FakeOpenAI, papers: Path) -> None:
+    model.script(sensible)
+    ran = ask(papers)
+    assert ran.code == 0, ran
+    before, bought = report_of(ran.run_id), len(model.bodies)
+    assert bought >= 3
+    back = determinator("rewind", ran.run_id, "--to-iteration", "1", "--json")
+    assert back.code == 0, back
+    (kept,) = back.json()["set_aside"]
+    assert ".before-rewind-1." in kept
+    followed = determinator("watch", ran.run_id)
+    assert followed.code == 0, followed
+    assert len(model.bodies) == bought, "the steps after the boundary were asked again"
+    after = report_of(ran.run_id)
+    assert after["sections"] == before["sections"]
+    assert after["methodology"]["tokens"] == before["methodology"]["tokens"]
+    assert after["generated_at"] >= before["generated_at"]
+    events = [json.loads(line) for line in determinator("events", ran.run_id, "--json").out.splitlines()]
+    assert [event["type"] for event in events].count("rewound") == 1
+    assert not faults(after, evidence_of(ran.run_id))
