@@ -130,6 +130,25 @@ class Prepared(Frozen):
     """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
 
 
+# following up an earlier run
+
+
+class FollowUp(Frozen):
+    """The finished run that another one builds on."""
+
+    run_id: str
+    blob: str
+    """Key of a blob with references to its items, one JSON object a line, the best first."""
+
+
+class Imported(Frozen):
+    """What was imported."""
+
+    items: tuple[EvidenceRef, ...] = ()
+    unreadable: int = 0
+    """Items of the list whose text is not in this worker's store."""
+
+
 # thinking
 
 

@@ -180,6 +180,8 @@ class EvidenceRef(Frozen):
     """Sections that found it."""
     queries: tuple[str, ...] = ()
     """`source: query` of each search that found it, at most eight."""
+    from_run: str = ""
+    """Id of the earlier run it was taken from; empty for what this run found itself."""
 
 
 class Filters(Frozen):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
+from activities.follow_up import FollowUpActivities
 from activities.look_up_candidate import CandidateActivities
 from activities.models.base import Answer, Completion, Review
 from activities.permits import Permits
@@ -46,6 +47,7 @@ class Resources:
     pubmed: PubMedStanding
     events: EventActivities
     refresh: RefreshActivities
+    follow_up: FollowUpActivities
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -58,6 +60,7 @@ class Resources:
             *methods(self.candidates),
             *methods(self.events),
             *methods(self.refresh),
+            *methods(self.follow_up),
         ]
 
     @property
@@ -90,6 +93,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             candidates=CandidateActivities(sources, store),
             pubmed=PubMedStanding(lookup),
             events=EventActivities(store),
+            follow_up=FollowUpActivities(store),
             refresh=RefreshActivities(settings, sources, ReleaseStanding(lookup)),
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
         )

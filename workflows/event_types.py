@@ -48,6 +48,7 @@ EventType = Literal[
     "best_attempt",
     "ignored",
     "rewound",
+    "imported",
     "cancelled",
 ]
 
@@ -216,6 +217,12 @@ class BestAttempt(EventData):
     """The iteration whose result is kept."""
 
 
+class ImportedItems(EventData):
+    run_id: str = ""
+    """The run that is followed up."""
+    items: int = 0
+
+
 class RewoundTo(EventData):
     iteration: int = 0
     """The last iteration that is kept; 0 for none."""
@@ -263,6 +270,7 @@ DATA: Mapping[EventType, type[EventData]] = {
     "best_attempt": BestAttempt,
     "ignored": Ignored,
     "rewound": RewoundTo,
+    "imported": ImportedItems,
     "cancelled": NoData,
 }
 """Type -> the model of its data."""

@@ -109,6 +109,8 @@ class RunState(BaseModel):
     memory: LoopMemory = Field(default_factory=LoopMemory)
     """Each iteration: what was missing, searched, found and thought."""
     evidence: list[EvidenceRef] = Field(default_factory=list)
+    imported: bool = False
+    """Whether the evidence of the run that this one follows up was imported."""
     relevant: list[str] = Field(default_factory=list)
     """Ids of items the judge found helpful, best first."""
     screened: int = 0

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from activities.iterations import IterationRecord
 from activities.report.schema import Report
-from activities.steps import SectionDraft
+from activities.steps import FollowUp, SectionDraft
 from activities.types import (
     Candidate,
     EvidenceRef,
@@ -87,6 +87,8 @@ class ResearchRequest(Frozen):
     search_seconds: float | None = Field(default=30.0, gt=0)
     """How long one search may wait for answers of its source, all its pages together; what it has found by
     then is kept. None: no limit."""
+    follow_up: FollowUp | None = None
+    """The finished run whose evidence this one begins with."""
     judge_threshold: float | None = Field(default=None, ge=0, le=1)
     """Confidence from which the evidence may suffice. None: the profile's."""
     approve: tuple[Gate, ...] = ()

@@ -52,7 +52,8 @@ def build_report(
 
     summary = summary_claims(step.question, list(claims.values()), documents)
     numbers = _number([*summary, *claims.values()], candidates.kept)
-    references = _references(numbers, documents, study)
+    origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
+    references = _references(numbers, documents, study, origins)
     citations = Citations.of(references)
     verified = len(done.kept)
     unanswered = None if claims else why_unanswered(step, done.dropped)
@@ -133,7 +134,10 @@ def _number(claims: Iterable[Claim], candidates: Iterable[Candidate]) -> dict[st
 
 
 def _references(
-    numbers: Mapping[str, int], documents: Mapping[str, Evidence], study: Mapping[str, int]
+    numbers: Mapping[str, int],
+    documents: Mapping[str, Evidence],
+    study: Mapping[str, int],
+    origins: Mapping[str, str],
 ) -> tuple[Reference, ...]:
     return tuple(
         Reference(
@@ -150,6 +154,7 @@ def _references(
             standing=item.standing,
             full_text=item.full_text,
             study=study.get(evidence_id, 0),
+            from_run=origins.get(evidence_id, ""),
         )
         for evidence_id, number in numbers.items()
         for item in (documents[evidence_id],)

@@ -85,6 +85,7 @@ def restate(
     new.
     """
     standing = {r.evidence_id: r.standing for r in report.references}
+    origins = {r.evidence_id: r.from_run for r in report.references}
     before = _with_standing(documents, standing)
     after = _with_standing(documents, standing | {c.evidence_id: c.after for c in changed})
     step, old_id = _draft(report, at)
@@ -109,7 +110,10 @@ def restate(
             "unanswered": made.unanswered,
             "sections": sections,
             "candidates": made.candidates,
-            "references": made.references,
+            "references": tuple(
+                reference.model_copy(update={"from_run": origins.get(reference.evidence_id, "")})
+                for reference in made.references
+            ),
             "works": made.works,
             "contexts": made.contexts,
             "verification": check.model_copy(

@@ -40,6 +40,8 @@ class Reference(Frozen):
     full_text: bool = False
     study: int = 0
     """References with the same number report the same study; 0: not known."""
+    from_run: str = ""
+    """Id of the earlier run it was taken from; empty for what this run found itself."""
 
 
 class QuoteContext(Frozen):

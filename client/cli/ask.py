@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,7 @@ from client.cli.common import (
     Words,
     address_option,
     complete_profile,
+    complete_run,
     complete_source,
     json_option,
     load_settings,
@@ -30,12 +31,16 @@ from client.cli.modes import ModeName
 from client.cli.request import AskOptions, build_request, checked
 from client.cli.watch import follow_run, show_detached, show_started
 
+if TYPE_CHECKING:
+    from activities.settings import Settings
+    from activities.steps import FollowUp
+
 GATES = ("plan", "candidates", "report")
 FILTERS = ("since", "until", "types", "free_full_text", "phases")
 YEAR = click.IntRange(1500, 2100)
 PHASES = ("1", "2", "3", "4")
 GROUPS = {
-    "What to search": ("sources", "library", "also_web", "offline", *FILTERS),
+    "What to search": ("sources", "library", "also_web", "offline", *FILTERS, "follow_up"),
     "How to answer": (
         "modes",
         "graph",
@@ -69,6 +74,13 @@ GROUPS = {
     type=Filled(),
     metavar="DIR",
     help="Search your own documents in this folder, and nothing else unless you name it.",
+)
+@click.option(
+    "--follow-up",
+    type=Filled(),
+    metavar="RUN",
+    shell_complete=complete_run,
+    help="Begin with the evidence of this finished run.",
 )
 @click.option("--since", type=YEAR, metavar="YEAR", help="Only works of this year or later.")
 @click.option("--until", type=YEAR, metavar="YEAR", help="Only works of this year or earlier.")
@@ -171,6 +183,7 @@ def ask(
     detach: bool,
     offline: bool,
     modes: tuple[str, ...],
+    follow_up: str | None,
     as_json: bool,
     address: str | None,
     **flags: Any,  # noqa: ANN401 - click hands them over untyped; `AskOptions` names them
@@ -208,6 +221,9 @@ def ask(
                 "--offline holds for the embedded worker only; set DETERMINATOR_OFFLINE where the workers of "
                 "the configured server run"
             )
+        if follow_up is not None:
+            earlier = await followed_up(settings, address, follow_up)
+            wanted = [request.model_copy(update={"follow_up": earlier}) for request in wanted]
         connection = await connect(settings, address, for_run=True, say=say)
         runs: list[tuple[str, str]] = []
         for request in wanted:
@@ -230,3 +246,26 @@ def ask(
         return await follow_run(settings, connection, runs[0][1], output=output, as_json=as_json)
 
     return run_async(body)
+
+
+async def followed_up(settings: "Settings", address: str | None, name: str) -> "FollowUp":
+    """The evidence of a finished run as another one imports it: what its report cites first. Raises
+    NoSuchRun, NoConnection and StoreError."""
+    from activities.evidence_store import EvidenceStore
+    from activities.report.archive import standings
+    from activities.steps import FollowUp
+    from client.reports.finished import find_finished
+    from client.runs.refreshing import known_items
+
+    found = await find_finished(settings, address, name, say, whole=False)
+    if not found.items:
+        raise BadInput(f"{found.run_id} has no evidence that another run could build on")
+    cited = {reference.evidence_id for reference in found.report.references}
+    standing = standings(found.report, found.versions)
+    refs = [
+        ref.model_copy(update={"standing": standing.get(ref.evidence_id, ref.standing)})
+        for ref, _ in sorted(found.items, key=lambda pair: pair[0].evidence_id not in cited)
+    ]
+    blob = await known_items(EvidenceStore.at(settings.evidence_url), refs)
+    say(f"building on {len(refs)} items of {found.run_id}")
+    return FollowUp(run_id=found.run_id, blob=blob)

@@ -22,7 +22,7 @@ from workflows.types import ResearchRequest
 
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
-ADDED_FIELDS = ("graph",)
+ADDED_FIELDS = ("graph", "follow_up")
 ADDED_LIMITS = ("max_section_cost_microusd", "max_section_seconds")
 """Fields of a request and of its limits that did not exist in the first version; None stands for unused."""
 

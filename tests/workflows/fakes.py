@@ -23,6 +23,7 @@ from activities.errors import (
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive import manage
+from activities.follow_up import FollowUpActivities
 from activities.look_up_candidate import CandidateActivities
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
@@ -464,6 +465,7 @@ class Fakes:
     def activities(self) -> list[Callable[..., Any]]:
         return [
             EventActivities(self.store).store_events,
+            FollowUpActivities(self.store).import_evidence,
             check_graph,
             self.prepare,
             self.parse_query,

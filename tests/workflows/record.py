@@ -22,11 +22,19 @@ from temporalio.worker import Worker
 from activities.errors import RateLimited, Unavailable
 from activities.extractive import manage
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTask, StepContext, TeamLedger
+from activities.steps import (
+    FollowUp,
+    JudgeAssessment,
+    KnowledgeGapOutput,
+    Role,
+    SearchTask,
+    StepContext,
+    TeamLedger,
+)
 from activities.types import Evidence, ReportPlan, ReportPlanSection, SourceInfo, SourceOption, Usage
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.namespace import register_attributes
-from client.runs.refreshing import start_refresh
+from client.runs.refreshing import known_items, start_refresh
 from client.runs.rewinding import rewind
 from tests.registered import registered_names
 from tests.workflows.conftest import Run, Stage, a_request, a_stage, a_worker, until
@@ -380,6 +388,16 @@ async def indexed(stage: Stage) -> None:
             await keep("iterative-coarse-phases", run)
 
 
+async def followed_up(stage: Stage) -> None:
+    """A deep run that begins with the evidence of another run."""
+    ref = await stage.fakes.store.put(document("alpha", "earlier"))
+    stage.fakes.documents[ref.blob] = document("alpha", "earlier")
+    blob = await known_items(stage.fakes.store, [ref])
+    run = await stage.start(a_request("deep", follow_up=FollowUp(run_id="ask-0", blob=blob)))
+    await run.outcome()
+    await keep("deep-follow-up", run)
+
+
 async def rewound(stage: Stage) -> None:
     """On the real server: the one that skips time cannot reset. The history begins with what was kept."""
     port = free_port()
@@ -559,6 +577,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     simple,
     team,
     hierarchical,
+    followed_up,
     rewound,
     refreshed,
     graph,

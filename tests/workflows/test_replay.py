@@ -43,6 +43,7 @@ CONTAINS: dict[str, set[str]] = {
     "deep-drafted-at-once": {"write_section", "proofread"},
     "deep-drafting-cancelled": {"cancel_requested", "canceled", "proofread"},
     "deep-edited-plan": {"edit_plan", "approve", "write_section"},
+    "deep-follow-up": {"import_evidence"},
     "deep-finished": {"pause", "finish_now"},
     "deep-finished-section": {"pause", "finish_now"},
     "deep-indexed-section": {"judge_evidence", "sent:section_report"},

@@ -168,6 +168,9 @@ class SectionCoordinator:
         )
         child.offered = list(self._offer_for(section.id))
         context.state.offers[section.id] = [ref.evidence_id for ref in child.offered]
+        # what was imported is everybody's; what a section finds is its own
+        child.evidence = [ref for ref in state.evidence if ref.from_run]
+        child.loop.unjudged = len(child.evidence)
         child.control.steering = list(state.control.steering)
         child.control.steered = state.control.steered
         child.control.added_sources = list(state.control.added_sources)

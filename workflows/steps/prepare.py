@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.follow_up import FollowUpActivities
     from activities.prepare import PrepareActivities
     from activities.role_activities import ThinkActivities
     from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput
@@ -13,8 +14,9 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.modes import Available, offered, refusal
+from workflows.rules.dedup import merge
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget
+from workflows.steps.failures import OutOfBudget, cause_of, message_of
 from workflows.steps.model import ModelSteps
 
 
@@ -52,7 +54,37 @@ class Preparation:
             )
             self._report_missing_sources()
         if state.job is None:
+            await self._import_evidence()
             self.models.reserve_for_writing()
+
+    async def _import_evidence(self) -> None:
+        """Begin with the evidence of the run that this one follows up, once. A run whose evidence cannot be
+        read goes on without, and its report says so."""
+        state, earlier = self.context.state, self.context.request.follow_up
+        if earlier is None or state.imported:
+            return
+        state.imported = True
+        try:
+            found = await workflow.execute_activity_method(
+                FollowUpActivities.import_evidence,
+                earlier,
+                **policy.internal_step(f"evidence of {policy.shorten(earlier.run_id, 60)}"),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            reason = message_of(cause_of(error))
+            self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
+            return
+        merged = merge(state.evidence, found.items, "")
+        state.evidence = [ref.model_copy(update={"sections": ()}) for ref in merged.refs]
+        state.identified += len(found.items)
+        state.loop.unjudged += len(merged.new_ids)
+        items = len(merged.new_ids)
+        self.events.add_limitation("follow_up", run_id=earlier.run_id, items=items)
+        self.events.emit_event(
+            "imported", f"{items} items from {earlier.run_id}", run_id=earlier.run_id, items=items
+        )
 
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
         """Ask the worker for its sources, models, prices and the profile."""

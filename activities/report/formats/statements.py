@@ -259,6 +259,12 @@ WORDING: Mapping[str, Wording] = {
     "source_not_available": "{source} was asked for but is not available: {reason}",
     "search_rows_missing": "The list of searches is not complete: it was too long to be kept whole.",
     "items_kept": _items_kept,
+    "follow_up": lambda s: (
+        f"{counted(s.number('items'), 'item')} of the evidence "
+        f"{'was' if s.number('items') == 1 else 'were'} taken from the earlier run {s.text('run_id')}; what "
+        "was searched there is in its report."
+    ),
+    "follow_up_missing": "The evidence of the earlier run {run_id} could not be read: {reason}",
     # thinking
     "no_model": (
         "No language model was used: sentences were ranked and quoted, not weighed or put together; planning "

@@ -1,0 +1,69 @@
+"""Evidence of an earlier run, imported into the run that follows it up."""
+
+import asyncio
+import json
+
+import structlog
+from temporalio import activity
+
+from activities.errors import DeterminatorError, StoreError, to_application_error
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import heartbeating
+from activities.steps import FollowUp, Imported
+from activities.types import EvidenceRef
+
+log = structlog.get_logger()
+
+MOST_ITEMS = 120
+"""Items that are imported at most: the first of the list."""
+ROOM = 180 * 1024
+"""Bytes of JSON that the references may take on their way to the workflow."""
+AT_ONCE = 16
+"""Documents read at the same time."""
+
+
+class FollowUpActivities:
+    """Registered once a worker, with the store injected."""
+
+    def __init__(self, store: EvidenceStore) -> None:
+        self._store = store
+
+    @activity.defn
+    async def import_evidence(self, earlier: FollowUp) -> Imported:
+        """Read the list and check that each text is here; retracted work is left out."""
+        async with heartbeating():
+            try:
+                return await self.read(earlier)
+            except DeterminatorError as error:
+                log.warning("evidence_not_imported", run_id=earlier.run_id, error=str(error))
+                raise to_application_error(error) from error
+
+    async def read(self, earlier: FollowUp) -> Imported:
+        """See `import_evidence`. Raises StoreError."""
+        lines = (await self._store.get_bytes(earlier.blob)).decode().splitlines()
+        try:
+            listed = [EvidenceRef.model_validate(json.loads(line)) for line in lines]
+        except ValueError as error:
+            raise StoreError(f"{earlier.blob} in the evidence store is no list of references") from error
+        usable = [ref for ref in listed if ref.standing != "retracted"][:MOST_ITEMS]
+        readable = [ref for ref, here in zip(usable, await self._are_here(usable), strict=True) if here]
+        room, kept = ROOM, list[EvidenceRef]()
+        for ref in readable:
+            ref = ref.model_copy(update={"sections": (), "from_run": ref.from_run or earlier.run_id})
+            room -= len(ref.model_dump_json())
+            if room < 0:
+                break
+            kept.append(ref)
+        return Imported(items=tuple(kept), unreadable=len(usable) - len(readable))
+
+    async def _are_here(self, refs: list[EvidenceRef]) -> list[bool]:
+        """Whether the text of each item can be read."""
+        found: list[bool] = []
+        for start in range(0, len(refs), AT_ONCE):
+            part = refs[start : start + AT_ONCE]
+            answers = await asyncio.gather(*map(self._store.get, part), return_exceptions=True)
+            for answer in answers:
+                if isinstance(answer, BaseException) and not isinstance(answer, StoreError | ValueError):
+                    raise answer
+                found.append(not isinstance(answer, BaseException))
+        return found

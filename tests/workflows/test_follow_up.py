@@ -1,0 +1,62 @@
+"""A run that begins with the evidence of an earlier one."""
+
+import pytest
+
+from activities.steps import FollowUp
+from activities.types import EvidenceRef
+from client.runs.refreshing import known_items
+from tests.workflows.conftest import Run, Stage, a_request, limitations
+from tests.workflows.fakes import document
+from workflows.types import EvidenceIndex
+
+
+async def evidence_of(stage: Stage, run: Run) -> FollowUp:
+    """The evidence of a finished run, as the command stores it."""
+    index = await run.handle.query("evidence_index", result_type=EvidenceIndex)
+    return FollowUp(run_id=run.handle.id, blob=await known_items(stage.fakes.store, index.items))
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_a_run_builds_on_the_evidence_of_an_earlier_one(stage: Stage, mode: str) -> None:
+    _, before, earlier = await stage.play(a_request())
+    stage.script.search = lambda _: ()
+    follow_up = await evidence_of(stage, earlier)
+    outcome, report, run = await stage.play(a_request(mode, follow_up=follow_up), "ask-follow-up")
+    assert outcome.answered
+    assert {reference.from_run for reference in report.references} == {earlier.handle.id}
+    known = {reference.evidence_id for reference in before.references}
+    assert {reference.evidence_id for reference in report.references} <= known
+    assert limitations(report).count("follow_up") == 1
+    assert any(section.claims for section in report.sections)
+    (imported,) = [event for event in await run.events() if event.type == "imported"]
+    assert imported.data == {"run_id": earlier.handle.id, "items": len(known)}
+    assert report.methodology.counts.identified >= report.methodology.counts.included > 0
+
+
+async def test_what_the_run_finds_itself_is_not_said_to_be_taken(stage: Stage) -> None:
+    _, _, earlier = await stage.play(a_request())
+    follow_up = await evidence_of(stage, earlier)
+    stage.script.answers["writer"] = lambda step: stage.fakes._draft(
+        step.model_copy(update={"evidence": tuple(reversed(step.evidence))})
+    )
+    stage.script.search = lambda task: [document(task.source, "later work")]
+    _, report, _ = await stage.play(a_request(follow_up=follow_up), "ask-follow-up")
+    assert {reference.from_run for reference in report.references} == {"", earlier.handle.id}
+
+
+async def test_retracted_and_unreadable_items_are_left_behind(stage: Stage) -> None:
+    good = await stage.fakes.store.put(document("alpha", "good"))
+    bad = (await stage.fakes.store.put(document("alpha", "bad"))).model_copy(update={"standing": "retracted"})
+    lost = EvidenceRef(evidence_id="pmid:1", blob="blobs/00/" + "0" * 64 + ".json", source="alpha", title="T")
+    stage.fakes.documents[good.blob] = document("alpha", "good")
+    stage.script.search = lambda _: ()
+    blob = await known_items(stage.fakes.store, [bad, lost, good])
+    _, report, _ = await stage.play(a_request(follow_up=FollowUp(run_id="ask-0", blob=blob)))
+    assert [reference.evidence_id for reference in report.references] == [good.evidence_id]
+
+
+async def test_a_list_that_cannot_be_read_is_named_and_the_run_goes_on(stage: Stage) -> None:
+    missing = FollowUp(run_id="ask-0", blob="blobs/00/" + "0" * 64 + ".jsonl")
+    outcome, report, _ = await stage.play(a_request(follow_up=missing))
+    assert outcome.answered
+    assert "follow_up_missing" in limitations(report)
