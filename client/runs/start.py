@@ -22,9 +22,9 @@ from workflows.types import ResearchRequest
 
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
-ADDED_FIELDS = ("graph", "follow_up")
+ADDED_FIELDS = ("graph", "follow_up", "search_seconds")
 ADDED_LIMITS = ("max_section_cost_microusd", "max_section_seconds")
-"""Fields of a request and of its limits that did not exist in the first version; None stands for unused."""
+"""Fields of a request and of its limits that did not exist in the first version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def run_id_of(request: ResearchRequest, number: int = 1) -> str:
     )
     # the ids of runs that do without what later versions added do not depend on it
     for name in ADDED_FIELDS:
-        if getattr(request, name) is None:
+        if getattr(request, name) == ResearchRequest.model_fields[name].default:
             without[name] = True
     unset = {name for name in ADDED_LIMITS if getattr(request.limits, name) is None}
     if unset:
