@@ -152,7 +152,11 @@ class Thorough:
         return sensible(asked)
 
 
-def pubmed(server: ReplayServer, clock: Clock) -> None:
+def pubmed(
+    server: ReplayServer,
+    clock: Clock,
+    faulty: Callable[[Callable[[Asked], Reply]], Callable[[Asked], Reply]] = lambda answer: answer,
+) -> None:
     """Answer `aspect N` with the Nth recorded work, and a query without an aspect with the first one."""
     works = {
         work.findtext(".//PMID"): work
@@ -172,8 +176,8 @@ def pubmed(server: ReplayServer, clock: Clock) -> None:
         root.extend(deepcopy(works[pmid]) for pmid in asked.query["id"][0].split(","))
         return Reply(200, etree.tostring(root), {"content-type": "text/xml"})
 
-    server.on("/esearch.fcgi", clock.timed(esearch))
-    server.on("/efetch.fcgi", clock.timed(efetch))
+    server.on("/esearch.fcgi", clock.timed(faulty(esearch)))
+    server.on("/efetch.fcgi", clock.timed(faulty(efetch)))
 
 
 def anew() -> tuple[str, str]:

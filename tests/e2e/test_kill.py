@@ -26,7 +26,7 @@ from client.embedded.server import take_down
 from tests.client.harness import determinator, living, processes_of, wait_until
 from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
-from tests.replay import ReplayServer
+from tests.replay import Asked, ReplayServer, Reply
 
 pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-kill"), pytest.mark.timeout(400)]
 
@@ -69,14 +69,20 @@ class NothingLeft(Exception):
 class Play:
     """Runs with servers and a home of their own."""
 
-    def __init__(self, home: Path, script: Thorough, stack: ExitStack) -> None:
+    def __init__(
+        self,
+        home: Path,
+        script: Callable[[Asked], Reply],
+        stack: ExitStack,
+        faulty: Callable[[Callable[[Asked], Reply]], Callable[[Asked], Reply]] = lambda answer: answer,
+    ) -> None:
         self.home = home
         self.clock = Clock(DELAY)
         self.runs: dict[str, str] = {}
         model = stack.enter_context(FakeOpenAI())
-        model.on(PATH, self.clock.timed(script))
+        model.on(PATH, self.clock.timed(faulty(script)))
         sources = stack.enter_context(ReplayServer())
-        pubmed(sources, self.clock)
+        pubmed(sources, self.clock, faulty)
         self.env = {
             "DETERMINATOR_HOME": str(home),
             "OPENAI_BASE_URL": model.base_url,

@@ -1,0 +1,168 @@
+"""Every boundary of a run: server, worker or both are killed after each event of its log, in turn.
+
+Where `test_kill` strikes at random moments, this driver reads the log of events and strikes whenever it holds
+a new one, while sources and the model also answer every fifth new request with a failure at first. The run
+has to end with the report of an undisturbed one, and nothing that was answered may be bought again. The
+recovery times are printed: `pytest tests/e2e/test_boundaries.py -m "chaos or not chaos" -s`.
+"""
+
+import itertools
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from tests.client.harness import living, wait_until
+from tests.e2e.stage import Thorough, key_of
+from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, Play, timeless
+from tests.replay import Asked, Reply
+
+pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-boundaries"), pytest.mark.timeout(900)]
+
+TARGETS = (("worker",), ("server",), ("worker", "server"))
+SETTLING = 4.0
+"""Seconds of work between a recovery and the next blow at least, so that every attempt may write down what
+it was answered."""
+
+
+@dataclass
+class Faulty:
+    """Answers every fifth new request with 503 the first time it is made."""
+
+    every: int = 5
+    refused: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
+
+    def __call__(self, answer: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
+        def sometimes(asked: Asked) -> Reply:
+            key = key_of(asked)
+            new = key not in self.seen
+            self.seen.add(key)
+            if new and len(self.seen) % self.every == 0:
+                self.refused.add(key)
+                return Reply(503, "busy")
+            return answer(asked)
+
+        return sometimes
+
+
+@dataclass
+class Blow:
+    """What was killed after which event, and how long the run then stood still, in seconds."""
+
+    after: str
+    killed: tuple[str, ...]
+    moment: float
+    recovered: float = 0.0
+
+
+class Driver:
+    """Strikes at one run of a play."""
+
+    def __init__(self, play: Play, mode: str) -> None:
+        self.play = play
+        self.mode = mode
+        self.blows: list[Blow] = []
+
+    def events(self) -> list[dict[str, object]]:
+        lines = self.play.say("events", self.play.runs[self.mode], "--json").splitlines()
+        return [json.loads(line) for line in lines]
+
+    def strike_after_each(self, most: int) -> None:
+        """Kill after each new event, until the run is over or was struck so often."""
+        seen = 0
+        for targets in itertools.islice(itertools.cycle(TARGETS), most):
+            found = self.next_events(seen)
+            if not found:
+                return
+            seen = len(found)
+            pids = living(self.play.home)
+            blow = Blow(str(found[-1]["type"]), targets, time.monotonic())
+            for target in targets:
+                for pid in pids[target]:
+                    os.kill(pid, signal.SIGKILL)
+            self.play.say("up")
+            wait_until(lambda blow=blow: self.went_on(blow), GOES_ON, every=0.05)  # type: ignore[misc]  # bound
+            blow.recovered = time.monotonic() - blow.moment
+            self.blows.append(blow)
+            time.sleep(max(0.0, blow.moment + SETTLING - time.monotonic()))
+
+    def next_events(self, seen: int) -> list[dict[str, object]]:
+        """The log once it has grown; empty when the run is over."""
+        found: list[dict[str, object]] = []
+
+        def grown() -> bool:
+            nonlocal found
+            found = self.events()
+            return len(found) > seen or self.play.over(self.mode)
+
+        wait_until(grown, 120, every=0.1)
+        return found if not self.play.over(self.mode) else []
+
+    def went_on(self, blow: Blow) -> bool:
+        """Whether a request was made after the blow, or there is none left to make."""
+        return any(call.asked > blow.moment for call in self.play.clock.exchanges) or self.play.over(
+            self.mode
+        )
+
+    def bought_twice(self, faulty: Faulty) -> Iterator[str]:
+        """Requests that were answered soundly, before a kill could lose the answer, and made again."""
+        excused = set(faulty.refused)
+        for before, repeat in self.play.clock.repeats():
+            if before.key in excused:
+                excused.discard(before.key)
+                continue
+            kills = (blow.moment for blow in self.blows if "worker" in blow.killed)
+            lost = any(
+                before.asked <= kill <= min(before.answered + JUST_ANSWERED, repeat.asked) for kill in kills
+            )
+            if not lost:
+                yield repeat.key
+
+
+def struck_after_each_event(home: Path, tmp_path: Path, mode: str, script: Thorough, most: int) -> None:
+    faulty = Faulty()
+    with ExitStack() as stack:
+        calm, wild = Play(tmp_path / "calm", script, stack), Play(home, script, stack, faulty)
+        calm.begin((mode,), 5)
+        wild.begin((mode,), 5)
+        driver = Driver(wild, mode)
+        driver.strike_after_each(most)
+        reports, expected = wild.finish(), calm.finish()
+    assert timeless(reports[mode]) == timeless(expected[mode])
+    assert faulty.refused
+    assert not list(driver.bought_twice(faulty))
+    assert len(driver.blows) >= min(most, 3)
+    sys.stdout.write("\n".join(recovery_times(mode, driver.blows)))
+
+
+def recovery_times(mode: str, blows: Sequence[Blow]) -> Iterator[str]:
+    """What is printed of a run: how long it stood still after each blow."""
+    times = sorted(blow.recovered for blow in blows)
+    yield f"\n{mode}: {len(times)} blows; went on after {median(times):.1f} s (median), {times[-1]:.1f} s (most)"
+    for blow in blows:
+        yield f"  after {blow.after:20} {' and '.join(blow.killed):18} {blow.recovered:5.1f} s"
+
+
+def test_a_run_that_is_struck_after_its_first_events_ends_the_same(home: Path, tmp_path: Path) -> None:
+    struck_after_each_event(home, tmp_path, "iterative", Thorough(2), most=3)
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize(
+    ("mode", "script"),
+    [("iterative", Thorough(3)), ("deep", Thorough(1, areas=3, area_rounds=1))],
+    ids=["iterative", "deep"],
+)
+def test_a_run_that_is_struck_after_each_event_ends_the_same(
+    home: Path, tmp_path: Path, mode: str, script: Thorough
+) -> None:
+    struck_after_each_event(home, tmp_path, mode, script, most=60)
