@@ -90,7 +90,7 @@ async def _compared(
     if ended.outcome is None:
         return Compared(mode, run_id, f"failed: {plain(ended.reason)}")
     report = await ended_report(settings, connection, ended.outcome)
-    path = save_report(settings, report, output)
+    path = save_report(settings, report, output, say=say)
     seen = await progress(connection.client, run_id)
     return Compared(
         mode=mode,

@@ -53,7 +53,7 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
 
         found = await find_report(settings, address, run, number)
         if output is not None:
-            write_report(found, wanted, output)
+            write_report(found, wanted, output, say=say)
             click.echo(str(output))
             return
         data = as_bytes(found, wanted)

@@ -116,7 +116,7 @@ async def _show_cancelled(
         return False
     if draft and report.stop_reason != "cancelled":
         return False
-    path = save_report(settings, report, output)
+    path = save_report(settings, report, output, say=say)
     if as_json:
         answer = answer_of(report).model_dump(mode="json")
         print_json({"run_id": run_id, "status": "cancelled", "answer": answer, "report": str(path)})
@@ -155,7 +155,7 @@ async def show_ended(
     report: Report | None = None
     try:
         report = await ended_report(settings, connection, outcome)
-        path = save_report(settings, report, output)
+        path = save_report(settings, report, output, say=say)
     except (NoReport, OSError) as error:
         say(f"Error: the report could not be saved: {error}")
         code = Exit.FAILED

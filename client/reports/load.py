@@ -1,5 +1,6 @@
 """Getting a run's report: whole from the evidence store, else as the run itself remembers it."""
 
+from itertools import count
 from pathlib import Path
 
 from temporalio.client import WorkflowFailureError
@@ -11,7 +12,7 @@ from activities.private_files import file_name, write_whole
 from activities.report.formats import render
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.connection import Connection
+from client.connection import Connection, Say, quiet
 from client.embedded.home import Places
 from client.runs.errors import NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
@@ -75,7 +76,7 @@ async def ended_report(settings: Settings, connection: Connection, ended: Outcom
     return found or (await load_report(settings, connection, ended.run_id))[0]
 
 
-def save_report(settings: Settings, report: Report, output: Path | None = None) -> Path:
+def save_report(settings: Settings, report: Report, output: Path | None = None, *, say: Say = quiet) -> Path:
     """Write a report under home, where the run has not left it already, and to `output` in the format of its
     ending; return the latter or former. Raises NoReport, OSError."""
     form = settings.output_format
@@ -84,14 +85,23 @@ def save_report(settings: Settings, report: Report, output: Path | None = None) 
         write_whole(kept, as_bytes(report, form))
     if output is None:
         return kept
-    write_report(report, BY_SUFFIX.get(output.suffix.lower(), "md"), output)
+    write_report(report, BY_SUFFIX.get(output.suffix.lower(), "md"), output, say=say)
     return output
 
 
-def write_report(report: Report, form: str, path: Path) -> None:
-    """Write a report where the person wants it. Raises OSError."""
+def write_report(report: Report, form: str, path: Path, *, say: Say = quiet) -> None:
+    """Write a report where the person wants it. A file that is there and holds something else is kept beside
+    it under the next free number, and `say` receives where. Raises NoReport, OSError."""
+    data = as_bytes(report, form)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(as_bytes(report, form))
+    if path.is_file():
+        if path.read_bytes() == data:
+            return
+        numbered = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
+        earlier = next(candidate for candidate in numbered if not candidate.exists())
+        path.rename(earlier)
+        say(f"{path} was there already; it is now {earlier}")
+    path.write_bytes(data)
 
 
 def as_bytes(report: Report, form: str) -> bytes:

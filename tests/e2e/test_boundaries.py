@@ -147,7 +147,7 @@ def struck_after_each_event(home: Path, tmp_path: Path, mode: str, script: Thoro
 def recovery_times(mode: str, blows: Sequence[Blow]) -> Iterator[str]:
     """What is printed of a run: how long it stood still after each blow."""
     times = sorted(blow.recovered for blow in blows)
-    yield f"\n{mode}: {len(times)} blows; went on after {median(times):.1f} s (median), at most {times[-1]:.1f} s"
+    yield f"\n{mode}: {len(times)} blows; still {median(times):.1f} s, median; {times[-1]:.1f} s, most"
     for blow in blows:
         yield f"  after {blow.after:20} {' and '.join(blow.killed):18} {blow.recovered:5.1f} s"
 

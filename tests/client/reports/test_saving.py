@@ -1,0 +1,40 @@
+"""Saving a report where a person wants it loses nothing that was there."""
+
+from pathlib import Path
+
+from activities.report.schema import Report
+from client.reports.load import write_report
+
+REPORT = Report.model_validate(
+    {
+        "run_id": "x",
+        "question": "Does it?",
+        "mode": "iterative",
+        "profile": "general",
+        "title": "T",
+        "executive_summary": "S",
+        "sections": [],
+        "stop_reason": "cancelled",
+        "generated_at": "2026-01-01T00:00:00Z",
+    }
+)
+
+
+def test_a_file_that_is_there_is_kept_under_the_next_free_number(tmp_path: Path) -> None:
+    path, said = tmp_path / "report.md", list[str]()
+    path.write_text("notes of mine")
+    (tmp_path / "report.1.md").write_text("older notes")
+    write_report(REPORT, "md", path, say=said.append)
+    assert "Does it?" in path.read_text()
+    assert (tmp_path / "report.1.md").read_text() == "older notes"
+    assert (tmp_path / "report.2.md").read_text() == "notes of mine"
+    assert len(said) == 1
+    assert "report.2.md" in said[0]
+
+
+def test_the_same_report_is_not_kept_twice(tmp_path: Path) -> None:
+    path, said = tmp_path / "new" / "report.json", list[str]()
+    for _ in range(2):
+        write_report(REPORT, "json", path, say=said.append)
+    assert [found.name for found in path.parent.iterdir()] == ["report.json"]
+    assert said == []
