@@ -240,10 +240,11 @@ def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
             enrollment=facts.get("enrollment", ""),
             conditions=facts.get("conditions", ""),
         )
-    return sorted(found.values(), key=_trial_order)[:TRIALS]
+    return sorted(found.values(), key=trial_order)[:TRIALS]
 
 
-def _trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
+def trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
+    """Sorts trials: stopped ones, then those with posted results, then the later phases."""
     phases_of = entry.values.get("phase", "")
     latest = max((int(c) for c in phases_of if c.isdigit()), default=0)
     return (

@@ -101,6 +101,8 @@ def _field(
     entries = _each_once((*own, *looked_up))
     if name == "regulatory":
         entries = _by_authority(entries)
+    if name == "trials":
+        entries = sorted(entries, key=reading.trial_order)[: reading.TRIALS]
     silent = known.silent if known else ()
     if entries:
         return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent)
@@ -111,19 +113,32 @@ def _field(
 
 
 def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
-    """Entries without those that say the same of the same record; one of a cited item comes before its like,
-    and takes over its code and its quote."""
+    """Entries without those that say the same of one record. Of two the first is kept, which is that of a
+    cited item, with the longer text."""
     kept: list[FieldEntry] = []
     for entry in entries:
         for place, other in enumerate(kept):
-            same = (entry.text.casefold(), entry.url) == (other.text.casefold(), other.url)
-            if same and (entry.code == other.code or not entry.code or not other.code):
-                joined = {"code": other.code or entry.code, "quote": other.quote or entry.quote}
-                kept[place] = other.model_copy(update=joined)
+            if _is_same(entry, other):
+                longer = max(other, entry, key=lambda e: len(e.text))
+                kept[place] = other.model_copy(
+                    update={
+                        "text": longer.text,
+                        "code": other.code or entry.code,
+                        "quote": longer.quote or other.quote or entry.quote,
+                    }
+                )
                 break
         else:
             kept.append(entry)
     return kept
+
+
+def _is_same(one: FieldEntry, other: FieldEntry) -> bool:
+    """Whether two entries say the same of one record, or one the beginning of the other."""
+    if (one.url or one.evidence_id) != (other.url or other.evidence_id) or (one.code and other.code and one.code != other.code):
+        return False
+    shorter, longer = sorted((one.text.casefold(), other.text.casefold()), key=len)
+    return bool(shorter) and longer.startswith(shorter)
 
 
 def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:

@@ -201,7 +201,7 @@ def _line(field: CandidateFieldName, entry: FieldEntry, shown: _Claims) -> LineV
     number = shown.number(entry.evidence_id)
     return LineView(
         text=text,
-        quote="" if quote in text or words.same_words(text, quote) else quote,
+        quote="" if quote in text or words.same_words(clean(entry.text), quote) else quote,
         source="" if number else candidate_words.source_title(entry.source),
         url=None if number else safe_url(entry.url),
         number=number,
