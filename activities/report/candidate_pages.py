@@ -135,7 +135,9 @@ def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
 
 def _is_same(one: FieldEntry, other: FieldEntry) -> bool:
     """Whether two entries say the same of one record, or one the beginning of the other."""
-    if (one.url or one.evidence_id) != (other.url or other.evidence_id) or (one.code and other.code and one.code != other.code):
+    if (one.url or one.evidence_id) != (other.url or other.evidence_id) or (
+        one.code and other.code and one.code != other.code
+    ):
         return False
     shorter, longer = sorted((one.text.casefold(), other.text.casefold()), key=len)
     return bool(shorter) and longer.startswith(shorter)
