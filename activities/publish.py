@@ -20,6 +20,7 @@ from temporalio import activity
 from activities.errors import DeterminatorError, StoreError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
+from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
 from activities.report.abridge import slim
 from activities.report.assemble import build_report
@@ -83,9 +84,11 @@ class PublishActivities:
 
     @activity.defn
     async def publish_report(self, step: PublishInput) -> Published:
-        """Check, number, render and store the report; see `activities.report.assemble`."""
+        """Check, number, render and store the report; see `activities.report.assemble`. A workflow publishes
+        under its own id only."""
         async with heartbeating():
             try:
+                refuse_another_run(step.run_id, activity.info().workflow_id)
                 return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)
             except DeterminatorError as error:
                 log.warning("publish_failed", run_id=step.run_id, error=str(error))
@@ -203,6 +206,13 @@ class PublishActivities:
                 standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
             current[ref.evidence_id] = item.model_copy(update={"standing": standing, "notices": notices})
         return current, notes
+
+
+def refuse_another_run(run_id: str, workflow_id: str | None) -> None:
+    """Raises NotPermitted for a report under the id of another run: its owner trusts what is stored there."""
+    if run_id != workflow_id:
+        own = (workflow_id or "an activity without a run")[:200]
+        raise NotPermitted(f"{own} publishes no report of another run")
 
 
 def leave_copy(folder: Path, report: Report, form: str) -> None:

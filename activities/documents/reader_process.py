@@ -77,8 +77,9 @@ def _items(job: dict[str, Any], body: bytes) -> Iterator[object]:
 
 def _reason(error: BaseException) -> str:
     from activities.documents.read import Unreadable
+    from activities.errors import DeterminatorError
 
-    if isinstance(error, Unreadable):
+    if isinstance(error, (Unreadable, DeterminatorError)):
         return str(error)
     if isinstance(error, MemoryError):
         return "reading it needs more memory than a document may use"

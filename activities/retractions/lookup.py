@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import structlog
+from lxml import etree
 from pydantic import Field, JsonValue
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError
@@ -126,19 +127,15 @@ class StandingLookup:
         Raises SourceError.
         """
         await self._wait(self._pubmed_url)
-        tree = await self._eutils.fetch(pmids, "PubmedArticleSet", "abstract", max_age=STANDING_SECONDS)
-        found: dict[str, tuple[StandingNotice, ...]] = {}
-        for element in tree:
-            if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
-                continue
-            try:
-                record = pubmed.read_record(element)
-            except (SourceError, ValueError) as error:
-                log.warning("standing_record_unreadable", authority="pubmed", error=str(error)[:200])
-                continue
-            if (pmid := record.identifiers.pmid) and pmid in pmids:
-                found[pmid] = notices_in(record)
-        return found
+        return await self._eutils.fetch(
+            pmids,
+            "PubmedArticleSet",
+            "abstract",
+            dict[str, tuple[StandingNotice, ...]],
+            read_notices,
+            list(pmids),
+            max_age=STANDING_SECONDS,
+        )
 
     async def _ask_pubmed(self, refs: Sequence[EvidenceRef]) -> _Answers:
         answers = _Answers()
@@ -350,4 +347,20 @@ def _grouped(pairs: Iterable[tuple[str | None, EvidenceRef]]) -> dict[str, list[
     for name, ref in pairs:
         if name:
             found.setdefault(name, []).append(ref)
+    return found
+
+
+def read_notices(tree: etree._Element, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
+    """The notices in PubMed's records, by PMID, of the works that were asked for."""
+    found: dict[str, tuple[StandingNotice, ...]] = {}
+    for element in tree:
+        if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
+            continue
+        try:
+            record = pubmed.read_record(element)
+        except (SourceError, ValueError) as error:
+            log.warning("standing_record_unreadable", authority="pubmed", error=str(error)[:200])
+            continue
+        if (pmid := record.identifiers.pmid) and pmid in pmids:
+            found[pmid] = notices_in(record)
     return found

@@ -15,6 +15,7 @@ from activities.retractions.rules import standing_of
 from activities.retractions.wording import says_retracted
 from activities.settings import Settings
 from activities.sources.base import Exchange
+from activities.sources.http.answers import read_answer
 from activities.sources.http.client import Http, read_xml
 from activities.sources.records import facts, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
@@ -57,14 +58,8 @@ class ArXiv:
         """Make the search: one request brings all that is asked for. Raises SourceError."""
         params = parameters(query)
         response = await self._http.get(NAME, f"{self.address}/query", params, accept=(400,), check=_sound)
-        entries, total = read_feed(response)
-        batch = read_records(NAME, query, entries[: query.limit], read_entry)
-        return Exchange(
-            records=batch.records,
-            hits=total,
-            set_aside=batch.set_aside,
-            sent=params["search_query"],
-            detail=batch.detail,
+        return await read_answer(
+            response, Exchange, read_exchange, query.model_dump(mode="json"), params["search_query"]
         )
 
 
@@ -88,6 +83,16 @@ def parameters(query: Query) -> dict[str, str]:
         "sortBy": "relevance",
         "sortOrder": "descending",
     }
+
+
+def read_exchange(response: httpx.Response, asked: dict[str, object], sent: str) -> Exchange:
+    """The answer to a query (as JSON), which was sent in the words of `sent`. Raises as `read_feed` does."""
+    query = Query.model_validate(asked)
+    entries, total = read_feed(response)
+    batch = read_records(NAME, query, entries[: query.limit], read_entry)
+    return Exchange(
+        records=batch.records, hits=total, set_aside=batch.set_aside, sent=sent, detail=batch.detail
+    )
 
 
 def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:

@@ -8,7 +8,8 @@ ids. NCBI answers 200 to much that went wrong: every answer is read before it co
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import httpx
@@ -17,6 +18,7 @@ from lxml import etree
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
 from activities.sources.filters import MESH, in_words_of
+from activities.sources.http.answers import read_answer
 from activities.sources.http.client import Http, read_json, read_xml
 from activities.types import Query
 
@@ -27,6 +29,7 @@ GATE = "ncbi"
 MAX_URL_CHARS = 2000
 """Longer requests are sent by POST: eutils answers 414 to long addresses."""
 MAX_IDS = 200
+T = TypeVar("T")
 _OUTAGE_WORDS = ("backend", "timeout", "timed out", "temporar", "unavailable", "internal", "try again")
 
 
@@ -78,14 +81,23 @@ class Eutils:
         return Found(_ids(said), _count(said), params["term"], _notes(said))
 
     async def fetch(
-        self, ids: Sequence[str], root: str, rettype: str, max_age: float | None = None
-    ) -> etree._Element:
-        """efetch: the records of ids as XML below an element named `root`."""
+        self,
+        ids: Sequence[str],
+        root: str,
+        rettype: str,
+        kind: type[T],
+        reader: Callable[..., T],
+        *args: Any,  # noqa: ANN401 - those of the reader
+        max_age: float | None = None,
+    ) -> T:
+        """efetch: what `reader(tree, *args)`, a function of a module, reads from the records of ids, which
+        stand below an element named `root`. `args` are JSON and the result is a `kind`; see `read_answer`."""
         params = {"db": self._database, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
         response = await self._ask(
-            "efetch.fcgi", params, lambda answer: self._read_tree(answer, root), max_age=max_age
+            "efetch.fcgi", params, lambda answer: read_tree(answer, self.source, root), max_age=max_age
         )
-        return self._read_tree(response, root)
+        name = f"{reader.__module__}:{reader.__qualname__}"
+        return await read_answer(response, kind, read_with, self.source, root, name, *args)
 
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
         """elink within the database: ids linked to one id under a link name, best first, itself left out."""
@@ -97,9 +109,9 @@ class Eutils:
             "cmd": "neighbor",
         }
         response = await self._ask(
-            "elink.fcgi", params, lambda answer: self._read_tree(answer, "eLinkResult")
+            "elink.fcgi", params, lambda answer: read_tree(answer, self.source, "eLinkResult")
         )
-        tree = self._read_tree(response, "eLinkResult")
+        tree = read_tree(response, self.source, "eLinkResult")
         found: dict[str, None] = {}
         for group in tree.iter("LinkSetDb"):
             if group.findtext("LinkName") == name:
@@ -140,30 +152,46 @@ class Eutils:
             raise Malformed(f"{self.source} sent a search result of another shape: {error}") from error
         return result
 
-    def _read_tree(self, response: httpx.Response, root: str) -> etree._Element:
-        if response.content.lstrip()[:1] == b"{":
-            self._raise_for_error(read_json(response, self.source))
-            raise Malformed(f"{self.source} sent JSON in place of XML")
-        tree = read_xml(response, self.source)
-        if problem := next((e.text for e in tree.iter("ERROR") if e.text and e.text.strip()), None):
-            raise self._error(problem)
-        if tree.tag != root:
-            raise Malformed(f"{self.source} sent <{tree.tag}> in place of <{root}>")
-        return tree
-
     def _raise_for_error(self, said: object) -> None:
-        if isinstance(said, dict) and isinstance(said.get("error"), str):
-            raise self._error(said["error"])
+        _raise_for_error(said, self.source)
 
     def _error(self, problem: str) -> SourceError:
-        """The failure behind an error that came with status 200."""
-        text = f"{self.source} said: {' '.join(problem.split())[:200]}"
-        lowered = problem.lower()
-        if "rate limit" in lowered:
-            return RateLimited(text)
-        if any(word in lowered for word in _OUTAGE_WORDS):
-            return Unavailable(text)
-        return Refused(text)
+        return _error(problem, self.source)
+
+
+def read_tree(response: httpx.Response, source: str, root: str) -> etree._Element:
+    """The XML of an answer, below an element named `root`. Raises SourceError."""
+    if response.content.lstrip()[:1] == b"{":
+        _raise_for_error(read_json(response, source), source)
+        raise Malformed(f"{source} sent JSON in place of XML")
+    tree = read_xml(response, source)
+    if problem := next((e.text for e in tree.iter("ERROR") if e.text and e.text.strip()), None):
+        raise _error(problem, source)
+    if tree.tag != root:
+        raise Malformed(f"{source} sent <{tree.tag}> in place of <{root}>")
+    return tree
+
+
+def read_with(response: httpx.Response, source: str, root: str, reader: str, *args: Any) -> Any:  # noqa: ANN401 - what the reader returns
+    """What a reader, `module:function`, makes of an answer; also in another process. Raises SourceError."""
+    module, _, function = reader.partition(":")
+    return getattr(import_module(module), function)(read_tree(response, source, root), *args)
+
+
+def _raise_for_error(said: object, source: str) -> None:
+    if isinstance(said, dict) and isinstance(said.get("error"), str):
+        raise _error(said["error"], source)
+
+
+def _error(problem: str, source: str) -> SourceError:
+    """The failure behind an error that came with status 200."""
+    text = f"{source} said: {' '.join(problem.split())[:200]}"
+    lowered = problem.lower()
+    if "rate limit" in lowered:
+        return RateLimited(text)
+    if any(word in lowered for word in _OUTAGE_WORDS):
+        return Unavailable(text)
+    return Refused(text)
 
 
 def with_types(query: Query) -> str:

@@ -6,7 +6,6 @@ import structlog
 from lxml import etree
 
 from activities.documents.jats import read_article
-from activities.documents.readers import readers
 from activities.errors import Malformed
 from activities.settings import Settings
 from activities.sources import publication
@@ -63,8 +62,9 @@ class Pmc:
         """The articles of PMC ids (digits, without the prefix). Raises SourceError."""
         if not ids:
             return Exchange()
-        tree = await self._eutils.fetch(ids, "pmc-articleset", "xml")
-        return await readers().in_thread(lambda _: read_articles(tree, len(ids), query))
+        return await self._eutils.fetch(
+            ids, "pmc-articleset", "xml", Exchange, read_articles, len(ids), query
+        )
 
 
 def build(settings: Settings, http: Http) -> Pmc:

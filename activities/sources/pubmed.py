@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import structlog
 from lxml import etree
 
-from activities.documents.readers import readers
 from activities.documents.xml_text import text_of
 from activities.errors import Malformed
 from activities.settings import Settings
@@ -77,8 +76,16 @@ class PubMed:
         """
         if not pmids:
             return Exchange()
-        tree = await self._eutils.fetch(pmids[:MAX_IDS], "PubmedArticleSet", "abstract", max_age)
-        return await readers().in_thread(lambda _: read_records(tree, pmids, query))
+        return await self._eutils.fetch(
+            pmids[:MAX_IDS],
+            "PubmedArticleSet",
+            "abstract",
+            Exchange,
+            read_records,
+            list(pmids),
+            query,
+            max_age=max_age,
+        )
 
     async def related(self, pmid: str) -> tuple[str, ...]:
         """PMIDs of similar articles, the most similar first. Raises SourceError."""

@@ -65,6 +65,8 @@ async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
     yield Check("configuration", "ok", "read")
     yield check_home(settings)
     yield await check_server(settings, address)
+    if (check := check_other_users(settings, address)) is not None:
+        yield check
     if address is None:
         yield check_worker(settings)
     yield await check_store(settings)
@@ -127,6 +129,28 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
         "server",
         "ok",
         f"embedded {version} at {running.address}, pid {running.pid}, Web UI {running.ui_url or 'off'}",
+    )
+
+
+def check_other_users(settings: "Settings", address: str | None) -> Check | None:
+    """Whether other users of this machine reach the embedded server; None when it does not run."""
+    from client.connection import BadConnectionSettings, configured
+    from client.embedded.processes import has_own_network
+    from client.embedded.server import look
+
+    try:
+        running = look(settings.home).server if configured(address) is None else None
+    except BadConnectionSettings:
+        return None
+    if running is None:
+        return None
+    if has_own_network(running.pid):
+        return Check("other users", "ok", "the embedded server has a network of its own; only you reach it")
+    return Check(
+        "other users",
+        "warn",
+        "other users of this machine can reach the embedded server: this system gives it no network of its "
+        "own (docs/security.md); on a machine that you share, set TEMPORAL_ADDRESS",
     )
 
 

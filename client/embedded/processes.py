@@ -108,6 +108,15 @@ def end(lock: Path, noted: int | None) -> bool:
     return not is_held(lock)
 
 
+def has_own_network(pid: int) -> bool:
+    """Whether a process lives in another network than this one, where no other user's processes are. False
+    when that cannot be seen."""
+    try:
+        return Path(f"/proc/{pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+    except OSError:
+        return False
+
+
 def _reap(pid: int) -> None:
     """Reap a child of this process that has ended; the child of another process is left to its parent."""
     if sys.platform != "win32":

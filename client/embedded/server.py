@@ -11,6 +11,8 @@ Invariants:
 
 import asyncio
 import errno
+import json
+import sys
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -188,6 +190,8 @@ async def _start_server(settings: Settings, places: Places, say: Say) -> tuple[C
         ui_port = free_port(known.ui_port if known else None, ui_ip)
         database = places.database(version)
         command = _server_command(binary, port, f"{ui_ip}:{ui_port}" if settings.web_ui else None, database)
+        if sys.platform == "linux":
+            command = forwarded(command, ("127.0.0.1", port), (ui_ip, ui_port) if settings.web_ui else None)
         pid = spawn(command, places.server_lock, places.server_log, places.home)
         note = ServerNote(
             pid=pid,
@@ -278,6 +282,12 @@ def _server_command(binary: Path, port: int, web_ui: str | None, database: Path)
     for name, kind in ATTRIBUTES.items():
         command += ["--search-attribute", f"{name}={kind}"]
     return command
+
+
+def forwarded(command: list[str], api: tuple[str, int], web_ui: tuple[str, int] | None) -> list[str]:
+    """The command that keeps a server, whose own command publishes these addresses, to its owner (Linux)."""
+    given = json.dumps({"api": api, "web_ui": web_ui, "command": command})
+    return [sys.executable, "-P", "-m", "client.embedded.forwarder", given]
 
 
 def _now() -> str:

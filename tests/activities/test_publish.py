@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -64,9 +64,28 @@ async def stored(store: EvidenceStore, step: PublishInput = FULL) -> PublishInpu
     return step.model_copy(update={"evidence": tuple(refs)})
 
 
+def environment(step: PublishInput) -> ActivityEnvironment:
+    """That of the step's own run."""
+    made = ActivityEnvironment()
+    made.info = replace(made.info, workflow_id=step.run_id)
+    return made
+
+
+async def test_no_workflow_publishes_under_the_id_of_another_run(store: EvidenceStore) -> None:
+    await environment(FULL).run(PublishActivities(store).publish_report, await stored(store))
+    before = await store.get_named(report_name(FULL.run_id, "json"))
+    for other in ("stranger", f"{FULL.run_id}/s1", None):
+        made = ActivityEnvironment()
+        made.info = replace(made.info, workflow_id=other)
+        with pytest.raises(ApplicationError) as caught:
+            await made.run(PublishActivities(store).publish_report, publish_input(title="Forged"))
+        assert (caught.value.type, caught.value.non_retryable) == ("NotPermitted", True)
+    assert await store.get_named(report_name(FULL.run_id, "json")) == before
+
+
 async def test_the_report_is_stored_under_its_digest_and_its_name(store: EvidenceStore) -> None:
     step = await stored(store)
-    published = await ActivityEnvironment().run(PublishActivities(store, None).publish_report, step)
+    published = await environment(step).run(PublishActivities(store, None).publish_report, step)
     assert published.answered
     assert published.complete
     assert published.verified_claims == 2
@@ -156,7 +175,7 @@ async def test_an_item_that_cannot_be_read_is_tried_again_and_then_left_out(stor
     with pytest.raises(StoreError):
         await PublishActivities(store).publish(step, patient=True)
     with pytest.raises(ApplicationError) as raised:
-        await ActivityEnvironment().run(PublishActivities(store).publish_report, step)
+        await environment(step).run(PublishActivities(store).publish_report, step)
     assert not raised.value.non_retryable
     published = await PublishActivities(store).publish(step, patient=False)
     assert [r.evidence_id for r in published.report.references] == ["pmid:2"]

@@ -18,6 +18,7 @@ from activities.steps import SearchTask
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from client.secrets import known_secrets
 from tests.client.harness import determinator
+from tests.replay import Reply, ReplayServer
 
 PASSWORD = "hunter2-in-address"
 SIGNATURE = "sig%2Fnature-of-42"
@@ -68,6 +69,55 @@ def test_no_command_prints_them(configured: Settings, arguments: tuple[str, ...]
 
 def test_an_export_removes_them(configured: Settings) -> None:
     assert {PASSWORD, SIGNATURE} <= known_secrets(configured)
+
+
+def test_a_run_leaves_them_nowhere(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in what is printed of a run whose model refuses the key and repeats it, nor in its database,
+    logs, events or report."""
+    key = tmp_path / "key"
+    key.write_text("sk-key-in-a-file\n")
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", str(key))
+    monkeypatch.setenv("DETERMINATOR_MODEL", "some-model")
+    sources = ("--source", "library", "--source", "openfda")
+    with ReplayServer() as server:
+        host = server.url.removeprefix("http://")
+        address = f"http://user-of-model:{PASSWORD}@{host}/v1?key={SIGNATURE}"
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        monkeypatch.setenv("DETERMINATOR_OPENFDA_URL", address)
+        refusal = f"the key sk-key-in-a-file of {address} is not known"
+        server.on("/v1/chat/completions", Reply(401, json.dumps({"error": {"message": refusal}})))
+        ran = determinator("ask", "Does vitamin D deficiency weaken bones?", "--mode", "simple", *sources)
+    assert ran.code in (0, 4), ran
+    said = [ran.out, ran.err]
+    for verb in ("events", "report", "status"):
+        shown = determinator(verb, "last")
+        said += [shown.out, shown.err]
+    secrets = (*SHOWN, "sk-key-in-a-file")
+    assert "some-model" in "".join(said)
+    assert not [secret for secret in secrets for text in said if secret in text]
+    assert any(file.name.startswith("temporal-") for file in home.iterdir())
+    for file in home.rglob("*"):
+        if file.is_file():
+            data = file.read_bytes()
+            assert not [secret for secret in secrets if secret.encode() in data], file
+
+
+@pytest.mark.parametrize(
+    "arguments", [("doctor", "--json"), ("config", "show"), ("config", "show", "--json")]
+)
+def test_a_key_in_a_file_is_named_by_its_file(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    for variable in ("OPENAI_API_KEY", "NCBI_API_KEY", "BRAVE_API_KEY"):
+        (tmp_path / variable).write_text(f"the-secret-of-{variable}\n")
+        monkeypatch.setenv(f"{variable}_FILE", str(tmp_path / variable))
+    ran = determinator(*arguments)
+    assert "the-secret-of" not in ran.out + ran.err
+    if arguments[0] == "config":
+        assert "OPENAI_API_KEY_FILE" in ran.out
+    assert {f"the-secret-of-{name}" for name in ("OPENAI_API_KEY", "BRAVE_API_KEY")} <= known_secrets(
+        Settings()
+    )
 
 
 class Naming:

@@ -25,6 +25,7 @@ from activities.credentials import without_credentials
 from activities.documents.readers import readers
 from activities.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.settings import Settings
+from activities.sources.http.answers import check_large_xml, is_large_xml
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache, key_of
 from activities.sources.http.rate_limiter import Gate
@@ -35,6 +36,9 @@ MAX_BYTES = 32 * 1024 * 1024
 """Largest answer of an API that is read."""
 MAX_TAGS = 2_000_000
 """Of an XML answer: a tree takes some 150 bytes of memory a tag. 200 records of PubMed have about 200,000."""
+MAX_VALUES = 2_000_000
+"""Of a JSON answer, by its commas and brackets: a value takes some 100 bytes of memory. 100 labels of openFDA
+have about 200,000."""
 HOLD_SECONDS = 60.0
 """The longest a gate is kept shut because an API said it was too much."""
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
@@ -211,7 +215,10 @@ class Http:
                 if response.status_code in accept:
                     return response
                 raise failure(response, source)
-            await aside(len(response.content), _examine, response, source, check)
+            if is_large_xml(response):  # what `check` would look at is read with the records, in a process
+                await check_large_xml(response, source)
+            else:
+                await aside(len(response.content), _examine, response, source, check)
         except TimeoutError as error:
             raise TooSlow(f"{source} did not answer within {seconds or 0:g} s") from error
         except RateLimited as error:
@@ -407,7 +414,10 @@ def _blot_secrets(error: SourceError, request: httpx.Request, form: Mapping[str,
 
 
 def read_json(response: httpx.Response, source: str) -> Any:  # noqa: ANN401 - JSON has no static type
-    """The body as JSON. Raises Malformed when it is something else (an HTML page, a cut body)."""
+    """The body as JSON. Raises Malformed when it is something else (an HTML page, a cut body), or more than
+    is read at once."""
+    if sum(response.content.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
+        raise Malformed(f"{source} sent JSON of more than {MAX_VALUES:,} values; it is not read")
     try:
         return json.loads(response.content)
     except (ValueError, RecursionError) as error:
