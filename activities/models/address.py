@@ -62,5 +62,14 @@ def parse(url: str) -> Address:
     authorization = ""
     if user or password:
         authorization = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-    secrets = (password, parts.password or "", user if not password else "", *(value for _, value in query))
+    # together first: a server may repeat the address, and a user beside a password is replaced only with it
+    both = parts.netloc.rpartition("@")[0] if password else ""
+    secrets = (
+        both,
+        authorization.removeprefix("Basic "),
+        password,
+        parts.password or "",
+        user if not password else "",
+        *(value for _, value in query),
+    )
     return Address(shown, query, authorization, tuple(dict.fromkeys(s for s in secrets if s)))

@@ -18,7 +18,7 @@ from activities.steps import SearchTask
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from client.secrets import known_secrets
 from tests.client.harness import determinator
-from tests.replay import Reply, ReplayServer
+from tests.replay import ReplayServer, Reply
 
 PASSWORD = "hunter2-in-address"
 SIGNATURE = "sig%2Fnature-of-42"
