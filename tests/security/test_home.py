@@ -16,7 +16,7 @@ from client.embedded.home import Places
 from client.embedded.processes import has_own_network
 from client.embedded.server import bring_up, look
 from client.reports import load
-from tests.client.harness import processes_of
+from tests.client.harness import living
 
 
 def modes(home: Path) -> dict[str, int]:
@@ -134,7 +134,7 @@ async def test_settings_of_another_server_do_not_reach_the_embedded_worker(
     assert not [name for name in worker_environment(Settings()) if name.startswith("TEMPORAL_")]
     connection = await bring_up(Settings())
     assert connection.client.namespace == "default"
-    worker = processes_of(home)["worker"]
+    worker = living(home)["worker"]
     assert len(worker) == 1
     log = Places(home).worker().log
     for _ in range(200):
