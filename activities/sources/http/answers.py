@@ -18,6 +18,7 @@ from activities.errors import Malformed
 LARGE_XML_BYTES = 1024 * 1024
 """From this size on. The worst that was found below it (marks nested 120 deep) takes a thread 1.6 s, of which
 the interpreter's lock is held for 0.08 s at a time."""
+COUNT_ELEMENTS = "activities.sources.http.client:count_elements"
 SECONDS = 30.0
 """For one answer."""
 
@@ -36,7 +37,7 @@ def is_large_xml(response: httpx.Response) -> bool:
 
 async def check_large_xml(response: httpx.Response, source: str) -> None:
     """Parse a large answer where that does no harm. Raises Malformed for what is no XML or beyond limits."""
-    await _in_process(int, f"{__name__}:count_elements", source, response)
+    await _in_process(int, COUNT_ELEMENTS, source, response)
 
 
 async def read_answer(response: httpx.Response, kind: type[T], function: Callable[..., T], *args: Any) -> T:  # noqa: ANN401 - the arguments are those of the function
@@ -59,13 +60,6 @@ async def _in_process(kind: type[T], function: str, source: str, response: httpx
         return await readers().read(kind, function, source, *args, body=response.content, seconds=SECONDS)
     except Unreadable as error:
         raise Malformed(f"{source} sent XML that is not read: {error}") from error
-
-
-def count_elements(body: bytes, source: str) -> int:
-    """How many elements an answer has; runs in the other process. Raises Malformed."""
-    from activities.sources.http.client import read_xml
-
-    return sum(1 for _ in read_xml(httpx.Response(200, content=body), source).iter())
 
 
 def call(body: bytes, _: str, name: str, *args: object) -> object:
