@@ -140,10 +140,13 @@ async def echo(*, ours: bool, web_ui: bool) -> AsyncIterator[Address]:
     """A server that repeats what it hears, behind a forwarder."""
 
     async def repeat(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handlers.append(asyncio.current_task())
         while data := await reader.read(65_536):
             writer.write(data)
             await writer.drain()
         writer.close()
+
+    handlers: list[asyncio.Task[None] | None] = []
 
     async with await asyncio.start_server(repeat, "127.0.0.1", 0) as server:
         inner: Address = server.sockets[0].getsockname()
@@ -153,6 +156,7 @@ async def echo(*, ours: bool, web_ui: bool) -> AsyncIterator[Address]:
         (front,) = await forward({inner: held}, api, lambda *_: ours)
         async with front:
             yield address
+            await asyncio.gather(*(handler for handler in handlers if handler))
 
 
 async def test_what_is_forwarded_arrives_whole() -> None:
