@@ -36,9 +36,8 @@ class Gates:
         if self.context.was_rewound:
             self.context.was_rewound = False
             kept = self.context.state.loop.iteration
-            self.events.emit_event(
-                "rewound", f"rewound: iterations after {kept} are left out", iteration=kept
-            )
+            where = f"after iteration {kept}" if kept else "before the first iteration"
+            self.events.emit_event("rewound", f"the run was rewound and goes on {where}", iteration=kept)
         if not control.paused:
             return
         before = control.phase

@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "verify": ("client.cli.verify:verify", "Check every quote of a report against the stored text."),
     "refresh": ("client.cli.refresh:refresh", "Check a report's references again, and its searches."),
     "schedules": ("client.cli.schedules:schedules", "List and delete scheduled refreshes."),
+    "inspect": ("client.cli.inspect:inspect", "Show each iteration of a run, and what it cost."),
     "rewind": ("client.cli.rewind:rewind", "Take a run back to the beginning of an iteration."),
     "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
     "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),

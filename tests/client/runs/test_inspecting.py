@@ -1,0 +1,77 @@
+"""Iterations as people look at them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client
+
+from activities.evidence_store import EvidenceStore
+from activities.iterations import IterationRecord, IterationSearch
+from activities.settings import Settings
+from client.cli.inspect import cost_of, lines_of
+from client.runs.inspecting import from_events, inspect_run
+from tests.workflows.conftest import Run, Stage, a_request, a_worker
+from tests.workflows.fakes import Fakes
+
+
+@pytest.fixture
+async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    queue = f"inspect-{uuid4().hex[:8]}"
+    async with a_worker(temporal_client, fakes, queue):
+        yield Stage(temporal_client, fakes, queue=queue)
+
+
+async def inspected(stage: Stage, run: Run, folder: Path) -> tuple[IterationRecord, ...]:
+    settings = Settings(home=folder, store_url=str(folder / "evidence"))
+    return await inspect_run(stage.client, settings, run.handle.id)
+
+
+async def test_each_iteration_says_what_it_did_and_what_it_cost(live: Stage, tmp_path: Path) -> None:
+    live.script.sufficient_at = 2
+    _, report, run = await live.play(a_request(), f"{live.queue}-1")
+    first, second = await inspected(live, run, tmp_path)
+    assert (first.iteration, second.iteration) == (1, 2)
+    assert first.gaps
+    assert [(s.source, s.status) for s in first.searches] == [("alpha", "ok"), ("beta", "ok")]
+    assert (first.sufficient, second.sufficient) == (False, True)
+    assert (first.scores, second.scores) == ({"relevance": 3}, {"relevance": 9})
+    assert second.thought
+    assert 0 < first.model_calls < report.methodology.model_calls
+    assert first.tokens + second.tokens <= report.methodology.tokens
+    # the event log alone says the same of what it holds
+    for told, kept in zip(from_events(await run.events()), (first, second), strict=True):
+        same = ("iteration", "section", "gaps", "scores", "new_items")
+        assert told.model_dump(include=set(same)) == kept.model_dump(include=set(same))
+
+
+async def test_sections_are_inspected_while_they_run(live: Stage, tmp_path: Path) -> None:
+    live.script.before["judge"] = lambda step: None
+    live.script.hangs = "judge"
+    run = await live.start(a_request("deep"), f"{live.queue}-2")
+    for section in ("s1", "s2", "s3"):
+        await live.child(run, section).until(lambda p: p.phase == "judging")
+    records = await inspected(live, run, tmp_path)
+    assert [(r.section, r.iteration) for r in records] == [("s1", 1), ("s2", 1), ("s3", 1)]
+    assert all(r.searches and not r.judged for r in records)
+    live.script.hangs = None
+    await run.handle.terminate()
+
+
+def test_what_others_wrote_cannot_act_on_the_terminal() -> None:
+    search = IterationSearch(source="pubmed", query="a\x1b[31m query\nsearch  forged", status="rate_limited")
+    record = IterationRecord(iteration=1, thought="seen\x1b[2J", searches=(search,), judged=True)
+    lines = lines_of([record])
+    assert all(character.isprintable() for line in lines for character in line)
+    assert len(lines) == 5
+    assert "rate limited" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("calls", "cost", "said"),
+    [(0, 0, ""), (1, 1_500, "1 call, 10 tokens, $0.0015"), (2, None, "2 calls, 10 tokens, price not known")],
+)
+def test_the_cost_of_an_iteration(calls: int, cost: int | None, said: str) -> None:
+    assert cost_of(IterationRecord(iteration=1, model_calls=calls, tokens=10, cost_microusd=cost)) == said
