@@ -1,6 +1,8 @@
 """Going back to the beginning of an iteration, on the real server: the one that skips time cannot reset."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,6 +17,8 @@ from tests.workflows.conftest import Run, Stage, a_request, a_worker
 from tests.workflows.fakes import Fakes
 from workflows.types import Outcome
 
+APART = 3.0
+"""Seconds between the end of a run and its rewinding."""
 pytestmark = pytest.mark.invariant
 
 
@@ -70,6 +74,7 @@ async def test_what_people_said_later_is_left_behind(live: Stage) -> None:
     live.script.sufficient_at = 2
     run = await live.start(a_request(), f"{live.queue}-said")
     await run.outcome()
+    await asyncio.sleep(APART)
     live.script.hangs = "judge"
     run = await back(live, run, 2)
     await run.until(lambda p: p.phase == "judging")
@@ -82,6 +87,23 @@ async def test_what_people_said_later_is_left_behind(live: Stage) -> None:
     assert outcome.stop_reason == "sufficient_evidence"
     progress = await run.progress()
     assert (progress.steering, progress.iteration) == ((), 2)
+    # what passed before the run was rewound is no working time
+    passed = datetime.now(UTC) - datetime.fromisoformat(progress.started_at)
+    assert progress.budget.elapsed_seconds < passed.total_seconds() - APART / 2
+
+
+@pytest.mark.parametrize("mode", ["simple", "team", "graph"])
+async def test_a_run_of_any_mode_with_one_loop_goes_back(live: Stage, mode: str) -> None:
+    live.script.sufficient_at = 2
+    _, before, run = await live.play(a_request(mode), f"{live.queue}-{mode}")
+    iteration = before.methodology.iterations
+    judged = len(live.fakes.of("judge"))
+    run = await back(live, run, iteration)
+    outcome = await run.outcome()
+    assert outcome.stop_reason == before.stop_reason
+    assert (await run.report()).methodology.iterations == iteration
+    assert len(live.fakes.of("judge")) > judged
+    assert [event.type for event in await run.events()].count("rewound") == 1
 
 
 async def test_a_run_with_sections_goes_back_to_before_they_began(live: Stage) -> None:
