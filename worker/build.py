@@ -36,6 +36,9 @@ for a worker that can replay it, and not throw paid work away."""
 
 GRACE = timedelta(seconds=5)
 """What activities get to end by themselves on shutdown; they are retried elsewhere after that."""
+HEARTBEATS = timedelta(seconds=4)
+"""The longest a heartbeat is held back by the SDK: what a call reports is shown while it goes on. By default
+it would be held back for four fifths of the time-out."""
 STICKY = timedelta(seconds=3)
 """How long a workflow task waits for the worker that has the workflow in its cache; the default of 10 is how
 long a run stands still when that worker died."""
@@ -60,6 +63,7 @@ def build_worker(
         interceptors=interceptors,
         max_concurrent_activities=max_concurrent_activities,
         graceful_shutdown_timeout=GRACE,
+        max_heartbeat_throttle_interval=HEARTBEATS,
         sticky_queue_schedule_to_start_timeout=STICKY,
         workflow_failure_exception_types=BUGS,
         deployment_config=deployment(),

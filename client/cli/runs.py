@@ -23,7 +23,10 @@ from client.terminal import shown
 from workflows.modes import AUTO, TABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from client.connection import Connection
+    from client.runs.calls import ModelCall
     from client.runs.listing import Row
     from workflows.types import Progress
 
@@ -50,6 +53,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
     """Show where a run stands: phase, searches, budget, and what it waits for."""
 
     async def body(connection: "Connection", run_id: str) -> None:
+        from client.runs.calls import calls_under_way
         from client.runs.listing import describe
         from client.runs.sections import with_sections
 
@@ -57,17 +61,19 @@ def status(run: str, as_json: bool, address: str | None) -> None:
         seen = await patient_progress(connection, run_id)
         if seen is not None:
             seen = await with_sections(connection.client, seen)
+        calls = await calls_under_way(connection.client, seen) if seen is not None else ()
         if as_json:
             print_json(
                 {
                     **as_data(row),
                     "progress": seen.model_dump(mode="json") if seen else None,
+                    "model_calls": [call.model_dump(mode="json") for call in calls],
                     "ui": connection.link(run_id),
                     "address": connection.address,
                 }
             )
             return
-        await show_status(connection, row, seen)
+        await show_status(connection, row, seen, calls)
 
     with_run(address, run, body)
 
@@ -106,7 +112,9 @@ async def failure(connection: "Connection", run_id: str) -> str:
     return "it was ended from outside"
 
 
-async def show_status(connection: "Connection", row: "Row", seen: "Progress | None") -> None:
+async def show_status(
+    connection: "Connection", row: "Row", seen: "Progress | None", calls: "Sequence[ModelCall]"
+) -> None:
     """Print it for a person."""
     from client.runs.display import panel
     from client.terminal import plain, to_stdout
@@ -120,7 +128,7 @@ async def show_status(connection: "Connection", row: "Row", seen: "Progress | No
     if row.status not in ("running", "completed"):
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
     if seen is not None:
-        console.print(panel(seen), width=min(console.width, PANEL_WIDTH))
+        console.print(panel(seen, calls), width=min(console.width, PANEL_WIDTH))
         return
     console.print(plain(row.question), markup=False, highlight=False)
     details = [row.mode, row.phase.replace("_", " "), row.stop_reason.replace("_", " ")]

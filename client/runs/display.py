@@ -18,11 +18,13 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from client.runs.calls import ModelCall, call_line, seconds_left
 from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Progress
 
 SEARCHES_SHOWN = 8
+CALLS_SHOWN = 5
 STATUS_STYLE = {
     "ok": "green",
     "empty": "yellow",
@@ -49,6 +51,9 @@ class Display(Protocol):
 
     def progress(self, progress: Progress) -> None:
         """Where the run stands now."""
+
+    def calls(self, calls: Sequence[ModelCall]) -> None:
+        """The model calls under way."""
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         """What happened since the last time."""
@@ -79,6 +84,9 @@ class PlainLines:
         return
 
     def progress(self, progress: Progress) -> None:
+        return
+
+    def calls(self, calls: Sequence[ModelCall]) -> None:
         return
 
     def events(self, events: Sequence[AgentEvent]) -> None:
@@ -117,6 +125,8 @@ class LivePanel:
         self._run_id = run_id
         self._seen: Progress | None = None
         self._seen_at = time.monotonic()
+        self._calls: Sequence[ModelCall] = ()
+        self._called_at = time.monotonic()
         self._size = self._console.size
         self._spinner = Spinner("dots")
         self._live = Live(
@@ -136,6 +146,9 @@ class LivePanel:
         self._seen, self._seen_at = progress, time.monotonic()
         if self._console.size != self._size:
             self._clear()
+
+    def calls(self, calls: Sequence[ModelCall]) -> None:
+        self._calls, self._called_at = calls, time.monotonic()
 
     def _clear(self) -> None:
         """Start on an empty screen: after a resize the terminal has wrapped the old panel into another number
@@ -164,7 +177,10 @@ class LivePanel:
     def _draw(self) -> RenderableType:
         if self._seen is None:
             return Text.assemble("waiting for a worker to begin ", (self._run_id, "bold"))
-        return panel(self._seen, extra_seconds=time.monotonic() - self._seen_at, spinner=self._spinner)
+        now = time.monotonic()
+        older = now - self._called_at
+        calls = [call.model_copy(update={"seconds": call.seconds + older}) for call in self._calls]
+        return panel(self._seen, calls, extra_seconds=now - self._seen_at, spinner=self._spinner)
 
 
 SPOKEN = (
@@ -174,7 +190,13 @@ SPOKEN = (
 """Events worth a line of their own above the panel."""
 
 
-def panel(progress: Progress, extra_seconds: float = 0.0, spinner: Spinner | None = None) -> Panel:
+def panel(
+    progress: Progress,
+    calls: Sequence[ModelCall] = (),
+    *,
+    extra_seconds: float = 0.0,
+    spinner: Spinner | None = None,
+) -> Panel:
     """A run at one moment. `extra_seconds` is the age of what is shown."""
     live = progress.phase not in ("done", "paused", "waiting_for_approval")
     parts: list[RenderableType] = [_headline(progress, spinner if live else None)]
@@ -182,7 +204,13 @@ def panel(progress: Progress, extra_seconds: float = 0.0, spinner: Spinner | Non
         parts.append(_sections(progress))
     if progress.searches:
         parts.append(_searches(progress))
+    if calls and live:
+        parts.append(Text("\n".join(call_line(call) for call in calls[:CALLS_SHOWN]), style="cyan"))
+        if len(calls) > CALLS_SHOWN:
+            parts.append(Text(f"and {len(calls) - CALLS_SHOWN} more calls", style="dim"))
     parts.append(_budget(progress, extra_seconds if live else 0.0))
+    if live and (left := seconds_left(progress)) is not None:
+        parts.append(Text(f"searching ends in {clock(left)} at the latest, at this speed", style="dim"))
     if progress.scores:
         scores = ", ".join(f"{name} {score}/10" for name, score in progress.scores.items())
         parts.append(Text(f"judged: {scores}; confidence {progress.confidence:.2f}"))

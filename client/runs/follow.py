@@ -28,6 +28,7 @@ from client.connection import Connection, NoConnection
 from client.embedded.home import Places
 from client.embedded.locks import is_held
 from client.embedded.server import bring_up, look, serve
+from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
 from client.runs.errors import NoAnswer, NoSuchRun
 from client.runs.events import read_events
@@ -38,6 +39,8 @@ from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
 
 POLL_SECONDS = 0.4
+CALLS_SECONDS = 2.0
+"""How often the model calls under way are read."""
 ALIVE_SECONDS = 3.0
 """How often the embedded processes are checked."""
 PATIENCE_SECONDS = 60.0
@@ -85,6 +88,7 @@ class Follower:
         self._gate: str | None = None
         self._silent_since: float | None = None
         self._looked_at = 0.0
+        self._calls_read_at = 0.0
 
     async def follow(self) -> Ended:
         """Show the run until it ends."""
@@ -129,6 +133,9 @@ class Follower:
             return
         self._silent_since = None
         self._display.progress(await with_sections(client, seen))
+        if time.monotonic() - self._calls_read_at >= CALLS_SECONDS:
+            self._calls_read_at = time.monotonic()
+            self._display.calls(await calls_under_way(client, seen))
         if seen.waiting_for and seen.waiting_for != self._gate:
             if self._at_gate is None:
                 self._display.note(gate_hint(seen))

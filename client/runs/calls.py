@@ -1,0 +1,117 @@
+"""The model calls a run is waiting for, as their heartbeats report them.
+
+Read from the server's description of the run and of its running sections, which costs no history and needs no
+worker.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from activities.types import Usage
+from workflows.types import Progress
+
+
+class Heartbeat(BaseModel):
+    """What a thinking step reports while it runs (`activities.models.progress`)."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    role: str
+    attempt: int = 1
+    waiting: bool = False
+    usage: Usage = Usage()
+
+
+class ModelCall(BaseModel):
+    """One model call under way."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: str
+    section: str = ""
+    """Id of the section that makes it; empty for the run itself."""
+    attempt: int = 1
+    seconds: float = 0.0
+    """Since this attempt was started."""
+    tokens: int = 0
+    """Of the answer so far; some seconds old."""
+    waiting: bool = False
+    """For its turn at a server that answers one call at a time."""
+
+
+async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ...]:
+    """The calls of a run and of its running sections, the oldest first. What cannot be read is left out."""
+    workflows = [("", seen.run_id)]
+    workflows += [(s.id, s.workflow_id) for s in seen.sections if s.status == "running" and s.workflow_id]
+    found = await asyncio.gather(*(_calls_of(client, section, name) for section, name in workflows))
+    return tuple(sorted((call for calls in found for call in calls), key=lambda call: -call.seconds))
+
+
+async def _calls_of(client: Client, section: str, workflow_id: str) -> list[ModelCall]:
+    try:
+        described = await client.get_workflow_handle(workflow_id).describe()
+    except RPCError:
+        return []
+    calls = []
+    for pending in described.raw_description.pending_activities:
+        beat = await _heartbeat(client, pending)
+        if beat is not None:
+            started = pending.last_started_time.ToDatetime(UTC)
+            calls.append(
+                ModelCall(
+                    role=beat.role,
+                    section=section,
+                    attempt=pending.attempt,
+                    seconds=max((datetime.now(UTC) - started).total_seconds(), 0.0),
+                    tokens=beat.usage.output_tokens,
+                    waiting=beat.waiting,
+                )
+            )
+    return calls
+
+
+async def _heartbeat(client: Client, pending: PendingActivityInfo) -> Heartbeat | None:
+    """What a step reported last; None for one that is no model call or has not reported yet."""
+    if not pending.HasField("last_started_time") or not pending.heartbeat_details.payloads:
+        return None
+    try:
+        (reported,) = await client.data_converter.decode(pending.heartbeat_details.payloads)
+        return Heartbeat.model_validate(reported)
+    except (ValidationError, ValueError, RuntimeError):
+        return None
+
+
+def call_line(call: ModelCall) -> str:
+    """`judge [s2]  12 s  340 tokens  attempt 2`."""
+    parts = [
+        f"{call.role.replace('_', ' ')}{f' [{call.section}]' if call.section else ''}",
+        f"{call.seconds:.0f} s",
+    ]
+    parts.append("waits for its turn" if call.waiting else f"{call.tokens:,} tokens")
+    if call.attempt > 1:
+        parts.append(f"attempt {call.attempt}")
+    return "  ".join(parts)
+
+
+def seconds_left(seen: Progress) -> float | None:
+    """At most so many seconds until the last iteration ends, at the speed of this run so far; None before an
+    iteration is complete, and while a run waits.
+
+    An upper bound: a run mostly stops before its last iteration. Writing comes on top.
+    """
+    if seen.phase in ("done", "paused", "waiting_for_approval"):
+        return None
+    running = [s.iteration for s in seen.sections if s.status == "running"]
+    iteration = min(running, default=seen.iteration)
+    if iteration < 2 or seen.max_iterations < iteration:
+        return None
+    a_round = seen.budget.elapsed_seconds / (iteration - 1)
+    left = a_round * (seen.max_iterations - iteration + 1)
+    if seen.budget.limits.max_seconds is not None:
+        left = min(left, max(seen.budget.limits.max_seconds - seen.budget.elapsed_seconds, 0.0))
+    return left

@@ -1,0 +1,91 @@
+"""What a run waits for is shown while it waits: each model call with role, age, tokens and attempt."""
+
+import asyncio
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from temporalio import activity, workflow
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from activities.heartbeat import heartbeating
+from activities.models.progress import Progress as CallProgress
+from activities.types import Usage
+from client.runs.calls import ModelCall, call_line, calls_under_way, seconds_left
+from tests.workflows.conftest import until
+from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
+
+
+def progress(**values: object) -> Progress:
+    budget = BudgetStatus(limits=Limits(max_seconds=600), elapsed_seconds=60.0)
+    known = {"run_id": "r", "question": "Q?", "mode": "iterative", "profile": "general", "phase": "judging"}
+    return Progress.model_validate({**known, "budget": budget, **values})
+
+
+@workflow.defn
+class OneCall:
+    @workflow.run
+    async def run(self) -> None:
+        await workflow.execute_activity(
+            "judge_evidence",
+            start_to_close_timeout=timedelta(hours=1),
+            heartbeat_timeout=timedelta(seconds=15),
+        )
+
+
+async def test_a_call_under_way_is_read_from_its_heartbeats(temporal_client: Client) -> None:
+    queue, answered = f"calls-{uuid4().hex[:8]}", asyncio.Event()
+
+    @activity.defn(name="judge_evidence")
+    async def judge() -> None:
+        shown = CallProgress("judge", usage=Usage(calls=1, output_tokens=340).model_dump())
+        async with heartbeating(shown.details):
+            await answered.wait()
+
+    worker = Worker(
+        temporal_client,
+        task_queue=queue,
+        workflows=[OneCall],
+        activities=[judge],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+    )
+    async with worker:
+        run = await temporal_client.start_workflow(OneCall.run, id=queue, task_queue=queue)
+        seen = progress(run_id=queue)
+        (call,) = await until(lambda: calls_under_way(temporal_client, seen), lambda calls: len(calls) == 1)
+        answered.set()
+        await run.result()
+        assert await calls_under_way(temporal_client, seen) == ()
+    assert (call.role, call.tokens, call.attempt, call.waiting) == ("judge", 340, 1, False)
+    assert 0 <= call.seconds < 60
+
+
+async def test_a_run_that_nobody_knows_has_no_calls(temporal_client: Client) -> None:
+    assert await calls_under_way(temporal_client, progress(run_id=f"none-{uuid4().hex}")) == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (ModelCall(role="judge", seconds=12.4, tokens=1340), "judge  12 s  1,340 tokens"),
+        (
+            ModelCall(role="long_writer", section="s2", seconds=3, attempt=2),
+            "long writer [s2]  3 s  0 tokens  attempt 2",
+        ),
+        (ModelCall(role="judge", seconds=5, waiting=True), "judge  5 s  waits for its turn"),
+    ],
+    ids=["tokens", "attempt", "waiting"],
+)
+def test_a_call_is_one_line(call: ModelCall, line: str) -> None:
+    assert call_line(call) == line
+
+
+def test_the_rest_is_estimated_from_the_speed_of_this_run() -> None:
+    assert seconds_left(progress(iteration=1, max_iterations=5)) is None
+    assert seconds_left(progress(iteration=3, max_iterations=5)) == pytest.approx(90)
+    assert seconds_left(progress(iteration=2, max_iterations=50)) == pytest.approx(540)
+    assert seconds_left(progress(iteration=3, max_iterations=5, phase="paused")) is None
+    slow = SectionProgress(id="s1", title="A", status="running", iteration=2)
+    fast = SectionProgress(id="s2", title="B", status="running", iteration=4)
+    assert seconds_left(progress(max_iterations=5, sections=(slow, fast))) == pytest.approx(240)
