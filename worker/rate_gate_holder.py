@@ -1,13 +1,13 @@
-"""How one process of a fleet comes to poll a strictly limited API's task queue, and stops when it must.
+"""Keep exactly one process of a fleet polling the task queue of a strictly limited API.
 
-    start_gates(client, settings, sources)    once a worker process: the singleton workflows run
-    keep_gates(client, settings, sources)     as long as it lives: they still do
+    start_gates(client, settings, sources)    once per worker process: start the singleton workflows
+    keep_gates(client, settings, sources)     while it runs: restart those that ended
     gate_activities(client, http, sources, search)   registered on the general queue: `hold_gate`
 
-A holder runs an inner worker on the API's queue. It tells Temporal that it lives by heartbeats it waits for,
-and each confirmed one extends a lease that ends before Temporal would give the gate to another process: a
-holder that was stopped, cut off or starved lets no request through any more
-(`activities.sources.http.rate_limiter`). A new holder begins by waiting out a whole window.
+A holder runs an inner worker on the API's queue. It sends heartbeats and waits for their confirmation; each
+confirmed heartbeat extends a lease that ends before Temporal would give the gate to another process. A holder
+that was stopped, disconnected or starved therefore sends no further request
+(`activities.sources.http.rate_limiter`). A new holder first waits for a whole window.
 """
 
 import asyncio
@@ -28,34 +28,36 @@ from activities.search import SearchActivities
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.http.client import Http
-from activities.sources.http.rate_limiter import Gate
+from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.registry import ClosedSource
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
 
 log = structlog.get_logger()
 
 HOLD_SECONDS = 12 * 3600.0
-"""After so long a holder gives the gate back, so that the workflow continues as new."""
+"""After so many seconds a holder gives the gate back, so that the workflow continues as new."""
 GRACE = timedelta(seconds=3)
-"""What an exchange under way gets to finish when the gate is given back; less than a worker's own grace."""
+"""Time a request in flight has left when the gate is given back; less than a worker's grace period."""
 LEASE_SHARE = 5 / 6
-"""A lease ends this part of the heartbeat time-out after its beat was sent: before the gate goes on."""
-BELT_SLACK = 1.5
-"""The server's own limit stands this far above the gate's. It is an average that is split among a queue's
-partitions: at the very rate it took a third of the throughput (1.8 of 2.6 a second) and was no stricter;
-it is there for the day the gate fails."""
+"""Share of the heartbeat time-out for which a lease is valid after its heartbeat was sent. Below one, so that
+the lease ends before Temporal gives the gate to another process."""
+SERVER_LIMIT_FACTOR = 1.5
+"""The server's own limit is this many times the limiter's rate. The server's limit is an average that is
+split among a queue's partitions: set to the limiter's rate, it cost a third of the throughput (1.8 of 2.6 a
+second) and was no stricter. It is a second limit in case the gate fails."""
 SOON = timedelta(seconds=1)
-"""When a gate that a leaving process gave back is offered again. Offered at once, it often went to one of
-that process's own polls, which were just being closed, and what is lost there costs a whole heartbeat."""
+"""Delay before a gate that a stopping process gave back is scheduled again. Without a delay it often went to
+one of that process's own polls, which were just being closed, and was then lost for a whole heartbeat
+time-out."""
 NOT_HERE = timedelta(seconds=5)
-LOOK_AGAIN_SECONDS = 60.0
+CHECK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """A queue as one process can serve it."""
+    """A limited queue: its rate limiter and the activities one process runs on it."""
 
-    gate: Gate
+    limiter: RateLimiter
     activities: Sequence[Callable[..., Any]]
 
 
@@ -69,9 +71,9 @@ def gated_queues(sources: Mapping[str, Source]) -> dict[str, list[str]]:
 
 
 async def start_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
-    """See that the gate of every limited queue runs. May be called by every process at any time.
+    """Start the gate of every limited queue if it does not run. Any process may call this at any time.
 
-    A gate that was started on another task queue, where nobody takes it any more, is replaced.
+    A gate that was started on another task queue, where no worker polls any more, is replaced.
     Raises RPCError.
     """
     for queue in gated_queues(sources):
@@ -79,17 +81,17 @@ async def start_gates(client: Client, settings: Settings, sources: Mapping[str, 
 
 
 async def keep_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
-    """`start_gates` every minute, for ever: a gate may be ended by hand, and its last holder may die."""
+    """Call `start_gates` every minute, forever: a gate may be ended by hand, and its last holder may die."""
     while True:
         try:
             await start_gates(client, settings, sources)
         except RPCError as error:
             log.warning("gates_not_checked", error=str(error))
-        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        await asyncio.sleep(CHECK_SECONDS)
 
 
 async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
-    """See that one gate runs; `task_queue` is the general queue, where its holder comes from."""
+    """Start one gate if it does not run; its holder polls `task_queue`, the general queue."""
 
     async def start(conflict: WorkflowIDConflictPolicy) -> None:
         await client.start_workflow(
@@ -111,7 +113,7 @@ async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
 
 
 async def _held(gate: WorkflowHandle[Any, Any], seconds: float) -> bool:
-    """Whether somebody is heard to hold the gate within so many seconds.
+    """Whether a process reports that it holds the gate within so many seconds.
 
     A new heartbeat is the only proof: the server lists who polled a queue for minutes after they died.
     """
@@ -120,10 +122,10 @@ async def _held(gate: WorkflowHandle[Any, Any], seconds: float) -> bool:
     while True:
         for pending in (await gate.describe()).raw_description.pending_activities:
             if pending.HasField("last_heartbeat_time"):
-                heard = pending.last_heartbeat_time.ToDatetime(UTC)
-                if first is not None and heard > first:
+                beat_at = pending.last_heartbeat_time.ToDatetime(UTC)
+                if first is not None and beat_at > first:
                     return True
-                first = heard
+                first = beat_at
         if asyncio.get_running_loop().time() > deadline:
             return False
         await asyncio.sleep(seconds / 24)
@@ -140,20 +142,22 @@ def gate_activities(
 ) -> list[Callable[..., Any]]:
     """The activity to register on the general queue.
 
-    `extra` adds activities to a limited queue: whatever else asks that API must run there too, or the rate
-    does not hold. `interceptors` are the worker's, for the inner one.
+    `extra` adds activities to a limited queue: everything else that calls that API must run there too, or the
+    rate is exceeded. `interceptors` are the worker's, for the inner one.
     """
     queues = {}
     for queue, names in gated_queues(sources).items():
-        gate = next((found for name in names if (found := http.gate(name))), None)
-        if gate is None:
-            raise ValueError(f"the sources {', '.join(names)} are on {queue} but pace no gate (Http.pace)")
-        queues[queue] = Gated(gate, [*search.definitions(queue), *(extra or {}).get(queue, ())])
+        limiter = next((found for name in names if (found := http.rate_limiter(name))), None)
+        if limiter is None:
+            raise ValueError(
+                f"the sources {', '.join(names)} are on {queue} but have no rate limiter (Http.pace)"
+            )
+        queues[queue] = Gated(limiter, [*search.definitions(queue), *(extra or {}).get(queue, ())])
     return [GateActivities(client, queues, interceptors).hold_gate]
 
 
 class GateActivities:
-    """Registered once a worker process."""
+    """Registered once per worker process."""
 
     def __init__(
         self, client: Client, queues: Mapping[str, Gated], interceptors: Sequence[Interceptor] = ()
@@ -168,21 +172,21 @@ class GateActivities:
         served = self._queues.get(terms.queue)
         if served is None:
             raise _given_back(f"this worker has no source on {terms.queue} enabled", NOT_HERE)
-        gate = served.gate
-        gate.require_lease()
-        gate.hold(gate.window)
+        limiter = served.limiter
+        limiter.require_lease()
+        limiter.hold(limiter.window)
         worker = Worker(
             self._client,
             task_queue=terms.queue,
             activities=served.activities,
             interceptors=self._interceptors,
-            max_concurrent_activities=int(gate.per_second * 2) + 2,
-            max_task_queue_activities_per_second=gate.per_second * BELT_SLACK,
+            max_concurrent_activities=int(limiter.per_second * 2) + 2,
+            max_task_queue_activities_per_second=limiter.per_second * SERVER_LIMIT_FACTOR,
             graceful_shutdown_timeout=GRACE,
         )
         log.info("gate_held", queue=terms.queue, attempt=activity.info().attempt)
         polling = asyncio.create_task(worker.run())
-        beating = asyncio.create_task(self._keep_lease(gate, terms.heartbeat_seconds))
+        beating = asyncio.create_task(self._keep_lease(limiter, terms.heartbeat_seconds))
         leaving = asyncio.create_task(activity.wait_for_worker_shutdown())
         try:
             await asyncio.wait(
@@ -190,27 +194,27 @@ class GateActivities:
             )
         finally:
             if beating.done():
-                gate.require_lease()  # another process may hold the gate: what is still waiting must not pass
+                limiter.require_lease()  # another process may hold the gate: send nothing that waits
             leaving.cancel()
             if worker.is_running:
                 await worker.shutdown()
             beating.cancel()
             await asyncio.gather(polling, beating, leaving, return_exceptions=True)
-            gate.drop_lease()
+            limiter.drop_lease()
             log.info("gate_given_back", queue=terms.queue)
         if not polling.cancelled() and (error := polling.exception()):
             raise ApplicationError(f"polling {terms.queue} failed: {error}", type="PollingFailed") from error
         if activity.is_worker_shutdown():
             raise _given_back("the worker is shutting down", SOON)
 
-    async def _keep_lease(self, gate: Gate, heartbeat_seconds: float) -> None:
-        """Heartbeat; each beat that was confirmed extends the lease. Returns when the gate is lost."""
+    async def _keep_lease(self, limiter: RateLimiter, heartbeat_seconds: float) -> None:
+        """Send heartbeats; each confirmed one extends the lease. Returns when the gate is lost."""
         loop = asyncio.get_running_loop()
         handle = self._client.get_async_activity_handle(task_token=activity.info().task_token)
         beat = heartbeat_seconds / 4
         while True:
             sent = loop.time()
-            activity.heartbeat()  # for the SDK, which ends what does not beat; it does not say what was heard
+            activity.heartbeat()  # the SDK cancels without it, but does not confirm delivery
             try:
                 await handle.heartbeat(rpc_timeout=timedelta(seconds=beat))
             except AsyncActivityCancelledError:
@@ -218,15 +222,15 @@ class GateActivities:
             except RPCError as error:
                 if error.status == RPCStatusCode.NOT_FOUND:
                     return
-                # The server is away; while it is, the lease runs out by itself.
+                # The server cannot be reached; meanwhile the lease expires by itself.
                 log.warning("gate_heartbeat_failed", error=str(error))
             else:
-                gate.extend_lease(sent + heartbeat_seconds * LEASE_SHARE)
+                limiter.extend_lease(sent + heartbeat_seconds * LEASE_SHARE)
             await asyncio.sleep(beat)
 
 
 def _given_back(why: str, again_after: timedelta) -> ApplicationError:
-    """Ends an attempt that did nothing wrong, so that another process gets the next one."""
+    """The error that ends an attempt without a fault, so that another process gets the next attempt."""
     return ApplicationError(
         why, type="GateGivenBack", category=ApplicationErrorCategory.BENIGN, next_retry_delay=again_after
     )

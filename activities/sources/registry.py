@@ -89,7 +89,7 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
             continue
         factory = cast(Factory, getattr(importlib.import_module(module), attribute))
         source = factory(settings, http)
-        if (rate := settings.of_source(name).rate) is not None and http.gate(name) is None:
+        if (rate := settings.of_source(name).rate) is not None and http.rate_limiter(name) is None:
             http.pace(name, rate)
         built[name] = _gated(settings, source)
     for point in _user_points():

@@ -1,8 +1,7 @@
 """A fleet of real worker processes in front of a local NCBI, for the rate tests and `benchmarks/rates.py`.
 
-Every process runs what a worker runs for PubMed: the registry, HTTP with its gate, the search activities and
-`hold_gate`. Run as a program this file is one such process.
-"""
+Every process runs what a worker runs for PubMed: the registry, HTTP with its rate limiter, the search
+activities and `hold_gate`. Run as a program this file is one such process."""
 
 import argparse
 import asyncio

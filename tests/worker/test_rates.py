@@ -135,7 +135,7 @@ async def test_a_gate_moves_when_nobody_holds_it_any_more_and_not_before(tempora
 async def test_a_gate_that_was_ended_by_hand_is_started_again(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worker.rate_gate_holder.LOOK_AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr("worker.rate_gate_holder.CHECK_SECONDS", 0.2)
     settings = Settings(home=tmp_path, task_queue=str(uuid.uuid4()))
     queue = f"determinator-{uuid.uuid4()}"
     info = SourceInfo(name="strict", title="Strict", covers="", queue=queue)
@@ -162,5 +162,5 @@ def test_sources_on_a_limited_queue_without_a_gate_are_refused(tmp_path: Path) -
     settings = Settings(home=tmp_path)
     sources = {"pubmed": build(settings, Http(httpx.AsyncClient()))}
     search = SearchActivities(sources, EvidenceStore.at(str(tmp_path)))
-    with pytest.raises(ValueError, match="pace no gate"):
+    with pytest.raises(ValueError, match="no rate limiter"):
         gate_activities(SimpleNamespace(), Http(httpx.AsyncClient()), sources, search)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 404 is not raised by `get` when the caller says it means something (`accept`). Nothing is retried here:
 retries belong to Temporal. Around a request stand the cache on disk (an answer is stored only when it was
-sound) and the source's gate (an answer from the cache does not pass it).
+sound) and the source's rate limiter (an answer from the cache does not use it).
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from activities.settings import Settings
 from activities.sources.http.answers import check_large_xml, is_large_xml
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache, key_of
-from activities.sources.http.rate_limiter import Gate
+from activities.sources.http.rate_limiter import RateLimiter
 
 USER_AGENT = "determinator (+https://pypi.org/project/determinator/)"
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
@@ -40,7 +40,7 @@ MAX_VALUES = 2_000_000
 """Of a JSON answer, by its commas and brackets: a value takes some 100 bytes of memory. 100 labels of openFDA
 have about 200,000."""
 HOLD_SECONDS = 60.0
-"""The longest a gate is kept shut because an API said it was too much."""
+"""Longest hold of a rate limiter after an API reported too many requests."""
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ class Http:
         self.cache = cache
         self._rates = rates or {}
         self._seconds = seconds
-        self._gates: dict[str, Gate] = {}
+        self._limiters: dict[str, RateLimiter] = {}
         self._group_of: dict[str, str] = {}
         self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -117,19 +117,19 @@ class Http:
         if self.cache is not None:
             await self.cache.aclose()
 
-    def pace(self, source: str, per_second: float, group: str | None = None) -> Gate:
-        """Let the requests of a source through no faster than this. Sources of one group share one gate."""
+    def pace(self, source: str, per_second: float, group: str | None = None) -> RateLimiter:
+        """Send the requests of a source no faster than this. Sources of one group share one rate limiter."""
         group = group or source
         self._group_of[source] = group
         allowed = min(per_second, self._rates.get(source, per_second))
-        gate = self._gates.get(group)
-        if gate is None or allowed < gate.per_second:
-            gate = self._gates[group] = Gate(allowed)
-        return gate
+        limiter = self._limiters.get(group)
+        if limiter is None or allowed < limiter.per_second:
+            limiter = self._limiters[group] = RateLimiter(allowed)
+        return limiter
 
-    def gate(self, source: str) -> Gate | None:
-        """The gate a source's requests pass, if it has one."""
-        return self._gates.get(self._group_of.get(source, ""))
+    def rate_limiter(self, source: str) -> RateLimiter | None:
+        """The rate limiter of a source, if it has one."""
+        return self._limiters.get(self._group_of.get(source, ""))
 
     async def get(
         self,
@@ -202,32 +202,32 @@ class Http:
         form: Mapping[str, str] | None,
     ) -> httpx.Response:
         """Wait for the source's turn, send, and examine the answer; see `get` for what is raised."""
-        gate = self.gate(source)
+        limiter = self.rate_limiter(source)
         seconds: float | None = None
         try:
             async with AsyncExitStack() as stack:
-                if gate is not None:
-                    await stack.enter_async_context(gate.passage())
-                    request.extensions = {**request.extensions, "trace": _lease_check(source, gate)}
+                if limiter is not None:
+                    await stack.enter_async_context(limiter.passage())
+                    request.extensions = {**request.extensions, "trace": _lease_check(source, limiter)}
                 async with _time_for_one_request(self._seconds) as seconds:
                     response = await self._read(source, request)
             if not response.is_success:
                 if response.status_code in accept:
                     return response
                 raise failure(response, source)
-            if is_large_xml(response):  # what `check` would look at is read with the records, in a process
+            if is_large_xml(response):  # what `check` would examine is read with the records, in a process
                 await check_large_xml(response, source)
             else:
                 await aside(len(response.content), _examine, response, source, check)
         except TimeoutError as error:
             raise TooSlow(f"{source} did not answer within {seconds or 0:g} s") from error
         except RateLimited as error:
-            if gate is not None:
-                gate.hold(min(error.retry_after or gate.window, HOLD_SECONDS))
-            _blot_secrets(error, request, form)
+            if limiter is not None:
+                limiter.hold(min(error.retry_after or limiter.window, HOLD_SECONDS))
+            _remove_secrets(error, request, form)
             raise
         except SourceError as error:
-            _blot_secrets(error, request, form)
+            _remove_secrets(error, request, form)
             raise
         return response
 
@@ -357,12 +357,12 @@ def _examine(response: httpx.Response, source: str, check: Check | None) -> None
         check(response)
 
 
-def _lease_check(source: str, gate: Gate) -> Callable[[str, object], Awaitable[None]]:
+def _lease_check(source: str, limiter: RateLimiter) -> Callable[[str, object], Awaitable[None]]:
     """A trace function of httpcore that raises Unavailable when a request is about to be sent without the
     lease it was let through with."""
 
     async def check(event: str, _: object) -> None:
-        if event.endswith(".send_request_headers.started") and not gate.has_lease():
+        if event.endswith(".send_request_headers.started") and not limiter.has_lease():
             raise Unavailable(f"{source} was not asked: another process may hold its rate by now")
 
     return check
@@ -400,7 +400,7 @@ def sound(response: httpx.Response, source: str) -> None:
         read_xml(response, source)
 
 
-def _blot_secrets(error: SourceError, request: httpx.Request, form: Mapping[str, str] | None) -> None:
+def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[str, str] | None) -> None:
     """Take keys out of a message: some APIs repeat the key they were sent."""
     sent = [*request.url.params.multi_items(), *(form or {}).items()]
     secrets = [value for name, value in sent if name.lower() in SECRET_PARAMS]

@@ -1,15 +1,14 @@
-"""A gate that lets requests through no faster than an API allows, as the API itself counts them.
+"""A rate limiter that sends requests no faster than an API allows, as the API itself counts them.
 
-What an API sees is when requests arrive, and a request arrives at some unknown moment between being sent and
-being answered. So the gate does not merely space what it sends: of any N + 1 requests in a row (N requests
-are allowed in a window) the last is sent only when the window has passed since the first was *answered*.
-Whatever the network does, no window of that length, wherever it is laid, ever sees more than N.
+An API counts requests when they arrive, which is at an unknown moment between sending and answering. Spacing
+what is sent is therefore not enough: of any N + 1 requests in a row (N requests are allowed in a window) the
+last is sent only when the window has passed since the first was *answered*. Whatever the network does, no
+window of that length sees more than N, wherever it begins.
 
-A gate is held by one process. Where several might, the holder proves its right with a lease
-(`require_lease`, `extend_lease`): a process that was stopped and wakes up after another took its place lets
-nothing through. The lease is checked again when the first byte is about to be sent (`has_lease`), because a
-process may also be stopped between the two.
-"""
+A limiter belongs to one process. Where several could use the same rate, a process proves its right with a
+lease (`require_lease`, `extend_lease`): a process that was suspended and resumes after another replaced it
+sends nothing. The lease is checked again when the first byte is about to be sent (`has_lease`), because a
+process may also be suspended between the two."""
 
 import asyncio
 from collections import deque
@@ -18,22 +17,22 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 MARGIN = 0.02
-"""Seconds added to every window: clocks on both sides are read a little late."""
+"""Seconds added to every window: clocks on both sides may be read a little late."""
 
 
 @dataclass(slots=True)
 class _Passage:
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     at: float = 0.0
-    """When the answer came, on the loop's clock."""
+    """When the answer arrived, on the loop's clock."""
 
 
-class Gate:
+class RateLimiter:
     """Allows `per_second` requests in any second (below one: one in any 1 / `per_second` seconds)."""
 
     def __init__(self, per_second: float) -> None:
         if per_second <= 0:
-            raise ValueError("a gate lets through more than nothing")
+            raise ValueError("a rate limiter needs a rate above zero")
         self.per_second = per_second
         self._allowed = max(int(per_second), 1)
         self._window = self._allowed / per_second + MARGIN
@@ -51,7 +50,7 @@ class Gate:
 
     @asynccontextmanager
     async def passage(self) -> AsyncIterator[None]:
-        """Wait for one's turn (first come, first served), then make the request inside the body."""
+        """Wait for a turn (first come, first served); the caller sends its request inside the body."""
         async with self._turn:
             await self._wait_for_turn()
             loop = asyncio.get_running_loop()
@@ -65,26 +64,26 @@ class Gate:
             passage.answered.set()
 
     def hold(self, seconds: float) -> None:
-        """Let nothing through for so long: the API said it was too much, or another process just held it."""
+        """Send nothing for `seconds`: the API refused for its rate, or another process just used the rate."""
         self._not_before = max(self._not_before, asyncio.get_running_loop().time() + seconds)
 
     def require_lease(self) -> None:
-        """Let nothing through until `extend_lease`, and then only while the lease lasts."""
+        """Send nothing until `extend_lease`, and then only while the lease is valid."""
         self._lease = float("-inf")
         self._renewed.clear()
 
     def extend_lease(self, until: float) -> None:
-        """The right to let requests through lasts until this moment of the loop's clock."""
+        """Make the lease valid until this time of the loop's clock."""
         self._lease = until
         self._renewed.set()
 
     def drop_lease(self) -> None:
-        """No lease is needed any more."""
+        """Require a lease no longer."""
         self._lease = None
         self._renewed.set()
 
     def has_lease(self) -> bool:
-        """Whether a request may be sent at this moment, as far as a lease is needed for it."""
+        """Whether the lease, if one is required, allows a request to be sent now."""
         return self._lease is None or asyncio.get_running_loop().time() < self._lease
 
     async def _wait_for_turn(self) -> None:

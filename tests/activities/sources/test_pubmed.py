@@ -250,9 +250,9 @@ async def test_key_tool_and_address_are_sent_when_configured(monkeypatch: pytest
         async with client() as http:
             source = build(pointed_at(server, "pubmed"), http)
             assert source.info.rate_per_second == 10
-            gate = http.gate("pubmed")
-            assert gate is not None
-            assert gate.per_second == 10
+            limiter = http.rate_limiter("pubmed")
+            assert limiter is not None
+            assert limiter.per_second == 10
     asked = server.asked[0].query
     assert asked["api_key"] == ["k" * 36]
     assert asked["tool"] == ["determinator"]

@@ -40,11 +40,11 @@ async def test_the_same_request_made_by_several_at_once_is_sent_once(tmp_path: P
     with ReplayServer() as server:
         server.on("/a", GOOD)
         async with opened(tmp_path) as http:
-            gate = http.pace("x", 100.0)
-            gate.require_lease()  # shut until all have asked
+            limiter = http.pace("x", 100.0)
+            limiter.require_lease()  # shut until all have asked
             asking = [asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "1"})) for _ in range(3)]
             await asyncio.sleep(0)
-            gate.extend_lease(float("inf"))
+            limiter.extend_lease(float("inf"))
             answers = await asyncio.gather(*asking)
     assert [answer.json() for answer in answers] == [{"records": [1, 2]}] * 3
     assert len(server.asked) == 1
@@ -197,10 +197,10 @@ async def test_what_the_cache_answers_does_not_pass_the_gate(tmp_path: Path) -> 
     with ReplayServer() as server:
         server.on("/a", GOOD)
         async with opened(tmp_path) as http:
-            gate = http.pace("x", 3)
-            assert http.pace("y", 3, group="x") is gate
+            limiter = http.pace("x", 3)
+            assert http.pace("y", 3, group="x") is limiter
             await http.get("x", f"{server.url}/a")
-            gate.require_lease()  # shut
+            limiter.require_lease()  # shut
             assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
 
 
@@ -216,28 +216,28 @@ def test_retry_after_is_read_whatever_stands_in_it(value: str, seconds: float | 
 async def test_a_request_whose_lease_ran_out_on_the_way_is_not_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that is stopped between the gate and the first byte sends nothing when it wakes up."""
+    """A process that is stopped between the limiter and the first byte sends nothing when it wakes up."""
     with ReplayServer() as server:
         server.on("/a", GOOD)
         async with opened(tmp_path) as http:
             http.pace("x", 100.0)
-            gate = http.gate("x")
-            assert gate is not None
-            gate.require_lease()
-            gate.extend_lease(float("inf"))
+            limiter = http.rate_limiter("x")
+            assert limiter is not None
+            limiter.require_lease()
+            limiter.extend_lease(float("inf"))
             await http.get("x", f"{server.url}/a", {"q": "1"})
             pool = http.client._transport
             handle = pool.handle_async_request
 
             async def wake_up_late(request: httpx.Request) -> httpx.Response:
-                gate.extend_lease(float("-inf"))
+                limiter.extend_lease(float("-inf"))
                 return await handle(request)
 
             monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
             with pytest.raises(Unavailable):
                 await http.get("x", f"{server.url}/a", {"q": "2"})
             assert len(server.asked) == 1
-            gate.drop_lease()
+            limiter.drop_lease()
             monkeypatch.undo()
             await http.get("x", f"{server.url}/a", {"q": "3"})
     assert len(server.asked) == 2

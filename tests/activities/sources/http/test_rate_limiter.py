@@ -1,4 +1,4 @@
-"""The gate in virtual time: no test here waits for the clock."""
+"""The rate limiter in virtual time: no test here waits for the clock."""
 
 import asyncio
 import selectors
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.sources.http.rate_limiter import Gate
+from activities.sources.http.rate_limiter import RateLimiter
 from tests.worker.fleet import busiest_second
 
 pytestmark = pytest.mark.invariant
@@ -50,13 +50,13 @@ Request = tuple[float, float, float]
 """When it is wanted, how long it travels to the API, how long the answer takes back; seconds."""
 
 
-async def arrivals(gate: Gate, requests: list[Request]) -> list[float]:
+async def arrivals(limiter: RateLimiter, requests: list[Request]) -> list[float]:
     loop = asyncio.get_running_loop()
     seen: list[float] = []
 
     async def ask(wanted: float, there: float, back: float) -> None:
         await asyncio.sleep(wanted)
-        async with gate.passage():
+        async with limiter.passage():
             await asyncio.sleep(there)
             seen.append(loop.time())
             await asyncio.sleep(back)
@@ -75,23 +75,23 @@ durations = st.floats(min_value=0, max_value=3)
 def test_whatever_the_network_does_no_window_sees_more_than_is_allowed(
     rate: float, requests: list[Request]
 ) -> None:
-    seen = virtually(arrivals(Gate(rate), requests))
+    seen = virtually(arrivals(RateLimiter(rate), requests))
     assert len(seen) == len(requests)
     assert busiest_second(seen, window=max(1.0, 1 / rate)) <= max(int(rate), 1)
 
 
 def test_requests_in_time_are_not_slowed_below_the_rate() -> None:
-    seen = virtually(arrivals(Gate(3), [(0, 0, 0)] * 31))
+    seen = virtually(arrivals(RateLimiter(3), [(0, 0, 0)] * 31))
     assert max(seen) - min(seen) < 11
 
 
-def test_those_who_wait_pass_in_the_order_they_came() -> None:
-    gate = Gate(3)
+def test_waiting_requests_are_sent_in_their_order() -> None:
+    limiter = RateLimiter(3)
     order: list[int] = []
 
     async def story() -> None:
         async def ask(number: int) -> None:
-            async with gate.passage():
+            async with limiter.passage():
                 order.append(number)
 
         await asyncio.gather(*(ask(number) for number in range(10)))
@@ -102,14 +102,14 @@ def test_those_who_wait_pass_in_the_order_they_came() -> None:
 
 def test_a_request_that_fails_or_is_cancelled_does_not_block_the_others() -> None:
     async def story() -> float:
-        gate = Gate(1)
+        limiter = RateLimiter(1)
         with pytest.raises(ValueError, match="broken"):
-            async with gate.passage():
+            async with limiter.passage():
                 raise ValueError("broken")
-        waiting = asyncio.create_task(gate.passage().__aenter__())
+        waiting = asyncio.create_task(limiter.passage().__aenter__())
         await asyncio.sleep(0)
         waiting.cancel()
-        async with gate.passage():
+        async with limiter.passage():
             return asyncio.get_running_loop().time()
 
     assert virtually(story()) == pytest.approx(1.02)
@@ -118,40 +118,40 @@ def test_a_request_that_fails_or_is_cancelled_does_not_block_the_others() -> Non
 def test_without_a_lease_nothing_passes_and_with_one_it_does() -> None:
     async def story() -> tuple[float, float]:
         loop = asyncio.get_running_loop()
-        gate = Gate(3)
-        gate.require_lease()
+        limiter = RateLimiter(3)
+        limiter.require_lease()
         passed: list[float] = []
 
         async def ask() -> None:
-            async with gate.passage():
+            async with limiter.passage():
                 passed.append(loop.time())
 
         first = asyncio.create_task(ask())
         await asyncio.sleep(100)
         assert passed == []
-        gate.extend_lease(loop.time() + 5)
+        limiter.extend_lease(loop.time() + 5)
         await first
         await asyncio.sleep(50)  # the lease ran out meanwhile
         second = asyncio.create_task(ask())
         await asyncio.sleep(10)
         assert len(passed) == 1
-        gate.extend_lease(loop.time() + 5)
+        limiter.extend_lease(loop.time() + 5)
         await second
         return passed[0], passed[1]
 
     assert virtually(story()) == pytest.approx((100, 160))
 
 
-def test_a_gate_held_shut_stays_shut_for_that_long() -> None:
+def test_a_limiter_on_hold_sends_nothing_for_that_long() -> None:
     async def story() -> float:
-        gate = Gate(3)
-        gate.hold(42)
-        async with gate.passage():
+        limiter = RateLimiter(3)
+        limiter.hold(42)
+        async with limiter.passage():
             return asyncio.get_running_loop().time()
 
     assert virtually(story()) == pytest.approx(42)
 
 
-def test_a_gate_that_lets_nothing_through_is_refused() -> None:
-    with pytest.raises(ValueError, match="nothing"):
-        Gate(0)
+def test_a_rate_of_zero_is_refused() -> None:
+    with pytest.raises(ValueError, match="above zero"):
+        RateLimiter(0)
