@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
+from activities.report.candidates import fields_not_said
 from activities.report.formats.citations import Citations
 from activities.report.formats.prose import (
     claim_text,
@@ -15,7 +16,7 @@ from activities.report.formats.prose import (
     summary_text,
 )
 from activities.report.schema import Report, ReportSection
-from activities.types import Evidence, EvidenceRef, Frozen, Support
+from activities.types import Candidate, Evidence, EvidenceRef, Frozen, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
 
 _CONNECTING = ("**The sources disagree:**", "**On the other hand:**")
@@ -156,7 +157,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             name=candidate.name,
             text=candidate.proposed_mechanism or candidate.mechanism,
             quotes=tuple(checked(f"candidate {candidate.name}", s) for s in candidate.quotes),
-            problems=() if candidate.support else (f"candidate {candidate.name} has no support",),
+            problems=_candidate_problems(candidate, items, fields=report.structured),
         )
         for candidate in report.candidates
     ]
@@ -164,6 +165,35 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
         run_id=report.run_id,
         bearers=tuple(bearers),
         problems=(*_numbering(report), *_prose(report)),
+    )
+
+
+def _candidate_problems(
+    candidate: Candidate, items: Mapping[str, Mapping[str, object]], *, fields: bool
+) -> tuple[str, ...]:
+    """What is wrong with a candidate beyond its quotes. `fields`: also which of mechanism, indications and
+    status neither a cited item nor a record says; reports of before these were checked may have any."""
+    if not candidate.support:
+        return (f"candidate {candidate.name} has no support",)
+    if not fields:
+        return ()
+    cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
+    known = [_as_evidence(items[name]) for name in cited if name in items]
+    return tuple(
+        f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
+        for name in fields_not_said(candidate, known)
+    )
+
+
+def _as_evidence(line: Mapping[str, object]) -> Evidence:
+    """What a line says, as far as a candidate's fields may be said by it."""
+    facts = line.get("facts")
+    return Evidence(
+        evidence_id=str(line.get("evidence_id")),
+        source=str(line.get("source") or ""),
+        title=str(line.get("title") or ""),
+        text=str(line.get("text") or ""),
+        facts={str(k): str(v) for k, v in facts.items()} if isinstance(facts, Mapping) else {},
     )
 
 

@@ -65,7 +65,10 @@ def check_candidates(
         others = {
             field: checker.supports(getattr(candidate, field)).support for field in ("against", "records")
         }
-        kept = candidate.model_copy(update={"name": name, "support": support, **others})
+        tests = tuple(filter(None, map(clean, candidate.search_suggestions)))
+        kept = candidate.model_copy(
+            update={"name": name, "support": support, "search_suggestions": tests, **others}
+        )
         items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
         works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
         kept = kept.model_copy(update={"evidence_quality": grade(works)})
@@ -127,6 +130,23 @@ def _with_checked_fields(
         if borne := _said(text, passages, known):
             said[text] = borne[0]
     return (candidate.model_copy(update=update) if update else candidate), tuple(removed), said
+
+
+def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[str, ...]:
+    """The names of the fields of a published candidate that neither an item it cites says nor a record that
+    was looked up for its page."""
+    _, removed, _ = _with_checked_fields(candidate, items)
+    entries = [e for field in candidate.fields for e in field.entries if not e.evidence_id]
+    known = {e.text for e in entries} | {e.code for e in entries}
+    known |= {", ".join(filter(None, (e.values.get("phase", ""), e.code))) for e in entries}
+
+    def unknown(name: str) -> bool:
+        if name != "current_indications":
+            return getattr(candidate, name) not in known
+        said, _, _ = _with_checked_fields(candidate, items)
+        return not set(candidate.current_indications) <= known | set(said.current_indications)
+
+    return tuple(name for name in removed if unknown(name))
 
 
 def _passages(item: Evidence) -> list[str]:

@@ -44,6 +44,7 @@ SAFETY: Mapping[str, str] = {
     "withdrawn": "Withdrawn",
     "warning": "Warning",
 }
+TESTS = "Searches that would test it"
 NOT_FOUND = "not found"
 SHORT = 160
 """Characters of a cell of the table."""

@@ -191,9 +191,17 @@ def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateVi
                 missing="" if field.entries else candidate_words.missing(field),
             )
             for field in candidate.fields
-        ),
+        )
+        + _tests(candidate),
         quality=(candidate.evidence_quality, *reasons) if candidate.fields else (),
     )
+
+
+def _tests(candidate: Candidate) -> tuple[FieldView, ...]:
+    """The searches that would test a candidate, on its page."""
+    texts = candidate.search_suggestions if candidate.fields else ()
+    lines = tuple(LineView(text=clean(text), quote="", source="", url=None, number=0) for text in texts)
+    return (FieldView(label=candidate_words.TESTS, lines=lines, missing=""),) if lines else ()
 
 
 def _line(field: CandidateFieldName, entry: FieldEntry, shown: _Claims) -> LineView:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.claims import draft_claims, plain_claim
+from activities.report.formats import render
+from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
 from activities.report.strength import independent, studies
 from activities.steps import DraftParagraph, PrismaCounts, PublishInput, SectionDraft
@@ -310,6 +312,48 @@ def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None
     )
     assert [(c.name, c.evidence_quality) for c in report.candidates] == [("Metformin", "strong")]
     assert [s.text("name") for s in stated(report, "candidate_left_out")] == ["Aspirin", "Ibuprofen"]
+
+
+def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
+    candidate = Candidate(
+        name="Metformin",
+        support=(Support(evidence_id="pmid:1", quote=REDUCED),),
+        against=(
+            Support(evidence_id="pmid:2", quote=INCREASED),
+            Support(evidence_id="pmid:1", quote="Metformin did nothing for anybody at all."),
+            Support(evidence_id="pmid:3", quote="Metformin abolished all mortality in every patient"),
+        ),
+        search_suggestions=("metformin mortality no benefit",),
+    )
+    report = built(publish_input(candidates=(candidate,)))
+    assert [s.evidence_id for s in report.candidates[0].against] == ["pmid:2"]
+    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
+    assert verify(report, lines) == []
+    for form in ("md", "html"):
+        assert "metformin mortality no benefit" in render(report, form).decode()
+    assert check_markdown(render(report, "md").decode()).holds
+    forged = candidate.model_copy(update={"against": (Support(evidence_id="pmid:2", quote=REDUCED),)})
+    assert verify(report.model_copy(update={"candidates": (forged,)}), lines)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("mechanism", "Inhibits telomerase"),
+        ("proposed_mechanism", "AMPK -> immortality"),
+        ("regulatory_status", "approved in 1999 for immortality"),
+        ("trial_status", "PHASE4 completed"),
+        ("current_indications", ("immortality",)),
+    ],
+)
+def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str, value: object) -> None:
+    report = built(FULL)
+    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
+    assert verify(report, lines) == []
+    [candidate] = report.candidates
+    invented = candidate.model_copy(update={field: value})
+    [problem] = verify(report.model_copy(update={"candidates": (invented,)}), lines)
+    assert field.replace("_", " ") in problem
 
 
 def test_a_candidate_under_concern_is_weak() -> None:
