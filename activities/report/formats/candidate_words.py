@@ -45,6 +45,7 @@ SAFETY: Mapping[str, str] = {
     "warning": "Warning",
 }
 TESTS = "Searches that would test it"
+BY_THE_RUN = "suggested by the run"
 NOT_FOUND = "not found"
 SHORT = 160
 """Characters of a cell of the table."""

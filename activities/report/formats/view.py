@@ -200,7 +200,10 @@ def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateVi
 def _tests(candidate: Candidate) -> tuple[FieldView, ...]:
     """The searches that would test a candidate, on its page."""
     texts = candidate.search_suggestions if candidate.fields else ()
-    lines = tuple(LineView(text=clean(text), quote="", source="", url=None, number=0) for text in texts)
+    lines = tuple(
+        LineView(text=clean(text), quote="", source=candidate_words.BY_THE_RUN, url=None, number=0)
+        for text in texts
+    )
     return (FieldView(label=candidate_words.TESTS, lines=lines, missing=""),) if lines else ()
 
 

@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.iterations import Finding, IterationRecord, IterationSearch
+from activities.report.assemble import build_report
 from activities.verification.quote_check import normalise
 from client.reports import check_bundle
+from client.reports.bundle import make_bundle
+from client.reports.finished import Finished
 from client.secrets import LEAST_CHARS, known_secrets, without
 from tests.activities.cases import DOCUMENTS, FULL, TRIAL
 from tests.activities.sources.faults import settings
@@ -267,3 +271,32 @@ def test_two_runs_of_one_beginning_are_not_mixed_up(home: Path) -> None:
 def test_no_name_is_no_run(home: Path) -> None:
     shelve(home)
     assert command("export", "").code == 3
+
+
+def test_a_bundle_tells_each_iteration() -> None:
+    record = IterationRecord(
+        iteration=2,
+        section="s1",
+        thought="Two trials disagree.",
+        gaps=("Whether dose matters",),
+        searches=(IterationSearch(source="pubmed", query="metformin AND dose", status="ok", hits=9, kept=3),),
+        new_items=3,
+        findings=(Finding(evidence_id="pmid:1", title=TRIAL.title),),
+        reflection="The searches served the gap.",
+        judged=True,
+        scores={"mechanism": 7},
+        confidence=0.7,
+        verdict="Enough on dose.",
+    )
+    report = build_report(FULL, DOCUMENTS)
+    run = Finished(
+        run_id=RUN, first=report, report=report, versions=(), items=(), found=0, iterations=(record,)
+    )
+    bundle = make_bundle(run)
+    assert [
+        IterationRecord.model_validate_json(line) for line in bundle["iterations.jsonl"].decode().splitlines()
+    ] == [record]
+    told = bundle["methodology.md"].decode()
+    for text in ("Two trials disagree", "Whether dose matters", "metformin AND dose", "The searches served"):
+        assert text in told
+    assert "iterations.jsonl" in bundle["README.md"].decode()
