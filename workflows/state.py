@@ -143,6 +143,8 @@ class RunState(BaseModel):
     graph: GraphState = Field(default_factory=GraphState)
     hypotheses: list[MechanismHypothesis] = Field(default_factory=list)
     candidates: list[Candidate] = Field(default_factory=list)
+    guided: bool = False
+    """Whether hypotheses were formed to guide the searches; there may be none."""
     named: bool = False
     """Whether candidates have been asked for; there may be none."""
     model_down: bool = False

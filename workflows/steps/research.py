@@ -116,6 +116,7 @@ class ResearchSteps:
         answer = await execute("gap_evaluator", ThinkActivities.evaluate_gaps, step, default)
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
         loop.research_complete = answer.research_complete
+        state.memory.gaps = loop.gaps
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
             self.events.emit_event("gap", gap, gap=gap)

@@ -104,13 +104,14 @@ class CandidateSteps:
         """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
         test them. Nothing without a profile that has candidates, or without budget for it."""
         context, state, loop = self.context, self.context.state, self.context.state.loop
-        if not context.profile.candidates or state.hypotheses or not state.relevant or loop.judge_failures:
+        if not context.profile.candidates or state.guided or not state.relevant or loop.judge_failures:
             return
         last = loop.iteration >= loop.max_iterations or state.control.finish
         if last or sufficient(context.profile, loop.judged):
             return
         # runs that began before named candidates at their end only
         if self.models.refusal("hypothesis_generator") is None and workflow.patched(GUIDED_SEARCHES):
+            state.guided = True
             await self.form_hypotheses()
 
     async def form_hypotheses(self) -> int:
