@@ -263,6 +263,8 @@ class GraphResearch(ResearchHandlers):
                 return f"{loop.tasks} searches selected"
             case "judge":
                 await research.steps.judge(observe_ahead=self._observes_later(name))
+                if not self._hypothesizes():
+                    await research.candidates.guide_searches()
                 if loop.judge_failures or loop.judged is None:
                     return "the judge did not answer"
                 return f"confidence {loop.judged.confidence:.2f}"
@@ -271,6 +273,11 @@ class GraphResearch(ResearchHandlers):
                 return f"{new} new hypotheses of {len(state.hypotheses)}"
             case "writer" | "synthesizer":
                 raise AssertionError(f"{name} is an exit: `_conclude` executes it")
+
+    def _hypothesizes(self) -> bool:
+        """Whether the graph says itself when hypotheses are formed."""
+        nodes = self._definition.nodes.values()
+        return any(isinstance(node, AgentNode) and node.step == "hypothesize" for node in nodes)
 
     def _observes_later(self, judge: str) -> bool:
         """Whether the observation of the next iteration may be made while the judge works."""
