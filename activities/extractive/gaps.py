@@ -63,7 +63,7 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
         for item in relevant(rank(gap, documents))
     }
     if useful:
-        text = f"{len(useful)} of {len(documents)} new items bear on the gaps."
+        text = f"{len(useful)} of {len(documents)} new items help to close the gaps."
         return Reflection(served=True, reason=text)
     if failed and not documents:
         names = ", ".join(sorted({f"{s.source} ({s.status})" for s in failed}))
@@ -71,5 +71,9 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     better = dict.fromkeys(
         q for s in (empty or step.searches) for q in widen(s.asked or s.query, s.gap or step.question)
     )
-    reason = "The searches found nothing." if not documents else "None of the new items bears on the gaps."
+    if documents:
+        reason = "None of the new items helps to close the gaps."
+    else:
+        found_before = any(s.kept for s in step.searches)
+        reason = f"The searches found nothing{' that is new' if found_before else ''}."
     return Reflection(served=False, reason=reason, better_searches=tuple(better)[:3])
