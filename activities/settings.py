@@ -3,14 +3,15 @@
 Secrets are `SecretStr`: they are never printed, logged or put into a payload.
 """
 
+import difflib
 import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -166,6 +167,20 @@ class Settings(BaseSettings):
     web_ui: bool = True
     """Whether the embedded server serves Temporal's Web UI, which asks nobody who they are."""
     log_level: str = "info"
+
+    @field_validator("roles")
+    @classmethod
+    def _known_roles(cls, roles: dict[str, str]) -> dict[str, str]:
+        if roles:
+            from activities.steps import Role  # only where roles are set: every command reads the settings
+
+            known = get_args(Role)
+            for name in roles:
+                if name not in known:
+                    near = difflib.get_close_matches(name, known, n=1)
+                    hint = f"; did you mean {near[0]}?" if near else f". There are: {', '.join(known)}"
+                    raise ValueError(f"there is no role {name!r}{hint}")
+        return roles
 
     def model_post_init(self, _: object) -> None:
         """Have no message of this process show a key or what an address carries of one."""

@@ -32,7 +32,9 @@ from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
 from client.runs.errors import NoAnswer, NoSuchRun
 from client.runs.events import read_events
+from client.runs.listing import describe
 from client.runs.query import progress
+from client.runs.rewinding import REWOUND
 from client.runs.sections import with_sections
 from client.terminal import plain
 from workflows.event_types import AgentEvent
@@ -47,6 +49,8 @@ PATIENCE_SECONDS = 60.0
 """How long a configured server may be away before we give up following."""
 RESTARTS = 5
 """Restarts of a process while one run is followed; after that it is given up."""
+REWIND_SECONDS = 30.0
+"""How long a terminated run may need to go on where it was rewound to."""
 TAIL_BYTES = 32_768
 """How much of a log's end is read."""
 GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
@@ -120,7 +124,29 @@ class Follower:
         try:
             return Ended(outcome=await handle.result())
         except WorkflowFailureError as error:
+            if isinstance(error.cause, TerminatedError) and await self._goes_on(error.cause.message):
+                return await self._end()
             return Ended(reason=why(error))
+
+    async def _goes_on(self, reason: str) -> bool:
+        """Whether the run was rewound, which ends its execution and begins another one; its events are shown
+        from there on. `reason` is why the execution was terminated."""
+        deadline = time.monotonic() + REWIND_SECONDS
+        while time.monotonic() < deadline:
+            ended = (await describe(self._connection.client, self._run_id)).status == "terminated"
+            if ended and not reason.startswith(REWOUND):
+                return False
+            if not ended:
+                try:
+                    events = await read_events(self._connection.client, self._settings, self._run_id)
+                except (NoAnswer, StoreError):
+                    events = []
+                kept = [event.seq for event in events if event.type == "rewound"]
+                if kept:
+                    self._after = min(self._after, kept[-1] - 1)
+                    return True
+            await asyncio.sleep(POLL_SECONDS)
+        return False
 
     async def _show(self) -> None:
         client = self._connection.client

@@ -32,6 +32,9 @@ LEFT_BEHIND = (
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,
 )
 
+REWOUND = "rewound"
+"""What the reason begins with for which an execution is terminated that goes on in another one."""
+
 
 class CannotRewind(NoSuchRun):
     """The run has no such iteration, or none that it can go back to; the message says which it has."""
@@ -61,14 +64,14 @@ async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
     children = children_of(chain)
     if children and found.status == WorkflowExecutionStatus.RUNNING:
         # first, so that it does not go on to write a report without its sections
-        await _terminate(client, workflow_id, f"rewound to iteration {iteration}")
+        await _terminate(client, workflow_id, f"{REWOUND} to iteration {iteration}")
     for child in children:
         await _terminate(client, child, f"{workflow_id} was rewound")
     answer = await client.workflow_service.reset_workflow_execution(
         ResetWorkflowExecutionRequest(
             namespace=client.namespace,
             workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=boundary.execution),
-            reason=f"rewound to iteration {iteration}",
+            reason=f"{REWOUND} to iteration {iteration}",
             workflow_task_finish_event_id=boundary.event_id,
             request_id=str(uuid.uuid4()),
             reset_reapply_exclude_types=LEFT_BEHIND,

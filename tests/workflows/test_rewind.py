@@ -1,21 +1,27 @@
 """Going back to the beginning of an iteration, on the real server: the one that skips time cannot reset."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 from uuid import uuid4
 
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from activities.evidence_store import EvidenceStore
+from activities.settings import Settings
 from activities.steps import Role
+from client.connection import Connection
+from client.runs.follow import Follower
 from client.runs.listing import Filter, list_runs
 from client.runs.rewinding import CannotRewind, rewind
-from tests.workflows.conftest import Run, Stage, a_request, a_worker
+from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
 from tests.workflows.fakes import Fakes
-from workflows.types import Outcome
+from workflows.event_types import AgentEvent
+from workflows.types import Outcome, Progress
 
 APART = 3.0
 """Seconds between the end of a run and its rewinding."""
@@ -133,3 +139,50 @@ async def test_an_iteration_that_is_not_there_is_refused_and_nothing_happens(liv
     with pytest.raises(CannotRewind, match="it has 1, 2"):
         await back(live, run, 3)
     assert (await run.handle.describe()).run_id == before.run_id
+
+
+class Recorder:
+    """A display that keeps the events it was given."""
+
+    def __init__(self) -> None:
+        self.seen: list[AgentEvent] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def progress(self, progress: Progress) -> None:
+        return
+
+    def events(self, events: Sequence[AgentEvent]) -> None:
+        self.seen += events
+
+    def note(self, message: str) -> None:
+        return
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_who_follows_a_run_follows_it_back(live: Stage, tmp_path: Path, mode: str) -> None:
+    live.script.hangs = "judge"
+    run = await live.start(a_request(mode), f"{live.queue}-followed-{mode}")
+    recorder = Recorder()
+    connection = Connection(live.client, embedded=False, address="")
+    settings = Settings(home=tmp_path, store_url=str(tmp_path / "evidence"))
+    following = asyncio.create_task(Follower(settings, connection, run.handle.id, recorder).follow())
+    loop = live.child(run, "s1") if mode == "deep" else run
+    await loop.until(lambda p: p.phase == "judging")
+    await until(lambda: asyncio.sleep(0, recorder.seen), lambda seen: len(seen) > 3)
+    live.script.hangs = None
+    run = await back(live, run, 1)
+    ended = await following
+    assert ended.outcome is not None
+    assert ended.outcome.stop_reason == "sufficient_evidence"
+    types = [event.type for event in recorder.seen]
+    assert (types.count("rewound"), types.count("complete")) == (1, 1)
+    after = recorder.seen[types.index("rewound") :]
+    assert [event.seq for event in after] == list(range(after[0].seq, after[-1].seq + 1))

@@ -115,6 +115,10 @@ def test_what_cannot_act_is_refused_with_its_reason(written: Path, text: str) ->
         ("[budget]\nmax_time = 'soon'\n", ":2 [budget] max_time"),
         ("[research]\n\napprove = ['plon']\n", ":3 [research] approve"),
         ("[sources.pubmed]\nrate = 0\n", ":2 [sources.pubmed] rate"),
+        (
+            "[model]\nroles = { judg = 'm' }\n",
+            ":2 [model] roles: there is no role 'judg'; did you mean judge?",
+        ),
         ("[sources.pubmed]\nfilters = { year = 3 }\n", ":2 [sources.pubmed] filters"),
     ],
 )
