@@ -156,6 +156,9 @@ class Recorder:
     def progress(self, progress: Progress) -> None:
         return
 
+    def calls(self, calls: Sequence[object]) -> None:
+        return
+
     def events(self, events: Sequence[AgentEvent]) -> None:
         self.seen += events
 
