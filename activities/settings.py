@@ -22,7 +22,7 @@ from pydantic_settings import (
 from activities import credentials
 from activities.configuration.file import ConfigError, FileSettings, read_file
 from activities.configuration.values import seconds
-from activities.types import Effort, Filters, Gate, Mode, ModelChoice
+from activities.types import MODE_ALIASES, Effort, Filters, Gate, Mode, ModelChoice
 
 CONFIG_FILE = "determinator.toml"
 
@@ -181,6 +181,11 @@ class Settings(BaseSettings):
                     hint = f"; did you mean {near[0]}?" if near else f". There are: {', '.join(known)}"
                     raise ValueError(f"there is no role {name!r}{hint}")
         return roles
+
+    @field_validator("mode", mode="before")
+    @classmethod
+    def _mode_by_alias(cls, value: object) -> object:
+        return MODE_ALIASES.get(value, value) if isinstance(value, str) else value
 
     def model_post_init(self, _: object) -> None:
         """Have no message of this process show a key or what an address carries of one."""

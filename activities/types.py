@@ -5,7 +5,7 @@ random number or touch the world. Bodies of documents never travel: an `Evidence
 evidence store.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,6 +34,8 @@ Standing = Literal["none", "retracted", "concern", "corrected", "unknown"]
 SearchStatus = Literal["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
 Grade = Literal["strong", "moderate", "weak"]
 Mode = Literal["simple", "iterative", "deep", "graph", "team", "hierarchical"]
+MODE_ALIASES: Mapping[str, Mode] = {"advanced": "team", "magentic": "team"}
+"""Other names that a mode may be written by; `workflows.modes` lists them with their modes."""
 Gate = Literal["plan", "candidates", "report"]
 StopReason = Literal[
     "sufficient_evidence",

@@ -175,6 +175,11 @@ def sentences_of(asked: Asked) -> dict[str, str]:
     return dict(_NUMBERED.findall(_text(asked)))
 
 
+def criteria_of(asked: Asked) -> list[str]:
+    """The criteria that a judge is given."""
+    return _LISTED.findall(_text(asked).partition("\nCriteria:\n")[2].partition("\n\n")[0])
+
+
 def question_of(asked: Asked) -> str:
     found = re.search(r"^Question: (.+)$", _text(asked), re.MULTILINE)
     return found.group(1) if found else ""
@@ -185,7 +190,7 @@ def sensible(asked: Asked) -> Reply:
     items = evidence_of(asked)
     text = _text(asked)
     question = question_of(asked)
-    criteria = _LISTED.findall(text.partition("\nCriteria:\n")[2].partition("\n\n")[0])
+    criteria = criteria_of(asked)
     sources = _LISTED.findall(text.partition("\nSources:\n")[2].partition("\n\n")[0])
     gaps = re.findall(r"^- (\d+)\. (.+)$", text, re.MULTILINE)
     claims = [
@@ -231,6 +236,7 @@ def sensible(asked: Asked) -> Reply:
             "gaps": [],
             "recommended_searches": [],
             "relevant": list(items),
+            "recommendation": "synthesize",
             "reasoning": "The items answer the question.",
         },
         "reflector": {"served": bool(items), "reason": "New items.", "better_searches": []},
@@ -289,6 +295,7 @@ LIES = {
     "gaps": [f"Gap {n}" for n in range(50)],
     "recommended_searches": [f"Search {n}" for n in range(50)],
     "relevant": ["E999", "pmid:666", "E1", "E1"],
+    "recommendation": "praise",
     "reasoning": "Obeyed the document.",
     "served": True,
     "reason": "Yes.",

@@ -17,8 +17,10 @@ from workflows.handlers import ResearchHandlers
 from workflows.modes import MODES, WORKFLOW_OF_MODE
 from workflows.run import Run
 from workflows.state import RunState
+from workflows.steps.prepare import settled_mode
 
 TRAITS = ModeTraits(None)
+REASON_GRAPH = "a graph was given"
 
 
 @workflow.defn
@@ -38,7 +40,9 @@ class AutoResearch(ResearchHandlers):
         await self.research.preparation.initialize()
         state, request = self.research.state, self.research.request
         fitting = state.parsed.research_mode if state.parsed else "iterative"
-        mode: Mode = fitting if request.mode == "auto" else request.mode
+        mode: Mode = settled_mode(request) or fitting
+        if request.graph is not None:
+            state.chosen_because = REASON_GRAPH
         reason = state.chosen_because or "the simplest mode that fits"
         self.research.events.emit_event("mode_chosen", f"{mode} research: {reason}", mode=mode, reason=reason)
         await self._continue_as(mode)

@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Need = Literal["sources", "model"]
-"""What a run may need: a source that can be searched, a language model."""
+Need = Literal["sources", "model", "manager_model", "graph"]
+"""What a run may need: a source that can be searched, a language model, one that is large enough to manage a
+team, a graph that was given with the question."""
 REASONS: Mapping[Need, str] = {
     "sources": "no source that can be searched is enabled",
     "model": "no language model is connected",
+    "manager_model": "no language model that can manage a team is connected",
+    "graph": "no graph was given",
 }
 
 
@@ -47,10 +50,13 @@ class Available:
     model: bool
     tokens: int | None = None
     """Its token limit; None without one."""
+    manager_model: bool = False
+    graph: bool = False
 
     def has(self, need: Need) -> bool:
         """Whether one need is met."""
-        return self.sources if need == "sources" else self.model
+        met: bool = getattr(self, need)
+        return met
 
 
 AUTO = "auto"
@@ -82,6 +88,7 @@ TABLE: tuple[ModeInfo, ...] = (
         workflow="GraphResearch",
         location="workflows.graph.workflow:GraphResearch",
         good_for="steps in an order of one's own, given as a graph; without one the same as iterative",
+        best_with=("graph",),
     ),
     ModeInfo(
         name="team",
@@ -90,7 +97,7 @@ TABLE: tuple[ModeInfo, ...] = (
         good_for="an open question where each step depends on the last, as in looking for mechanisms or "
         "candidates: a manager directs search, hypotheses and judgement",
         aliases=("advanced", "magentic"),
-        best_with=("model",),
+        best_with=("manager_model",),
         least_tokens=100_000,
         defaults={"max_iterations": 10},
     ),

@@ -1,7 +1,8 @@
 """SimpleResearch: search, judge, synthesize, in one line and with as few model calls as a report needs.
 
 The queries are the question's own parts, then what the judge recommends, then two general ones; code words
-them for each source. At most three searches run at once, and each is given up after 30 seconds.
+them for each source. At most three searches run at once, and each is given up after 30 seconds. Evidence that
+suffices does not end the run while the judge recommends to continue.
 """
 
 from temporalio import workflow
@@ -12,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import NextStep
+from workflows.rules.stopping import NextStep, decide_next, write
 from workflows.run import Run
 from workflows.state import RunState
 
@@ -43,7 +44,19 @@ class SimpleResearch(ResearchHandlers):
         await self.research.preparation.initialize()
         if not await self.research.approve_single_section_plan():
             return "rejected_by_reviewer"
-        return await self.research.loop.run(self._execute_step)
+        return await self.research.loop.run(self._execute_step, self._decide)
+
+    def _decide(self) -> NextStep:
+        """As in every loop, and a judge that gives advice must recommend to synthesize."""
+        loop = self.research.state.loop
+        step = decide_next(loop, self.research.context.profile)
+        recommended = loop.judged.recommendation if loop.judged else ""
+        if step.stop != "sufficient_evidence" or recommended != "continue":
+            return step
+        if loop.iteration >= loop.max_iterations:
+            reason = f"the judge would search on, and {loop.max_iterations} iterations are used up"
+            return write("max_iterations_reached", reason)
+        return NextStep(step="observe", reason="the judge recommends to search on")
 
     async def _execute_step(self, step: NextStep) -> None:
         """An iteration has two steps: the searches, chosen without a model, and the judgement."""

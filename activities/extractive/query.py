@@ -112,6 +112,8 @@ def _fitting_modes(question: str, clauses: tuple[str, ...]) -> Iterator[tuple[Mo
     words = len(question.split())
     if len(clauses) >= MANY_ALTERNATIVES and (cue or _AGAINST.search(question)):
         yield "hierarchical", f"it compares {len(clauses)} things"
+    if drugs := _REPURPOSING.search(question):
+        yield "team", f'"{drugs.group()}" asks for candidates'
     if cue:
         yield "deep", f'"{cue.group()}" asks for a broad answer'
     elif len(clauses) > 1:

@@ -30,6 +30,7 @@ from client.cli.grouped import GroupedCommand
 from client.cli.modes import ModeName
 from client.cli.request import AskOptions, build_request, checked
 from client.cli.watch import follow_run, show_detached, show_started
+from workflows.modes import AUTO
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -198,7 +199,7 @@ def ask(
     settings = load_settings(offline=offline or None)
     options = AskOptions(**flags)
     wanted_modes = tuple(dict.fromkeys(modes)) or (None,)
-    if options.graph is not None and modes and "graph" not in modes:
+    if options.graph is not None and modes and not {"graph", AUTO} & set(modes):
         raise BadInput(f"--graph is for the mode graph; leave out --mode {modes[0]}, or add --mode graph")
     text = " ".join(question).strip()
     requests = [build_request(settings, text, replace(options, mode=mode)) for mode in wanted_modes]

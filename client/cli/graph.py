@@ -1,21 +1,23 @@
-"""`determinator graph`: the built-in graphs, a picture of one, and whether a file of one's own is valid."""
+"""`determinator graph`: the built-in graphs, a picture of one, whether a file is valid, and where a run is in
+its graph."""
 
 from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import Name, json_option, print_json, say
+from client.cli.common import Name, address_option, json_option, print_json, run_argument, say, with_run
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from client.connection import Connection
     from workflows.graph.definition import GraphDefinition
 
 
 @click.group()
 def graph() -> None:
-    """List, show and check the graphs that `ask --graph` runs."""
+    """List, show and check the graphs that `ask --graph` runs, and show where a run is in its graph."""
 
 
 @graph.command("list")
@@ -62,6 +64,36 @@ def check(file: str) -> None:
     """Check a graph file; each problem is named with its node. Exit code 2 when there is one."""
     definition = read_graph(file)
     say(f"{definition.name} is valid: {len(definition.nodes)} nodes, {len(definition.edges)} edges")
+
+
+@graph.command()
+@run_argument
+@json_option
+@address_option
+def status(run: str, as_json: bool, address: str | None) -> None:
+    """Show where a run is in its graph: the nodes that run, those it visited, and what they brought."""
+
+    async def body(connection: "Connection", run_id: str) -> None:
+        from client.cli.runs import patient_progress
+        from client.runs.errors import NoAnswer
+        from client.runs.graph_view import as_table, graph_of
+        from client.terminal import plain, to_stdout
+
+        seen = await patient_progress(connection, run_id)
+        walked = await graph_of(connection.client, seen)
+        if seen is None:
+            raise NoAnswer(f"no worker answers for {run_id}, and only the run knows its graph")
+        if walked is None:
+            raise BadInput(f"{run_id} is a run of the mode {seen.mode}; only one of the mode graph has nodes")
+        if as_json:
+            print_json({"run_id": run_id, "phase": seen.phase, **walked.model_dump(mode="json")})
+            return
+        console = to_stdout()
+        title = plain(f"{run_id}  {walked.name}  {seen.phase.replace('_', ' ')}")
+        console.print(title, highlight=False, markup=False)
+        console.print(as_table(walked))
+
+    with_run(address, run, body)
 
 
 def read_graph(name: str) -> "GraphDefinition":

@@ -43,7 +43,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "cancel": ("client.cli.steering:cancel", "Stop a run or one of its sections; a report is still written."),
     "search": ("client.cli.sources:search", "Search one source, outside of any run."),
     "modes": ("client.cli.modes:modes", "List the ways of working and what each is good for."),
-    "graph": ("client.cli.graph:graph", "List, show and check the graphs that `ask --graph` runs."),
+    "graph": ("client.cli.graph:graph", "List, show and check graphs; show where a run is in its own."),
     "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
     "doctor": ("client.cli.doctor:doctor", "Check this installation and how to repair it."),
     "config": ("client.cli.config:config", "Show the configuration in force."),

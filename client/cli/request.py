@@ -184,10 +184,12 @@ async def checked(settings: "Settings", request: "ResearchRequest", *, named: bo
 
 
 def mode_and_graph(settings: "Settings", options: AskOptions) -> dict[str, Any]:
-    """The mode and, where it is `graph`, the graph that travels with the run. Raises BadInput for a graph
-    that is not valid."""
+    """The mode and, where it is `graph`, the graph that travels with the run; `auto` walks one that is given.
+    Raises BadInput for a graph that is not valid."""
+    from workflows.modes import AUTO
+
     mode = options.mode or ("graph" if options.graph is not None else settings.mode)
-    if mode != "graph":
+    if mode != "graph" and (mode != AUTO or options.graph is None):
         return {"mode": mode}
     from client.cli.graph import read_graph
     from workflows.graph.library import DEFAULT

@@ -19,8 +19,8 @@ from client.cli.common import (
     say,
     with_run,
 )
+from client.cli.modes import ModeName
 from client.terminal import shown
-from workflows.modes import AUTO, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.runs.calls import calls_under_way
+        from client.runs.graph_view import graph_line, graph_of
         from client.runs.listing import describe
         from client.runs.sections import with_sections
 
@@ -62,18 +63,22 @@ def status(run: str, as_json: bool, address: str | None) -> None:
         if seen is not None:
             seen = await with_sections(connection.client, seen)
         calls = await calls_under_way(connection.client, seen) if seen is not None else ()
+        walked = await graph_of(connection.client, seen)
         if as_json:
             print_json(
                 {
                     **as_data(row),
                     "progress": seen.model_dump(mode="json") if seen else None,
                     "model_calls": [call.model_dump(mode="json") for call in calls],
+                    "graph": walked.model_dump(mode="json") if walked else None,
                     "ui": connection.link(run_id),
                     "address": connection.address,
                 }
             )
             return
         await show_status(connection, row, seen, calls)
+        if walked is not None:
+            click.echo(graph_line(walked))
 
     with_run(address, run, body)
 
@@ -138,7 +143,7 @@ async def show_status(
 
 @click.command("list", short_help="List runs, the newest first.")
 @click.option("--state", type=Name(STATES), help="Only runs in this state.")
-@click.option("--mode", type=Name([AUTO, *(mode.name for mode in TABLE)]), help="Only runs of this mode.")
+@click.option("--mode", type=ModeName(), help="Only runs of this mode.")
 @click.option("--text", default="", metavar="TEXT", help="Only runs with this in their question or id.")
 @click.option("--since", type=Day(), metavar="DATE", help="Only runs started on or after this day.")
 @click.option("--until", type=Day(), metavar="DATE", help="Only runs started before or on this day.")

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from typing import Any
 from lxml import etree
 
 from tests.client.harness import determinator
+from tests.fake_openai import criteria_of, question_of, role_of, says, sensible
 from tests.fake_openai import evidence_of as evidence_of_prompt
-from tests.fake_openai import question_of, role_of, says, sensible
 from tests.replay import RECORDED, Asked, ReplayServer, Reply
 
 PUBMED = RECORDED / "pubmed"
@@ -104,28 +104,28 @@ def key_of(asked: Asked) -> str:
 class Thorough:
     """A sensible model that is content after so many rounds and asks for two new searches in each.
 
-    What it says follows from the prompt alone, so that whoever asks again, and in whatever order, is told the
-    same. A plan of its has `areas` sections, which take `area_rounds` rounds each and search from the aspect
-    `first` on.
+    Its answers follow from the prompt alone, so that the same question gets the same answer, in whatever
+    order questions come. Its plans have `areas` sections (so many, or one for each of these topics), which
+    take `area_rounds` rounds each and search from the aspect `first` on.
     """
 
     def __init__(
         self,
         rounds: int,
-        areas: int = 0,
+        areas: int | Sequence[str] = 0,
         area_rounds: int = 1,
         first: int = 0,
         *,
-        begin: int = 0,
+        begins: Mapping[str, int] | None = None,
         recommends_on: str = "",
     ) -> None:
-        """`begin` is the first aspect without a plan; `recommends_on` a question whose searches the judge
-        names, from aspect 1 on."""
+        """`begins` are the first aspects of questions without a plan, 0 for those not named; `recommends_on`
+        is a question whose searches the judge names, from aspect 1 on."""
         self._rounds = rounds
         self._areas = areas
         self._area_rounds = area_rounds
         self._first = first
-        self._begin = begin
+        self._begins = begins or {}
         self._recommends_on = recommends_on
 
     def __call__(self, asked: Asked) -> Reply:
@@ -133,19 +133,24 @@ class Thorough:
         area = AREA.search(question)
         rounds = self._area_rounds if area else self._rounds
         if role == "planner":
+            topics = [question] * self._areas if isinstance(self._areas, int) else self._areas
             sections = [
-                {"title": f"Area {n}", "key_question": f"What is known of area {n}? {question}"}
-                for n in range(1, self._areas + 1)
+                {"title": f"Area {n}", "key_question": f"What is known of area {n}? {topic}"}
+                for n, topic in enumerate(topics, 1)
             ]
             return says({"report_title": "A report", "background_context": "", "sections": sections})(asked)
         if role == "tool_selector":
             made = [int(number) for number in ASPECT.findall(asked.body.decode())]
-            begin = self._first + 2 * rounds * (int(area.group(1)) - 1) if area else self._begin
+            begin = self._begins.get(question, 0)
+            if area:
+                begin = self._first + 2 * rounds * (int(area.group(1)) - 1)
             wanted = [f"aspect {max(made, default=begin - 1) + n} of melanoma" for n in (1, 2)]
             searches = [{"gap": 1, "source": "pubmed", "query": query} for query in wanted]
             return says({"searches": searches})(asked)
         if role == "judge" and (seen := len(evidence_of_prompt(asked))) < 2 * rounds:
-            doubt = {"scores": [], "confidence": 0.2, "relevant": [], "reasoning": f"{seen} are too few."}
+            # a judge that scores every criterion alike is replaced by code
+            scores = [{"criterion": name, "score": n % 3} for n, name in enumerate(criteria_of(asked))]
+            doubt = {"scores": scores, "confidence": 0.2, "relevant": [], "reasoning": f"{seen} are too few."}
             more = [f"aspect {seen + n} of melanoma" for n in (0, 1)]
             recommended = more if question == self._recommends_on else []
             return says({**doubt, "gaps": [], "recommended_searches": recommended})(asked)

@@ -33,7 +33,16 @@ pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-kill"), pytest
 QUESTIONS = {
     "iterative": "Does trametinib prolong survival in melanoma?",
     "deep": "Which treatments of melanoma prolong survival?",
+    "simple": "How many people survive melanoma?",
+    "team": "Is elective caesarean section safer for the small baby?",
+    "hierarchical": "Which mutations occur in Marfan syndrome, and is cryopreservation homogeneous?",
+    "graph": "Do antidepressants have cardiac side effects in the elderly?",
 }
+TOPICS = (
+    "Which FBN1 mutations were detected in Marfan syndrome?",
+    "Is cryopreservation a homogeneous process for motility?",
+)
+"""What the sub-teams of `hierarchical` research: a recorded work is on each, as on the other questions."""
 DELAY = 0.4
 """Seconds a server takes to answer, so that kills hit calls under way."""
 JUST_ANSWERED = 2.0
@@ -47,6 +56,7 @@ GOES_ON = 60.0
 that nobody watches times out after 90 and a thinking step after 300."""
 PER_ATTEMPT = ("run_id", "generated_at")
 PER_SEARCH = ("seconds", "attempts")
+IN_ANY_ORDER = ("limitations", "statements")
 
 Blow = Literal["both", "unheard model", "unheard search", "server"]
 
@@ -153,7 +163,8 @@ class Play:
 
     def asked(self, mode: str) -> int:
         """How often a run has asked the model."""
-        return sum(QUESTIONS[mode] in call.question for call in self.clock.exchanges)
+        marks = (QUESTIONS[mode], *(TOPICS if mode == "hierarchical" else ()))
+        return sum(any(mark in call.question for mark in marks) for call in self.clock.exchanges)
 
     def over(self, mode: str) -> bool:
         return bool(json.loads(self.say("status", self.runs[mode], "--json"))["status"] == "completed")
@@ -199,8 +210,10 @@ class Play:
 
 def timeless(report: dict[str, Any]) -> dict[str, Any]:
     """A report without what differs from one run to the next: times and attempts, and, where sections search
-    at once, whose turn came first and how much of their claims the next one was shown."""
+    and are written at once, whose turn came first and how much of their claims the next one was shown."""
     found = {name: value for name, value in report.items() if name not in PER_ATTEMPT}
+    for name in IN_ANY_ORDER:
+        found[name] = sorted(found[name], key=str)
     method = {name: value for name, value in found["methodology"].items() if name != "tokens"}
     method["searches"] = sorted(
         (
@@ -262,13 +275,32 @@ def test_kills_change_nothing_in_the_reports_and_buy_nothing_twice(home: Path, t
     killed_and_undisturbed(home, tmp_path / "calm", ("iterative", "deep"), script, EVERY_BLOW, seed=20)
 
 
+OTHER_MODES = ("simple", "team", "hierarchical", "graph")
+BEGINS = {QUESTIONS["team"]: 5, QUESTIONS["graph"]: 13}
+"""Aspects from which the modes search, so that what one of them searches for another does not: simple has 0
+to 4, the sub-teams 9 to 12."""
+
+
+def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_path: Path) -> None:
+    script = Thorough(2, TOPICS, first=9, begins=BEGINS, recommends_on=QUESTIONS["simple"])
+    blows: list[Blow] = ["unheard model", "both"]
+    killed_and_undisturbed(home, tmp_path / "calm", OTHER_MODES, script, blows, seed=3)
+
+
 @pytest.mark.chaos
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
     ("mode", "script", "kills"),
-    [("iterative", Thorough(ROUNDS), 10), ("deep", Thorough(1, areas=3, area_rounds=2), 6)],
-    ids=["iterative", "deep"],
+    [
+        ("iterative", Thorough(ROUNDS), 10),
+        ("deep", Thorough(1, areas=3, area_rounds=2), 6),
+        ("simple", Thorough(ROUNDS, recommends_on=QUESTIONS["simple"]), 8),
+        ("team", Thorough(ROUNDS, begins=BEGINS), 10),
+        ("hierarchical", Thorough(1, TOPICS, area_rounds=2, first=9), 6),
+        ("graph", Thorough(ROUNDS, begins=BEGINS), 10),
+    ],
+    ids=["iterative", "deep", *OTHER_MODES],
 )
 def test_many_kills_change_nothing_in_the_report_and_buy_nothing_twice(
     home: Path, tmp_path: Path, mode: str, script: Thorough, kills: int, seed: int

@@ -15,6 +15,8 @@ from workflows.types import Outcome
 
 MODES = ("simple", "team", "hierarchical", "graph")
 every_mode = pytest.mark.parametrize("mode", MODES)
+LAST_TURN = {"team": "reporter", "graph": "write"}
+"""The member or node that writes the report, where turns are events."""
 ENOUGH = {"max_tokens": None}
 """Limits under which tokens are not what ends a run."""
 
@@ -29,7 +31,10 @@ async def ended(stage: Stage, mode: str, stop: StopReason, **request: Any) -> Ou
     assert report.sections
     if stop != "sufficient_evidence":
         assert any(STOPPED[stop] in text for text in report.limitations)
-    assert [e.type for e in await run.events()].count("complete") == 1
+    events = await run.events()
+    assert [e.type for e in events].count("complete") == 1
+    if mode in LAST_TURN:  # whatever ends the run, it ends in a synthesis
+        assert [e.data["member"] for e in events if e.type == "turn"][-1] == LAST_TURN[mode]
     assert outcome.answered == (outcome.verified_claims > 0)
     within_limits(await run.budget())
     return outcome

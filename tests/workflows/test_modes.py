@@ -8,14 +8,18 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from activities.settings import Settings
 from activities.steps import ParseQueryInput
-from activities.types import Mode, SourceInfo, SourceOption
+from activities.types import MODE_ALIASES, Effort, Mode, ModelChoice, SourceInfo, SourceOption
 from tests.registered import workflow_name
 from tests.workflows.conftest import Stage, a_request
+from workflows.auto import REASON_GRAPH
+from workflows.graph.library import builtin
 from workflows.modes import (
     AUTO,
     CHOICES,
     MODES,
+    REASONS,
     TABLE,
     Available,
     ModeInfo,
@@ -26,7 +30,7 @@ from workflows.modes import (
 )
 from workflows.types import Limits, ResearchRequest
 
-EVERYTHING = Available(sources=True, model=True)
+EVERYTHING = Available(sources=True, model=True, manager_model=True, graph=True)
 NEEDS_MODEL = ModeInfo(name="x", workflow="X", location="m:X", good_for="y", needs=("sources", "model"))
 
 
@@ -41,6 +45,9 @@ def test_every_name_and_alias_means_one_mode() -> None:
     assert len(names) == len(set(names))
     assert {CHOICES[name] for name in names} == set(MODES)
     assert CHOICES[AUTO] == AUTO
+    # a configuration file and a variable may name a mode as a flag does
+    assert {alias: info.name for info in TABLE for alias in info.aliases} == MODE_ALIASES
+    assert {alias: Settings.model_validate({"mode": alias}).mode for alias in MODE_ALIASES} == MODE_ALIASES
 
 
 @pytest.mark.parametrize("info", TABLE, ids=lambda info: info.name)
@@ -54,6 +61,24 @@ def test_the_table_imports_no_workflow() -> None:
     code = "import sys, workflows.modes; print(sorted(m for m in sys.modules if 'temporalio' in m))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("mode", [AUTO, *MODES])
+def test_a_question_imports_no_mode_not_even_its_own(mode: str) -> None:
+    """The client names the workflow of a mode; only a worker, which may be given any, has them all."""
+    code = (
+        "import sys\n"
+        "import client.cli.modes, client.runs.start, client.runs.follow\n"
+        "from activities.settings import Settings\n"
+        "from client.cli.request import AskOptions, build_request\n"
+        f"build_request(Settings(), 'Does it work?', AskOptions(mode={mode!r}))\n"
+        "print(*sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "workflows.modes" in loaded
+    assert not loaded & {place.partition(":")[0] for info in TABLE for place in info.location.split()}
+    assert not {name for name in loaded if name.split(".")[0] == "networkx"} or mode == "graph"
 
 
 @pytest.mark.parametrize("mode", [AUTO, *MODES])
@@ -71,13 +96,17 @@ def test_what_a_mode_needs_and_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 def test_auto_is_offered_no_mode_that_lacks_what_it_works_best_with() -> None:
     poor = offered(Available(sources=True, model=False))
-    assert set(poor) == {info.name for info in TABLE if "model" not in (*info.needs, *info.best_with)}
+    assert set(poor) == set(MODES) - {"team", "graph"}
+    assert [left_out(MODES[name], Available(sources=True, model=False)) for name in ("team", "graph")] == [
+        REASONS["manager_model"],
+        REASONS["graph"],
+    ]
     assert set(offered(EVERYTHING)) == set(MODES)
     assert "iterative" in poor
 
 
 def test_a_small_budget_keeps_auto_from_the_modes_that_want_more() -> None:
-    small = Available(sources=True, model=True, tokens=20_000)
+    small = Available(sources=True, model=True, manager_model=True, graph=True, tokens=20_000)
     assert set(offered(small)) == {info.name for info in TABLE if info.least_tokens <= 20_000}
     assert left_out(MODES["deep"], small)
     # without a model nothing is paid, so the token limit does not matter
@@ -106,7 +135,30 @@ async def test_auto_asks_the_query_parser_to_choose_among_what_is_available(stag
     await stage.play(a_request("iterative"))
     steps = [call.step for call in stage.fakes.of("query_parser")]
     given = [step.modes for step in steps if isinstance(step, ParseQueryInput)]
-    assert given == [offered(Available(sources=True, model=True, tokens=30_000)), {}]
+    has = Available(sources=True, model=True, manager_model=True, tokens=30_000)
+    assert given == [offered(has), {}]
+
+
+@pytest.mark.parametrize(("effort", "team"), [("normal", True), ("small", False)])
+async def test_auto_is_offered_a_team_only_where_a_model_can_manage_it(
+    stage: Stage, effort: Effort, team: bool
+) -> None:
+    stage.script.models = {"default": ModelChoice(backend="openai", model="one", effort=effort)}
+    await stage.play(a_request(AUTO))
+    step = stage.fakes.of("query_parser")[0].step
+    assert isinstance(step, ParseQueryInput)
+    assert ("team" in step.modes) is team
+    assert "graph" not in step.modes
+
+
+async def test_auto_walks_a_graph_that_was_given_and_says_why(stage: Stage) -> None:
+    stage.script.mode = "deep"  # what the question alone would get
+    _, report, run = await stage.play(a_request(AUTO, graph=builtin("iterative")))
+    assert (await run.handle.describe()).workflow_type == "GraphResearch"
+    assert report.mode == "graph"
+    chosen = [event.data for event in await run.events() if event.type == "mode_chosen"]
+    assert [(data["mode"], data["reason"]) for data in chosen] == [("graph", REASON_GRAPH)]
+    assert (await run.progress()).chosen_because == REASON_GRAPH
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -18,6 +18,7 @@ from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTa
 from activities.types import Evidence, Usage
 from tests.workflows.conftest import Run, Stage, a_request, a_stage
 from tests.workflows.fakes import document, down, outage, refused, takes
+from workflows.modes import MODES
 from workflows.types import ResearchRequest
 
 pytestmark = pytest.mark.invariant
@@ -80,7 +81,7 @@ def a_random_request(draw: random.Random, seed: int) -> ResearchRequest:
         "max_parallel_sections": draw.randint(1, 4),
     }
     return a_request(
-        draw.choice(["iterative", "deep", "auto"]),
+        draw.choice([*MODES, "auto"]),
         limits=limits,
         writer=draw.choice(["long_writer", "proofreader"]),
         wait_for_model=draw.random() < 0.2,
@@ -112,7 +113,7 @@ async def people(run: Run, draw: random.Random) -> None:
 def play(stage: Stage, weather: Weather) -> None:
     """Script a stage by the weather."""
     script = stage.script
-    script.mode = weather.draw.choice(["iterative", "deep"])
+    script.mode = weather.draw.choice([*MODES])
     script.sections = weather.draw.randint(1, 4)
     script.profile = script.profile.model_copy(update={"candidates": weather.draw.random() < 0.5})
     script.before = dict.fromkeys(ALLOWANCES, weather.before)

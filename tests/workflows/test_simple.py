@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from activities.steps import JudgeAssessment, JudgeInput, ParsedQuery, SearchTask
 from activities.types import Evidence
 from tests.workflows.conftest import QUESTION, Stage, a_request
@@ -67,3 +69,26 @@ async def test_a_search_that_hangs_is_given_up_and_does_not_hold_the_run(stage: 
     rows = {row.source: row for row in report.methodology.searches}
     assert (rows["alpha"].status, rows["beta"].status) == ("ok", "unavailable")
     assert rows["beta"].seconds <= 40
+
+
+@pytest.mark.parametrize(
+    ("sure_at", "stop"), [(3, "sufficient_evidence"), (99, "max_iterations_reached")], ids=["later", "never"]
+)
+async def test_sufficient_scores_end_the_run_only_when_the_judge_recommends_to_synthesize(
+    stage: Stage, sure_at: int, stop: str
+) -> None:
+    def judged(step: JudgeInput) -> JudgeAssessment:
+        return JudgeAssessment(
+            scores={"relevance": 9},
+            confidence=0.9,
+            recommendation="synthesize" if step.iteration >= sure_at else "continue",
+            recommended_searches=(f"metformin in cohort {step.iteration}",),
+        )
+
+    stage.script.answers["judge"] = judged
+    outcome, report, _ = await stage.play(
+        a_request("simple", limits={"max_iterations": 4, "max_tokens": None})
+    )
+    assert outcome.stop_reason == stop
+    assert outcome.verified_claims > 0
+    assert report.methodology.iterations == min(sure_at, 4)

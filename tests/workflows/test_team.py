@@ -7,10 +7,10 @@ import pytest
 
 from activities.extractive import manage
 from activities.extractive.managing import ROTATION
-from activities.steps import JudgeAssessment, ManagerInput, Member, TeamLedger, TeamTurn
+from activities.steps import JudgeAssessment, ManagerInput, Member, Role, TeamLedger, TeamTurn
 from activities.types import ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.fakes import PROFILE
+from tests.workflows.fakes import MODEL, PROFILE
 from workflows.rules.stopping import LoopState
 from workflows.rules.team import RESETS, STALLS, TURNS_KEPT, TeamState, decide_round, heed
 from workflows.team import MEMBERS, TEMPERATURES
@@ -218,6 +218,25 @@ async def test_each_member_has_its_own_temperature(stage: Stage) -> None:
     sent = {call.role: call.step.model.temperature for call in stage.fakes.paid()}
     assert {role: sent[role] for role in TEMPERATURES} == dict(TEMPERATURES)
     assert sent["query_parser"] is None
+
+
+async def test_each_member_may_have_a_model_of_its_own(stage: Stage) -> None:
+    roles: dict[Role, str] = {
+        "manager": "large",
+        "tool_selector": "quick",
+        "judge": "strict",
+        "hypothesis_generator": "inventive",
+        "writer": "eloquent",
+    }
+    own = {name: ModelChoice(backend="openai", model=model) for name, model in roles.items()}
+    models = {"default": MODEL, **own}
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    _, report, _ = await stage.play(a_request("team", limits=ROUNDS, models=models))
+    asked = {call.role: call.step.model for call in stage.fakes.paid()}
+    assert {role: asked[role].model for role in roles} == roles
+    assert {role: asked[role].temperature for role in roles} == dict(TEMPERATURES)
+    assert asked["query_parser"].model == MODEL.model
+    assert set(report.methodology.models) == {*roles.values(), MODEL.model}
 
 
 async def test_without_a_model_the_manager_is_a_fixed_rotation(stage: Stage) -> None:

@@ -68,7 +68,7 @@ class GraphResearch(ResearchHandlers):
 
     @workflow.query
     def graph(self) -> GraphView:
-        """Which node runs, which were visited, and what they brought."""
+        """Which node runs, which were visited, what they brought, and what conditions look at."""
         walk, request = self._walk, self.research.request
         definition = walk.definition or request.graph
         return GraphView(
@@ -78,6 +78,8 @@ class GraphResearch(ResearchHandlers):
             visited=tuple(walk.visited),
             visits=walk.visits,
             results=walk.results,
+            nodes=tuple(definition.nodes) if definition else (),
+            state=self._facts().model_dump() if self.research.state.prepared else {},
         )
 
     @property

@@ -10,6 +10,8 @@ with workflow.unsafe.imports_passed_through():
     from activities.prepare import PrepareActivities
     from activities.role_activities import ThinkActivities
     from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput
+    from activities.types import Mode
+    from workflows.types import ResearchRequest
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -18,6 +20,14 @@ from workflows.rules.dedup import merge
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, cause_of, message_of
 from workflows.steps.model import ModelSteps
+
+
+def settled_mode(request: ResearchRequest) -> Mode | None:
+    """The mode of a run whatever its question is; None where the question decides. With mode `auto` a graph
+    that was given is walked."""
+    if request.mode != "auto":
+        return request.mode
+    return "graph" if request.graph is not None else None
 
 
 class Preparation:
@@ -110,14 +120,14 @@ class Preparation:
     async def _parse(self) -> ParsedQuery:
         """Parse the question: what is asked, which mode and profile fit, and why."""
         request, prepared = self.context.request, self.context.prepared
-        question = request.question
+        question, mode = request.question, settled_mode(request)
         step = ParseQueryInput(
             run_id=self.context.run_id,
             question=question,
             profile=self.context.profile,
             profiles=prepared.profiles if request.profile == "auto" else {},
-            mode=None if request.mode == "auto" else request.mode,
-            modes=offered(self._available()) if request.mode == "auto" else {},
+            mode=mode,
+            modes={} if mode else offered(self._available()),
             sources=() if request.sources else tuple(s for s in prepared.sources if s.enabled),
             preferences=prepared.preferences,
         )
@@ -137,6 +147,8 @@ class Preparation:
             sources=any(s.enabled and s.info.role == "search" for s in self.context.prepared.sources),
             model=self.models.is_paid("judge"),
             tokens=self.context.budget.limits.max_tokens,
+            manager_model=self.models.is_paid("manager"),
+            graph=self.context.request.graph is not None,
         )
 
     def _check_mode(self) -> None:

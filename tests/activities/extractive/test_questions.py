@@ -59,6 +59,7 @@ def fitting(question: str, *modes: str) -> ParsedQuery:
         ("Does metformin reduce the risk of dementia?", "iterative"),
         ("How do antiviral drugs work, and why do they fail?", "deep"),
         ("Compare statins, fibrates and niacin for lowering cholesterol", "hierarchical"),
+        ("Which approved drugs could be repurposed for ALS?", "team"),
     ],
 )
 def test_the_mode_is_chosen_among_all_that_are_offered(question: str, mode: str) -> None:

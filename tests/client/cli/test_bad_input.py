@@ -116,7 +116,6 @@ def test_every_verb_is_thought_of_when_there_is_no_server() -> None:
     without_a_run = {
         "ask",
         "modes",
-        "graph",
         "list",
         "search",
         "sources",

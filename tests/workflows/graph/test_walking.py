@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
@@ -17,10 +18,11 @@ from tests.workflows.conftest import Stage, a_request, a_stage, until
 from tests.workflows.deep import all_judging
 from tests.workflows.fakes import down, outage, takes
 from tests.workflows.graph.graphs import SPOILED, valid_graphs
+from tests.workflows.test_every_mode import within_limits
 from tests.workflows.test_random_runs import Weather, holds, play
+from workflows.graph.conditions import Facts
 from workflows.graph.definition import AgentNode, Edge, GraphDefinition, GraphView, ParallelNode, StateNode
 from workflows.graph.library import builtin
-from workflows.graph.validation import Code
 
 Script = Callable[[Stage], None]
 
@@ -88,7 +90,7 @@ async def test_the_graph_iterative_gives_the_steps_of_the_workflow(tmp_path: Pat
     assert graph == plain
 
 
-@pytest.mark.parametrize("script", [second, no_source])
+@pytest.mark.parametrize("script", [second, never, no_source])
 async def test_the_graph_deep_gives_the_steps_of_the_workflow(tmp_path: Path, script: Script) -> None:
     limits = {"max_iterations": 2, "max_tokens": None}
     plain = await steps_of(tmp_path / "plain", script, "deep", limits=limits)
@@ -96,19 +98,28 @@ async def test_the_graph_deep_gives_the_steps_of_the_workflow(tmp_path: Path, sc
     assert graph == plain
 
 
-@pytest.mark.parametrize("code", sorted(SPOILED))
-async def test_a_graph_that_is_not_valid_is_refused_before_a_call(stage: Stage, code: Code) -> None:
-    spoiled = SPOILED[code](a_line())
-    run = await stage.start(a_request("graph", graph=spoiled))
-    with pytest.raises(WorkflowFailureError) as failure:
-        await run.outcome()
-    cause = failure.value.cause
-    assert isinstance(cause, ApplicationError)
-    assert cause.type == "GraphInvalid"
-    assert cause.details
-    assert stage.fakes.calls == []
-    assert stage.fakes.searches == []
-    assert stage.fakes.prepared == []
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graphs=st.lists(valid_graphs(), min_size=len(SPOILED), max_size=len(SPOILED)))
+def test_any_graph_that_is_not_valid_is_refused_before_a_call(
+    tmp_path_factory: pytest.TempPathFactory, graphs: list[GraphDefinition]
+) -> None:
+    """Random graphs, one with each fault."""
+
+    async def one() -> None:
+        async with a_stage(tmp_path_factory.mktemp("refused")) as stage:
+            for graph, code in zip(graphs, sorted(SPOILED), strict=True):
+                run = await stage.start(a_request("graph", graph=SPOILED[code](graph)))
+                with pytest.raises(WorkflowFailureError) as failure:
+                    await run.outcome()
+                cause = failure.value.cause
+                assert isinstance(cause, ApplicationError), code
+                assert cause.type == "GraphInvalid", code
+                assert cause.details, code
+            assert stage.fakes.calls == []
+            assert stage.fakes.searches == []
+            assert stage.fakes.prepared == []
+
+    asyncio.run(one())
 
 
 def a_line(*steps: str) -> GraphDefinition:
@@ -173,6 +184,35 @@ async def test_a_branch_without_budget_lets_the_other_end_and_leaves_a_report(st
     assert outcome.stop_reason == "token_budget_exceeded"
     assert (await run.budget()).reserved_tokens == 0
     assert [event.type for event in await run.events()].count("complete") == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "stop"),
+    [
+        ({"max_tokens": 60_000}, "token_budget_exceeded"),
+        ({"max_tokens": None, "max_cost_microusd": 90_000}, "cost_budget_exceeded"),
+    ],
+    ids=["tokens", "cost"],
+)
+async def test_the_loops_of_a_graph_spend_no_more_than_the_run_has(
+    stage: Stage, limits: dict[str, Any], stop: str
+) -> None:
+    stage.script.sufficient_at = None
+    request = a_request("graph", graph=builtin("deep"), limits={"max_iterations": 50, **limits})
+    outcome, report, run = await stage.play(request)
+    assert outcome.stop_reason == report.stop_reason == stop
+    assert (await view(run)).at == "synthesize"
+    within_limits(await run.budget())
+
+
+async def test_the_query_says_what_conditions_look_at(stage: Stage) -> None:
+    _, _, run = await stage.play(a_request("graph", graph=a_line()))
+    seen = await view(run)
+    assert seen.nodes == tuple(a_line().nodes)
+    assert seen.visits == dict.fromkeys(a_line().nodes, 1)
+    assert set(seen.state) == set(Facts.model_fields)
+    assert (seen.state["sufficient"], seen.state["iteration"], seen.state["last"]) == (True, 1, "judge")
+    assert seen.state["tokens_used"] == (await run.budget()).used.tokens > 0
 
 
 async def test_a_rejected_plan_ends_the_graph_deep_before_a_section(stage: Stage) -> None:

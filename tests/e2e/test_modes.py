@@ -1,0 +1,202 @@
+"""Each of the modes beside iterative and deep, through the command line: on recorded answers of PubMed with a
+scripted model, and on the bundled sample without one."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client.cli.failures import Exit
+from tests.client.harness import Ran, determinator, wait_until
+from tests.e2e.stage import Clock, Thorough, evidence_of, faults, pubmed, report_of
+from tests.fake_openai import PATH, FakeOpenAI, role_of
+from tests.replay import ReplayServer
+from workflows.team import TEMPERATURES
+
+pytestmark = [pytest.mark.xdist_group("e2e-modes"), pytest.mark.timeout(300)]
+
+MODES = ("simple", "team", "hierarchical", "graph")
+QUESTION = "Does trametinib prolong survival in melanoma?"
+TWO_PARTS = "Does trametinib improve survival, and do antidepressants have cardiac side effects?"
+TOPICS = (
+    "Does trametinib improve survival in melanoma?",
+    "Do antidepressants have cardiac side effects in the elderly?",
+)
+"""What the sections of a plan are about: the first and the third of the recorded works."""
+ON_THE_SHELF = "Is laparoscopic surgery as safe as open surgery?"
+
+
+@dataclass(frozen=True)
+class Servers:
+    """A model that is satisfied after two rounds, and PubMed as it was recorded."""
+
+    model: FakeOpenAI
+    sources: ReplayServer
+    clock: Clock
+    """Of PubMed."""
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[Servers]:
+    with FakeOpenAI() as model, ReplayServer() as sources:
+        model.on(PATH, Thorough(2, TOPICS, recommends_on=QUESTION))
+        clock = Clock(0)
+        pubmed(sources, clock)
+        yield Servers(model, sources, clock)
+
+
+@pytest.fixture
+def model(servers: Servers, house: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
+    """The model, asked nothing yet. The servers stay, so that the worker need not start again."""
+    model, sources = servers.model, servers.sources
+    model.asked.clear()
+    for name, value in {
+        "OPENAI_BASE_URL": model.base_url,
+        "OPENAI_API_KEY": "sk-of-the-test",
+        "DETERMINATOR_MODEL": "fake",
+        "DETERMINATOR_MODEL_CONCURRENCY": "8",
+        "DETERMINATOR_PUBMED_URL": sources.url,
+        "DETERMINATOR_CROSSREF_URL": f"{sources.url}/crossref",
+        "DETERMINATOR_EUROPEPMC_URL": f"{sources.url}/europepmc",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return model
+
+
+def ask(*flags: str, question: str = QUESTION) -> Ran:
+    return determinator("ask", question, "--profile", "biomedical", "--source", "pubmed", *flags)
+
+
+def events_of(run: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in determinator("events", run, "--json").out.splitlines()]
+
+
+def turns_of(run: str) -> list[str]:
+    """The members or nodes that had a turn, in order."""
+    return [event["data"]["member"] for event in events_of(run) if event["type"] == "turn"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_answers_from_recorded_sources_with_quotes_that_hold(model: FakeOpenAI, mode: str) -> None:
+    ran = ask("--mode", mode, question=TWO_PARTS if mode == "hierarchical" else QUESTION)
+    assert ran.code == Exit.DONE, ran
+    report = report_of(ran.run_id)
+    assert (report["mode"], report["stop_reason"]) == (mode, "sufficient_evidence")
+    assert not faults(report, evidence_of(ran.run_id))
+    assert report["verification"]["verified"] == report["verification"]["claims"] >= 4
+    assert report["methodology"]["counts"]["identified"] >= 4
+    assert {search["status"] for search in report["methodology"]["searches"]} == {"ok"}
+    assert [event["type"] for event in events_of(ran.run_id)].count("complete") == 1
+    OWN[mode](ran.run_id, report, model)
+
+
+def simple_asks_three_roles(_run: str, report: dict[str, Any], model: FakeOpenAI) -> None:
+    assert {role_of(asked) for asked in model.asked if asked.body} == {"query_parser", "judge", "writer"}
+    assert report["methodology"]["iterations"] >= 2
+
+
+def members_of_a_team_have_temperatures(run: str, _report: dict[str, Any], model: FakeOpenAI) -> None:
+    turns = turns_of(run)
+    assert turns == ["searcher", "judge", "searcher", "judge", "reporter"]
+    sent = {role_of(asked): asked.json()["temperature"] for asked in model.asked if asked.body}
+    assert {role: sent[role] for role in TEMPERATURES if role in sent} == {
+        role: TEMPERATURES[role] for role in ("manager", "tool_selector", "judge", "writer")
+    }
+
+
+def sub_teams_write_a_section_each(_run: str, report: dict[str, Any], _model: FakeOpenAI) -> None:
+    assert len(report["sections"]) == 2
+    assert all(section["status"] == "complete" and section["claims"] for section in report["sections"])
+
+
+def a_graph_ends_at_its_exit(run: str, _report: dict[str, Any], _model: FakeOpenAI) -> None:
+    seen = determinator("graph", "status", run, "--json").json()
+    assert (seen["name"], seen["at"], seen["running"]) == ("iterative", "write", [])
+    assert set(seen["visits"]) >= {"begin", "select_tools", "search", "judge", "write"}
+    assert seen["state"]["sufficient"] is True
+    assert turns_of(run)[-1] == "write"
+
+
+OWN: dict[str, Callable[[str, dict[str, Any], FakeOpenAI], None]] = {
+    "simple": simple_asks_three_roles,
+    "team": members_of_a_team_have_temperatures,
+    "hierarchical": sub_teams_write_a_section_each,
+    "graph": a_graph_ends_at_its_exit,
+}
+"""What a mode promises beside."""
+
+
+def test_modes_that_are_compared_share_what_their_sources_answered(
+    servers: Servers, model: FakeOpenAI
+) -> None:
+    rows = ask("--mode", "team", "--mode", "graph", "--mode", "simple", "--json").json()
+    assert [row["mode"] for row in rows] == ["team", "graph", "simple"]
+    for row in rows:
+        assert row["verified_claims"] >= 4
+        assert row["calls"] > 0
+    assert servers.clock.exchanges
+    assert not list(servers.clock.repeats())
+
+
+def test_a_graph_of_ones_own_travels_with_its_run_and_says_where_it_is(
+    model: FakeOpenAI, tmp_path: Path
+) -> None:
+    """`--mode auto` walks a graph that is given; the file is spoiled while the run waits."""
+    built_in = resources.files("workflows.graph") / "graphs" / "deep.toml"
+    file = tmp_path / "own.toml"
+    file.write_text(built_in.read_text().replace('name = "deep"', 'name = "own"'))
+    flags = ("--mode", "auto", "--graph", str(file), "--approve", "plan", "--detach", "--json")
+    run = ask(*flags, question=TWO_PARTS).json()["run_id"]
+    wait_until(lambda: waits(run), 90)
+    file.write_text("nonsense")
+    assert determinator("graph", "check", str(file)).code == Exit.BAD_INPUT
+
+    seen = determinator("status", run, "--json").json()
+    assert seen["progress"]["mode"] == "graph"
+    assert seen["graph"]["running"] == ["plan"]
+    where = determinator("graph", "status", run)
+    assert where.code == Exit.DONE
+    plan = next(line for line in where.out.splitlines() if line.startswith("plan"))
+    assert "running" in plan
+    assert determinator("approve", run).code == Exit.DONE
+    assert determinator("watch", run).code == Exit.DONE
+
+    ended = determinator("graph", "status", run, "--json").json()
+    assert (ended["name"], ended["at"]) == ("own", "synthesize")
+    assert ended["nodes"] == ["plan", "research", "synthesize"]
+    report = report_of(run)
+    assert (report["mode"], len(report["sections"])) == ("graph", 2)
+    chosen = [event["data"] for event in events_of(run) if event["type"] == "mode_chosen"]
+    assert [data["mode"] for data in chosen] == ["graph"]
+
+
+def test_a_run_of_another_mode_has_no_nodes(model: FakeOpenAI) -> None:
+    run = ask("--mode", "simple").run_id
+    assert determinator("status", run, "--json").json()["graph"] is None
+    refused = determinator("graph", "status", run)
+    assert refused.code == Exit.BAD_INPUT
+    assert "simple" in refused.err
+
+
+def test_without_key_or_network_each_mode_answers_from_the_sample(
+    house: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    flags = [word for mode in MODES for word in ("--mode", mode)]
+    rows = determinator("ask", ON_THE_SHELF, *flags, "--json").json()
+    assert [row["mode"] for row in rows] == list(MODES)
+    for row in rows:
+        report = report_of(row["run_id"])
+        assert row["answered"]
+        assert row["calls"] == row["tokens"] == 0
+        assert not faults(report, evidence_of(row["run_id"]))
+        assert report["verification"]["verified"] == row["verified_claims"] >= 4
+
+
+def waits(run: str) -> bool:
+    seen = determinator("status", run, "--json").json()
+    return bool(seen["progress"] and seen["progress"]["waiting_for"] == "plan")
