@@ -236,7 +236,6 @@ def sensible(asked: Asked) -> Reply:
             "gaps": [],
             "recommended_searches": [],
             "relevant": list(items),
-            "recommendation": "synthesize",
             "reasoning": "The items answer the question.",
         },
         "reflector": {"served": bool(items), "reason": "New items.", "better_searches": []},

@@ -228,8 +228,8 @@ async def test_each_member_may_have_a_model_of_its_own(stage: Stage) -> None:
         "hypothesis_generator": "inventive",
         "writer": "eloquent",
     }
-    own = {name: ModelChoice(backend="openai", model=model) for name, model in roles.items()}
-    models = {"default": MODEL, **own}
+    models: dict[str, ModelChoice] = {"default": MODEL}
+    models |= {name: ModelChoice(backend="openai", model=model) for name, model in roles.items()}
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})
     _, report, _ = await stage.play(a_request("team", limits=ROUNDS, models=models))
     asked = {call.role: call.step.model for call in stage.fakes.paid()}
