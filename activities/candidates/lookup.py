@@ -3,7 +3,7 @@
 Invariants:
 
 - Only the sources that are given are asked; with none, nothing leaves the machine.
-- A source that fails takes nothing but its own entries away: the field says that it did not answer.
+- A source that fails costs only its own entries: the field says that it did not answer.
 - Every entry has the address of its record.
 """
 
@@ -60,7 +60,7 @@ class _Asking:
 
 @dataclass(frozen=True)
 class Answered:
-    """What a look-up brought, and the failures that another attempt may mend."""
+    """The result of a look-up, and the failures that another attempt may resolve."""
 
     findings: CandidateFindings
     failures: Mapping[str, SourceError]

@@ -111,7 +111,7 @@ def names(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
 
 
 def label_mechanism(label: Evidence) -> Iterator[FieldEntry]:
-    """The mechanism as a label tells it."""
+    """The mechanism as a label states it."""
     if text := section_of(label, "mechanism_of_action"):
         yield _section_entry(label, text)
 

@@ -173,7 +173,7 @@ def _written(where: tuple[str, ...]) -> str:
 
 def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
     """Each key and section header with its line. Enough for messages: a line inside a multi-line string may
-    be taken for a key, which names a wrong line at worst."""
+    be mistaken for a key, which names a wrong line at worst."""
     section: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.fullmatch(line):

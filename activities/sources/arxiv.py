@@ -1,7 +1,8 @@
 """arXiv's query API (https://info.arxiv.org/help/api/user-manual.html): Atom feeds of preprints.
 
-arXiv asks for no more than one request in three seconds, by everybody who shares an address. An error is an
-entry of the feed, whatever the status; a feed that counts matches but shows none is a known hiccup.
+arXiv asks for no more than one request in three seconds, from all users of one address together. An error is
+an entry of the feed, whatever the status; a feed that counts matches but shows none is a known temporary
+error.
 """
 
 import re
@@ -115,7 +116,7 @@ def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:
 
 
 def _sound(response: httpx.Response) -> None:
-    """A check for `Http.get`: an error or a hiccup is not stored."""
+    """A check for `Http.get`: an error or an empty feed is not stored."""
     read_feed(response)
 
 

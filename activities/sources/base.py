@@ -15,13 +15,13 @@ from activities.types import Evidence, Query, SearchStatus, SourceInfo
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What one exchange brought."""
+    """The result of one exchange."""
 
     records: tuple[Evidence, ...] = ()
     hits: int = 0
     """How many records the source says match, as far as this exchange knows."""
     set_aside: int = 0
-    """Records in the answer that could not be read; each is logged, none voids the batch."""
+    """Records in the answer that could not be read; each is logged, and the others are kept."""
     sent: str = ""
     """The query as it was sent."""
     cursor: Mapping[str, str] | None = None

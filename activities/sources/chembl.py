@@ -1,8 +1,8 @@
 """ChEMBL's web services (https://chembl.gitbook.io/chembl-interface-documentation/web-services).
 
 One search is up to three exchanges: the molecule by its name, its mechanisms of action, their targets with
-the UniProt accessions. The molecule search is one by likeness, so that only molecules of the very name are
-kept. Mechanisms may be recorded for a salt or for its parent, and both are asked for.
+the UniProt accessions. The molecule search matches similar names, so only molecules with exactly that name
+are kept. Mechanisms may be recorded for a salt or for its parent, and both are asked for.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ TITLE = "ChEMBL"
 SITE = "https://www.ebi.ac.uk/chembl/explore"
 API = "https://www.ebi.ac.uk/chembl/api/data"
 FOUND = 20
-"""Molecules of the search by likeness that are looked through."""
+"""Molecules of the search by similarity that are examined."""
 ROWS = 100
 """Mechanisms or targets of one exchange."""
 SHOWN_NAMES = 12
@@ -220,7 +220,7 @@ def shown(name: str) -> str:
 
 
 def read_molecule(item: JsonValue) -> Evidence:
-    """A molecule with its names and how far it came. Raises ValueError for another shape."""
+    """A molecule with its names and its highest clinical phase. Raises ValueError for another shape."""
     molecule = Molecule.model_validate(item)
     name = shown(molecule.pref_name or molecule.molecule_chembl_id)
     url = f"{SITE}/compound/{molecule.molecule_chembl_id}"

@@ -1,7 +1,7 @@
 """Crossref works (https://api.crossref.org/swagger-ui/index.html).
 
 A work's record lists the notices about it under `updated-by`; a notice's record names the work it is about
-under `update-to`. The two are never mixed up: a notice has no bearing on its own standing, and its DOI is not
+under `update-to`. The two are never mixed up: a notice does not affect its own standing, and its DOI is not
 the work's.
 """
 

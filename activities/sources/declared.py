@@ -1,4 +1,4 @@
-"""A source of one's own from a plain async function; what it needs is read from its signature.
+"""A user's own source from a plain async function; what it needs is read from its signature.
 
     @source(name="notes", covers="The notes of our laboratory.")
     async def notes(query: str, limit: int = 10) -> list[Evidence]:
@@ -38,7 +38,7 @@ def found(
     full_text: bool = False,
     facts: Mapping[str, str] | None = None,
 ) -> Evidence:
-    """A record with what a search knows of it; who found it and its id are filled in by the source."""
+    """A record with the fields a search knows; the source fills in its id and provenance."""
     return Evidence(
         evidence_id="",
         source="",
@@ -65,7 +65,7 @@ class DeclaredSource:
         self._bound = bound
 
     def __call__(self, settings: Settings, http: Http) -> "DeclaredSource":
-        """Bind what the function may ask for."""
+        """Bind the parameters the function may declare."""
         if self.info.rate_per_second:
             http.pace(self.info.name, self.info.rate_per_second)
         return DeclaredSource(self.info, self._function, settings=settings, http=http)
@@ -110,7 +110,7 @@ class DeclaredSource:
         )
 
     def _complete(self, record: Evidence, query: str) -> Evidence:
-        """Fill in the id, the source and who found it, where the function left them out."""
+        """Fill in the id, the source and the provenance where the function left them out."""
         provenance = record.provenance or (Provenance(source=self.info.name, query=query),)
         return record.model_copy(
             update={

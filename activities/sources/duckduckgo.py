@@ -18,8 +18,8 @@ class DuckDuckGoSource(WebSource):
     """The page a browser without scripts gets; no key. One request, then the pages (see
     `activities.sources.web`).
 
-    Meant for people: asked too often it answers 202 with a puzzle, which is a rate limit and not an empty
-    answer. Advertisements are passed over.
+    The page is meant for people: after too many requests it answers 202 with a puzzle, which counts as a rate
+    limit and not as an empty answer. Advertisements are passed over.
     """
 
     info = SourceInfo(

@@ -22,7 +22,7 @@ def drug_asked(text: str) -> str:
 
 
 def is_name_of(asked: str, names: tuple[str, ...]) -> bool:
-    """Whether one of a record's names is the name asked for. These databases search by likeness, and what is
-    merely like a drug is another drug."""
+    """Whether one of a record's names is the name asked for. These databases search by similarity, and a
+    similar name is another drug."""
     plain = asked.casefold()
     return any(name.casefold() == plain or same(asked, name) for name in names if name)

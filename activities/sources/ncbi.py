@@ -2,7 +2,7 @@
 
 https://www.ncbi.nlm.nih.gov/books/NBK25499/ gives the parameters, NBK25497 the usage rules: at most 3
 requests a second without a key and 10 with one, `tool` and `email` on every request, POST for long lists of
-ids. NCBI answers 200 to much that went wrong: every answer is read before it counts as one.
+ids. NCBI reports many failures with status 200: every answer is validated before it counts as success.
 """
 
 import re
@@ -50,7 +50,7 @@ class Found:
 
 
 class Eutils:
-    """The utilities for one database, told apart by the source that asks."""
+    """The utilities for one database, on behalf of one source."""
 
     def __init__(self, source: str, database: str, settings: Settings, http: Http) -> None:
         self.source = source
@@ -184,7 +184,7 @@ def _raise_for_error(said: object, source: str) -> None:
 
 
 def _error(problem: str, source: str) -> SourceError:
-    """The failure behind an error that came with status 200."""
+    """The error that a response with status 200 reports."""
     text = f"{source} said: {' '.join(problem.split())[:200]}"
     lowered = problem.lower()
     if "rate limit" in lowered:

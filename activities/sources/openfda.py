@@ -1,7 +1,7 @@
 """openFDA's drug endpoints (https://open.fda.gov/apis/drug/): labels, approvals, adverse event reports.
 
 One search is up to three exchanges, one an endpoint; `filters.options["endpoint"]` (`label`, `drugsfda` or
-`event`) asks only one. Of the limit the adverse events take one record, approvals up to a third, labels the
+`event`) asks only one. Of the limit the adverse events use one record, approvals up to a third, labels the
 rest. 404 is openFDA's way to say that nothing matches.
 """
 
@@ -62,7 +62,7 @@ class Page(Wire):
 
 
 class OpenFda:
-    """Finds what the FDA publishes of a drug. The query is best one drug's name, or field syntax."""
+    """Searches what the FDA publishes about a drug. The query is best one drug's name, or field syntax."""
 
     info = SourceInfo(
         name=NAME,
@@ -196,7 +196,7 @@ def quoted(word: str) -> str:
 
 
 def answer(response: httpx.Response) -> Page:
-    """The page, with openFDA's error bodies understood whatever the status that carries them.
+    """The page, with openFDA's error bodies recognized under any status.
 
     Raises SourceError; no match is an empty page.
     """
@@ -235,7 +235,8 @@ def fault(error: Fault, response: httpx.Response) -> SourceError:
 
 
 def reaction_report(page: Page, asked: str, address: str) -> Evidence:
-    """The most reported reactions as one record; its address names it, for it shows the same count anew."""
+    """The most reported reactions as one record; its address names it, since it shows the same count
+    again."""
     text = read_reactions(page.results, asked)
     identifiers = Identifiers(url=address)
     return Evidence(

@@ -1,5 +1,5 @@
 """The Open Targets Platform (https://platform-docs.opentargets.org/data-access/graphql-api): one GraphQL
-endpoint, asked for a drug by its name and then for what the platform holds of it.
+endpoint, asked for a drug by its name and then for the platform's data about it.
 
 Only fields are asked for that current and coming versions of the schema share: a field that it does not know
 fails the whole query. The names of a drug, whose shape has changed, come from other sources.
@@ -181,7 +181,7 @@ class OpenTargets:
         http.pace(NAME, 2)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Look for the drug, then ask for what is known of it. Raises SourceError."""
+        """Search for the drug, then request its data. Raises SourceError."""
         if cursor is None:
             asked = drug_asked(query.text)
             found = await self._ask(SearchAnswer, SEARCH, {"name": asked})

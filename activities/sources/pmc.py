@@ -126,7 +126,8 @@ def read_evidence(article: etree._Element, query: str = "") -> Evidence:
         identifiers=read.identifiers,
         url=f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else None,
         evidence_type=publication.evidence_type(read.types),
-        # The deposited file is not updated when a notice appears elsewhere: silence proves nothing.
+        # The deposited file is not updated when a notice appears elsewhere: a file without a notice proves
+        # nothing.
         standing="unknown" if said == "none" else said,
         notices=read.notices,
         full_text=bool(read.body),

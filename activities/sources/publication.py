@@ -93,8 +93,8 @@ def evidence_type(types: Collection[str], mesh: Collection[str] = ()) -> Evidenc
 def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> StandingNotice | None:
     """The notice a link from a work points to; None for links that say nothing of its standing.
 
-    `reference` is the notice's citation line; its date and DOI are taken from there. Links in the other
-    direction ("RetractionOf", "ErratumFor") stand on the notice itself and are no notice on it.
+    `reference` is the notice's citation line; its date and DOI are read from there. Links in the other
+    direction ("RetractionOf", "ErratumFor") belong to the notice's own record and are no notice about it.
     """
     kind = _NOTICE_LINKS.get(_plain(link))
     if kind is None:
@@ -109,7 +109,7 @@ def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> Sta
 
 
 def standing(types: Collection[str], notices: Sequence[StandingNotice]) -> Standing:
-    """The gravest of what the types and notices say; `none` when they say nothing."""
+    """The most serious standing among the types and notices; `none` without any."""
     known = {_plain(name) for name in types}
     kinds = {found.kind for found in notices}
     if known & (_RETRACTED_TYPES | _WITHDRAWN_TYPES) or kinds & {"retraction", "withdrawal"}:

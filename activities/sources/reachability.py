@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 PATIENCE = 3.0
-"""Seconds a host gets to accept a connection."""
+"""Time in seconds for a host to accept a connection."""
 
 
 async def unreachable(addresses: Mapping[str, str]) -> dict[str, str]:

@@ -60,7 +60,7 @@ def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
 
 
 def sound_page(page: type[Wire], source: str) -> Check:
-    """A check for `Http.get`: an answer that is no such page is not stored for the next one who asks."""
+    """A check for `Http.get`: an answer that is no such page is not stored in the cache."""
 
     def check(response: httpx.Response) -> None:
         read_page(page, response, source)

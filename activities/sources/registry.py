@@ -1,12 +1,12 @@
 """The one list of sources. Adding a source is one file and one line here.
 
-A line names the source and its factory, `build(settings: Settings, http: Http) -> Source`, which is imported
-only when the sources are built. Sources outside this package are found through the entry point group
+A line has the source's name and its factory, `build(settings: Settings, http: Http) -> Source`, which is
+imported only when the sources are built. Sources outside this package are found through the entry point group
 `determinator.sources`; theirs may be a factory of the same shape, a `Source` object, or an async function
 declared with `activities.sources.declared.source`.
 
 A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how
-to mend it, empty when it is ready. One that needs the network says where it asks in an optional attribute
+to fix it, empty when it is ready. One that needs the network says where it asks in an optional attribute
 `address: str`, so that a run can leave out what cannot be reached (`activities.sources.reachability`).
 """
 
@@ -66,7 +66,7 @@ def source_names() -> list[str]:
 
 
 class ClosedSource:
-    """A source that may not be used: it keeps its place in the list, says why, and refuses every search."""
+    """A source that may not be used: it stays in the list, states the reason, and refuses every search."""
 
     def __init__(self, info: SourceInfo, missing: str) -> None:
         self.info = info
@@ -79,7 +79,7 @@ class ClosedSource:
 def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
     """Every source by its name, those that cannot be used included (they refuse; see `options`).
 
-    Built-in names cannot be taken by an entry point. A source of a user's own that cannot be loaded does not
+    An entry point cannot replace a built-in name. A source of a user's own that cannot be loaded does not
     stop the others.
     """
     built: dict[str, Source] = {}
@@ -118,7 +118,7 @@ def why_closed(settings: Settings, source: Source) -> str:
     """One sentence that says why a source may not be used; empty when it may."""
     info = source.info
     if info.name in settings.disabled_sources:
-        return "disabled; take it out of disabled_sources (DETERMINATOR_DISABLED_SOURCES) to use it"
+        return "disabled; remove it from disabled_sources (DETERMINATOR_DISABLED_SOURCES) to use it"
     if not settings.of_source(info.name).enabled:
         return f"disabled by [sources.{info.name}] enabled = false; set it to true to use it"
     if settings.offline and "local" not in info.domains:
@@ -147,5 +147,5 @@ def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Sour
     except Exception as error:  # noqa: BLE001 - foreign code may raise anything; it must not stop the worker
         log.warning("source_not_loaded", source=point.name, entry_point=point.value, error=str(error))
         info = SourceInfo(name=point.name, title=point.name, covers="A source of your own.")
-        return ClosedSource(info, f"cannot be loaded ({type(error).__name__}: {error}); mend {point.value}")
+        return ClosedSource(info, f"cannot be loaded ({type(error).__name__}: {error}); fix {point.value}")
     return made

@@ -11,10 +11,11 @@ from activities.types import Query, SourceInfo
 
 
 class SearxngSource(WebSource):
-    """One's own metasearch. One request to the instance, then the pages (see `activities.sources.web`).
+    """The user's own metasearch engine. One request to the instance, then the pages (see
+    `activities.sources.web`).
 
-    An instance answers 200 whatever its engines do. No results while engines failed means that nobody
-    looked, and is an outage; engines that failed beside results are named in the detail.
+    An instance answers 200 whatever its engines do. No results while engines failed means that no engine
+    searched, and is an outage; engines that failed beside results are named in the detail.
     """
 
     info = SourceInfo(

@@ -1,8 +1,8 @@
 """Semantic Scholar's Academic Graph API (https://api.semanticscholar.org/api-docs/graph).
 
-The search takes plain words and finds nothing for a hyphenated one; as its documentation asks, hyphens within
-words are sent as spaces, and the ledger shows what was sent. The summaries it generates (`tldr`) are shown as
-a fact and are never part of the text, for no author wrote them.
+The search accepts plain words and finds nothing for a hyphenated one; as its documentation asks, hyphens
+within words are sent as spaces, and the ledger shows what was sent. The summaries it generates (`tldr`) are
+shown as a fact and are never part of the text, for no author wrote them.
 
 `filters.options["endpoint"] = "snippet"` searches passages of full texts in place of titles and abstracts.
 """
@@ -122,7 +122,7 @@ class SemanticScholar:
         covers="200 million papers of every field, ranked by relevance, with citation counts and open PDFs.",
         key_setting="S2_API_KEY",
         how_to_enable="No key is needed; without one (https://www.semanticscholar.org/product/api) in "
-        "S2_API_KEY the rate is shared with everybody and often exhausted.",
+        "S2_API_KEY the rate is shared by all users and often exhausted.",
         rate="1 a second",
         rate_per_second=1,
         queue=QUEUE,

@@ -43,7 +43,7 @@ class TavilySource(WebSource):
         if self._key is None:
             raise Refused(f"tavily {self.missing}")
         if len(query.text) > MAX_QUERY_CHARS:
-            raise Refused(f"tavily takes {MAX_QUERY_CHARS} characters and the query has {len(query.text)}")
+            raise Refused(f"tavily accepts {MAX_QUERY_CHARS} characters and the query has {len(query.text)}")
         wish: dict[str, str | int] = {
             "query": query.text,
             "search_depth": "basic",

@@ -2,8 +2,8 @@
 
 The first exchange asks the engine and returns no records, only a cursor with the candidates. Each next
 exchange reads `PAGES_AT_ONCE` of them, one request a page to as many different sites. A quote is checked
-against the page's own text; a snippet is the engine's choice of words and serves only where the page could
-not be read. Then `full_text` is False and the facts `read` and `page_not_read` say so.
+against the page's own text; a snippet is worded by the engine and is used only where the page could not be
+read. Then `full_text` is False and the facts `read` and `page_not_read` say so.
 """
 
 import asyncio
@@ -167,7 +167,8 @@ def results(found: Sequence[Candidate | None], detail: str = "") -> Results:
 
 
 def checked(read: Callable[[httpx.Response], Results]) -> Check:
-    """A check for `Http.get`: an answer that cannot be read, or in which nobody looked, is not stored."""
+    """A check for `Http.get`: an answer that cannot be read, or for which no engine searched, is not
+    stored."""
 
     def check(response: httpx.Response) -> None:
         read(response)

@@ -39,7 +39,7 @@ PASSAGE_WORDS = 60
 PIECE = 5
 """Letters of a piece of a word, its ends counted as letters."""
 PIECED_WORDS = 800
-"""Words of a document that are taken to pieces, some six each: an abstract, or a longer text's start."""
+"""Words of a document that are split into pieces, some six each: an abstract, or a longer text's start."""
 PIECE_WEIGHT = 0.5
 """Weight of the best score by pieces against the best by words."""
 

@@ -1,8 +1,8 @@
 """The words of a question and everything a text may call them by.
 
-A text speaks of a word of a question when it has the word in any form, a synonym, a narrower word, the noun
-of an adjective, or an abbreviation or its long form as one of the texts at hand defines it. Several words of
-a question that are one name (`heart attack`) are matched by what stands for the name as well.
+A text mentions a word of a question when it has the word in any form, a synonym, a narrower word, the noun of
+an adjective, or an abbreviation or its long form as one of the texts at hand defines it. Several words of a
+question that are one name (`heart attack`) are matched by what stands for the name as well.
 """
 
 import re
@@ -28,7 +28,7 @@ from activities.text.tokens import (
 LONGEST_NAME = 5
 """Words of a question that are looked up together at most."""
 TECHNICAL = 0.6
-"""`Word.technical` from which a text that does not speak of a word is about something else."""
+"""`Word.technical` from which a text that does not mention a word is about something else."""
 
 NAMED = 0.7
 """`Word.technical` at least of a word written with a capital within a sentence."""
@@ -137,7 +137,7 @@ class Concepts:
                     yield Name(places, variants)
 
     def read(self, rows: Sequence[Sequence[str]], texts: Sequence[str]) -> list[frozenset[int]]:
-        """For each sentence the places of the words it speaks of. `rows`: the comparison forms of the
+        """For each sentence the places of the words it mentions. `rows`: the comparison forms of the
         sentences in order; `texts`: the same sentences as they stand."""
         held = {term for row in rows for term in row}
         near = {p for p, word in enumerate(self.words) if _has(word, held)}

@@ -49,7 +49,7 @@ class Embedder:
     name = MODEL
 
     def __init__(self, folder: Path) -> None:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the library must never try to fetch a newer model
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the library must never try to download a newer model
         from sentence_transformers import SentenceTransformer
 
         self._model = cast("_Encoder", SentenceTransformer(str(folder), device="cpu"))
@@ -59,7 +59,7 @@ class Embedder:
         """One unit vector a text; a text beyond the model's 256 word pieces is cut there."""
         found: list[Vectors] = []
         for start in range(0, len(texts), BATCH):
-            # Batch by batch: who asks for one question does not wait until a whole library is through.
+            # Batch by batch: a single question does not wait until a whole library is embedded.
             with self._lock:
                 found.append(
                     self._model.encode(

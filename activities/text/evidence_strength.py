@@ -125,7 +125,7 @@ def trend(sentence: str) -> int:
 
 def opposed(one: str, other: str) -> bool:
     """True when two sentences point in opposite directions by their cues: an effect against its absence, or a
-    rise against a fall. Says nothing about whether they speak of the same thing."""
+    rise against a fall. Does not check whether they are about the same thing."""
     a, b = direction(one), direction(other)
     if {a, b} == {"yes", "no"}:
         return True

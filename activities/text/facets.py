@@ -18,9 +18,9 @@ class Facet:
     question: str
     """Wording of a section's key question; `{topic}` stands for what the run is about."""
     cues: str
-    """Pattern of sentences that speak of it."""
+    """Pattern of sentences about it."""
     parts: tuple[Part, ...] = ()
-    """Parts of a work that speak of it whatever the words."""
+    """Parts of a work that are about it whatever their words."""
 
 
 FACETS: tuple[Facet, ...] = (
@@ -89,9 +89,10 @@ _NOT_PEOPLE = re.compile(
     r"|in vitro|cultured|cell lines?|ic50)\b",
     re.IGNORECASE,
 )
-"""What was seen in animals and dishes is no evidence from people."""
+"""Findings in animals and cell cultures are no evidence from people."""
 _ASKED = ("mechanism", "safety", "open")
-"""Aspects that a question alone tells; `effective` in a question asks for no chapter on trials."""
+"""Aspects that a question alone can identify; `effective` in a question does not ask for a section on
+trials."""
 
 
 def facet_of(text: str) -> Facet | None:
@@ -103,7 +104,7 @@ def facet_of(text: str) -> Facet | None:
 
 
 def chapter(title: str) -> Facet | None:
-    """The one aspect a section with this title is confined to; None when it may speak of any."""
+    """The one aspect a section with this title is confined to; None when it may cover any."""
     named = facet_of(title)
     return None if named is None or named.name == "findings" else named
 
@@ -118,7 +119,7 @@ def facet_of_section(title: str, question: str) -> Facet | None:
 
 
 def bears_on(facet: Facet, sentence: Sentence) -> bool:
-    """True when a sentence speaks of the aspect."""
+    """True when a sentence is about the aspect."""
     if facet.name == "candidates":
         return names_a_treatment(sentence.text)
     if facet.name == "clinical" and _NOT_PEOPLE.search(sentence.text):

@@ -1,4 +1,4 @@
-"""What counts as a negation: one set of expressions for every rule that has to know.
+"""What counts as a negation: one set of expressions for every rule that needs it.
 
 Three kinds, because rules need them apart. A negator denies what it stands before (`not`, `failed to`). An
 absence denies a thing in passing (`reduced pain without sedation` affirms that pain was reduced). A denying

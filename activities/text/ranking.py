@@ -40,7 +40,7 @@ work with saturation, in its title and conclusions, of its things there, how man
 share of the question in the title."""
 _DIRECT = (0.49, 3.30, 1.28, -5.56)
 """The same for the first citation being the right one, over the answered questions: weights of the odds of
-relevance, of the share of the question that is spoken of anywhere and in one place, and the constant."""
+relevance, of the share of the question that is covered anywhere and in one place, and the constant."""
 _THING = 0.5
 BESIDE_THE_BEST = 0.6
 """An item under this share of the best one's relevance does not help beside it."""
@@ -58,13 +58,13 @@ _MANY_DIGITS = 0.07
 _ANY = 0.35
 """Weight of a word that names nothing in particular, to which `Word.technical` is added."""
 _ANY_NOUN = 0.25
-"""`Word.technical` that a work must speak of where the question names no thing."""
+"""Words of at least this `Word.technical` must occur in a work where the question names no thing."""
 _MANY_NAMED = 3
 SURE = 0.9
-"""`Word.technical` of a name that no work can do without."""
+"""`Word.technical` of a name that every relevant work must mention."""
 ON_ANOTHER_THING = 0.3
-"""Relevance is cut to this share for a work that does not speak of a thing the question names: what is said
-of vitamin C answers no question about vitamin E."""
+"""Relevance is cut to this share for a work that does not mention a thing the question names: a finding about
+vitamin C answers no question about vitamin E."""
 NAMED_IS_ENOUGH = 0.55
 """Least relevance of a work that names the one thing a question for a fact is about."""
 LEAST_DIRECT = 0.15
@@ -118,9 +118,9 @@ class Item:
     near: float = 0.0
     """Relevance but for what is missing."""
     direct: float = 0.0
-    """How directly the work speaks of the question: the chance that it answers it, calibrated."""
+    """How directly the work addresses the question: the calibrated probability that it answers it."""
     missing: tuple[Word, ...] = ()
-    """Things the question names that the work does not speak of."""
+    """Things the question names that the work does not mention."""
 
     @property
     def best(self) -> float:
@@ -175,8 +175,8 @@ class Needle:
         )
 
     def _missing(self, spoken: Collection[int], untitled: bool) -> tuple[Word, ...]:
-        """The things a question names that a work does not speak of. A work without its title may be about
-        one that its abstract takes for granted."""
+        """The things a question names that a work does not mention. A work without its title may be about one
+        that its abstract presupposes."""
         needed = [w for w in self.words if w.technical >= TECHNICAL] or [
             w for w in self.words if w.technical >= _ANY_NOUN
         ]
@@ -186,7 +186,7 @@ class Needle:
         return tuple(missing)
 
     def coverage(self, spoken: Collection[int]) -> float:
-        """Share of the question's weight in the words that are spoken of."""
+        """Share of the question's weight in the words that are mentioned."""
         if not self.total:
             return 0.0
         held = sum(self.weights[place] for place in spoken)
@@ -207,7 +207,7 @@ class Needle:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a document speaks of, by places of the question's words."""
+    """What a document mentions, by places of the question's words."""
 
     sentences: tuple[frozenset[int], ...]
     title: frozenset[int]
@@ -215,7 +215,7 @@ class Reading:
     """Anywhere, its indexing terms included."""
     counts: Mapping[int, int]
     missing: tuple[Word, ...]
-    """Things that the question names and the document does not speak of."""
+    """Things that the question names and the document does not mention."""
 
 
 def bag(document: Evidence) -> Mapping[str, int]:
@@ -238,7 +238,7 @@ def _bag(title: str, said: tuple[Sentence, ...]) -> Mapping[str, int]:
 def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = None) -> list[Item]:
     """Every document with its relevance to the question and its sentences best first, in the given order.
 
-    Sentences that speak of the facet are put before the others."""
+    Sentences about the facet are put before the others."""
     needle = Needle(question, documents)
     want = asked(question)
     items: list[Item] = []
@@ -274,13 +274,13 @@ def _calibrated(needle: Needle, reading: Reading, near: float) -> float:
 
 
 def _names_it(needle: Needle, reading: Reading) -> bool:
-    """Whether a work speaks of the one name that a question for a fact is about (a trial, a new drug)."""
+    """Whether a work mentions the one name that a question for a fact is about (a trial, a new drug)."""
     words = needle.words
     return any(word.technical >= SURE and place in reading.counts for place, word in enumerate(words))
 
 
 def _directness(needle: Needle, reading: Reading, said: Sequence[Sentence], focus: float) -> float:
-    """How likely a work is about the question, 0 to 1: a logistic model of what it speaks of."""
+    """How likely a work is about the question, 0 to 1: a logistic model of what it mentions."""
     words = needle.words
     concluding = [spoken for s, spoken in zip(said, reading.sentences, strict=True) if s.part == "conclusion"]
     main = reading.title.union(*concluding)
@@ -350,7 +350,7 @@ def similarity(one: Sentence, other: Sentence) -> float:
 
 def diverse(ranked: Sequence[Ranked], count: int, trade: float = 0.7) -> list[Ranked]:
     """Choose by maximal marginal relevance (Carbonell and Goldstein 1998): `trade` for relevance, the rest
-    against likeness to what was chosen already."""
+    against similarity to what was already chosen."""
     pool = sorted(ranked, key=lambda r: (-r.score, r.sentence.evidence_id, r.sentence.place))
     chosen: list[Ranked] = []
     likeness = dict.fromkeys(range(len(pool)), 0.0)

@@ -1,4 +1,4 @@
-"""Repetition across the sections of a report: found by comparing quotes and wording, and taken out."""
+"""Repetition across the sections of a report: found by comparing quotes and wording, and removed."""
 
 from collections.abc import Mapping
 

@@ -149,7 +149,7 @@ def sentences(document: Evidence) -> tuple[Sentence, ...]:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Sentences of a paragraph. A piece that begins with a plain lower-case word belongs to the one before:
-    an unknown abbreviation (`b.i.d. lowered`) was taken for an end."""
+    an unknown abbreviation (`b.i.d. lowered`) was mistaken for an end."""
     spans: list[tuple[int, int]] = []
     for start, end in _units_split(text, nupunkt.sent_spans(text)):
         first = _FIRST_WORD.match(text, start)
@@ -161,8 +161,8 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Sentences that were taken for one because the first ends in a measure (`was 100 g. The median`) or in a
-    word the splitter takes for an abbreviation (`for cancer. Staging was`)."""
+    """Sentences that were joined by mistake because the first ends in a measure (`was 100 g. The median`) or
+    in a word the splitter mistakes for an abbreviation (`for cancer. Staging was`)."""
     for start, end in spans:
         begun = start
         ends = [*_MEASURE_END.finditer(text, start, end), *_WORD_END.finditer(text, start, end)]

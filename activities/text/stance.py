@@ -12,7 +12,7 @@ from activities.types import Support
 SAME = 90
 """`rapidfuzz` ratio of sorted words from which two sentences may say the same."""
 LIKE = 0.45
-"""Overlap (Jaccard) of specific terms from which two sentences speak of the same thing."""
+"""Overlap (Jaccard) of specific terms from which two sentences are about the same thing."""
 LIKE_ASKED = 0.25
 """The same where both hold all that the question names."""
 LEAST_SHARED = 3
@@ -39,7 +39,7 @@ def same_direction(one: str, other: str) -> bool:
 
 
 def contradicts(one: str, other: str, question: str = "") -> bool:
-    """True when two sentences speak of the same thing and point in opposite directions.
+    """True when two sentences are about the same thing and point in opposite directions.
 
     The same thing: most of their specific terms in common, or each holding every specific term of the
     question and of its names. Cues only: a person has to look at both.

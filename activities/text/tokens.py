@@ -109,7 +109,7 @@ def terms(text: str) -> list[str]:
 
 
 def pairs(found: Sequence[str]) -> list[str]:
-    """Neighbours among terms, as terms of their own: `breast cancer` is more than `breast` and `cancer`."""
+    """Pairs of neighbouring terms, as terms: `breast cancer` is more than `breast` and `cancer`."""
     return [f"{a} {b}" for a, b in pairwise(found) if a != b]
 
 

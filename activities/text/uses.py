@@ -16,7 +16,7 @@ _DENIED = re.compile(
     r"\b(?:no|not|never|neither|nor|without|yet to be|whether|if|lack of|little evidence)\b[^.;]{0,30}$",
     re.IGNORECASE,
 )
-"""Before the word of use: what turns it round or leaves it open."""
+"""Words before the word of use that invert it or leave it open."""
 _CLAUSE = re.compile(
     r";|,\s+(?:but|although|though|whereas|while|yet)\b|\b(?:whereas|although)\b", re.IGNORECASE
 )

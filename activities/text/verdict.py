@@ -1,10 +1,10 @@
 """Which way a work answers a yes-or-no question, where its wording leaves no doubt.
 
-Rules over the sentences in which a work states what it found: an affirmation without a denial beside it says
-yes, a denial without an affirmation says no. Nothing is said where the work weighs two sides (`although`,
-`however`), where the question itself denies, where the finding is `only`, `questionable` or `unclear`, where
-`no difference` answers a question that does not ask for one, and where no sentence speaks of enough of the
-question. A wrong direction costs more than none: measured by `benchmarks/relevance.py`.
+Rules over the sentences in which a work states its findings: an affirmation without a denial beside it means
+yes, a denial without an affirmation means no. There is no verdict where the work weighs two sides
+(`although`, `however`), where the question itself denies, where the finding is `only`, `questionable` or
+`unclear`, where `no difference` answers a question that does not ask for one, and where no sentence covers
+enough of the question. A wrong direction costs more than none: measured by `benchmarks/relevance.py`.
 """
 
 import re
@@ -94,7 +94,7 @@ class Verdict:
 
 
 def verdict(question: str, findings: Sequence[str]) -> Verdict | None:
-    """The direction of a work whose findings are stated in these sentences; None where it is not sure."""
+    """The direction of a work whose findings these sentences state; None where it is uncertain."""
     if not findings or not is_yes_or_no(question) or _ASKS_DENIED.search(question):
         return None
     decisive = _nearest(question, findings)
@@ -106,7 +106,7 @@ def verdict(question: str, findings: Sequence[str]) -> Verdict | None:
 
 
 def _nearest(question: str, findings: Sequence[str]) -> str | None:
-    """The sentence that speaks of most of the question; None when none speaks of enough."""
+    """The sentence that covers most of the question; None when none covers enough."""
     concepts = Concepts(question)
     weights = [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
     total = sum(weights)

@@ -1,8 +1,7 @@
 """Does a claim say what its quote says? Numbers, direction and negation, decided by code.
 
-Both checks err on the side of dropping: a claim that is lost costs a sentence, a claim that turns its source
-round costs the reader's trust. Texts are expected in the normal form of
-`activities.verification.quote_check.normalise`.
+Both checks err on the side of dropping: a lost claim costs a sentence, a claim that inverts its source costs
+the reader's trust. Texts are expected in the normal form of `activities.verification.quote_check.normalise`.
 """
 
 import re
@@ -71,8 +70,8 @@ class Number:
     shown: str
 
     def says(self, quoted: "Number", *, falling: bool) -> bool:
-        """Whether a quote's number bears this one out. `falling`: the claim speaks of a decrease, so that a
-        quoted minus may be carried by the word."""
+        """Whether a quote's number supports this one. `falling`: the claim states a decrease, so that the
+        word may stand for a quoted minus."""
         same_value = self.value == quoted.value or (
             falling and self.value > 0 and self.value == -quoted.value
         )

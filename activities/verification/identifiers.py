@@ -89,7 +89,7 @@ def evidence_id(identifiers: Identifiers, content: str) -> str:
 
 def fingerprint(title: str, year: int | None) -> str:
     """Digest of title and year that survives case, accents and punctuation; empty for titles too short to
-    tell works apart (under four words)."""
+    distinguish works (under four words)."""
     plain = unicodedata.normalize("NFKD", title).casefold()
     words = re.findall(r"[^\W_]+", "".join(c for c in plain if not unicodedata.combining(c)))
     return _digest(" ".join(words) + f"|{year or ''}") if len(words) >= 4 else ""

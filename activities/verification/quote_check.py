@@ -5,7 +5,7 @@ Invariants:
 - Each quote is looked for in the text of the very item it is attributed to, never in another one.
 - A quote is one contiguous run of at least 25 characters after `normalise`, of whole words and whole numbers:
   a run that starts inside "inactive" or "12.5" would say something else than its source.
-- The only repairs are cutting a quote at its ellipses into parts that are each verbatim, and taking off
+- The only repairs are splitting a quote at its ellipses into parts that are each verbatim, and removing
   quotation marks and a label around it. There is no fuzzy match: it would let "alpha" pass for "beta".
 - Retracted work supports nothing.
 """
@@ -111,7 +111,7 @@ def _joins(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of one claim."""
+    """The result of checking one claim."""
 
     draft: DraftClaim
     support: tuple[Support, ...] = ()
@@ -136,7 +136,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaims:
-    """What became of a list of claims, in its order."""
+    """The results of checking a list of claims, in its order."""
 
     claims: tuple[Checked, ...]
 
@@ -268,7 +268,7 @@ def worded(reasons: Iterable[Statement]) -> str:
 
 
 def says_nothing(quote: str, document: Evidence) -> Statement | None:
-    """Why a quote that is in the text still bears nothing out: a title, a citation line, a reference."""
+    """Why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
     title = normalise(document.title).casefold().strip(" .")
     plain = quote.casefold().strip(" .")
     beyond = len(plain) - len(title)

@@ -1,6 +1,6 @@
 """Does a sentence in someone's own words say what the sentence it rests on says? Decided by code.
 
-A wording that fails costs nothing: the sentence it rests on stands in its place. So the check may be strict.
+A wording that fails costs nothing: the sentence it rests on replaces it. The check may therefore be strict.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 The check is made on the addresses a name resolves to, and the connection goes to an address that was checked,
 so a second lookup cannot lead elsewhere (DNS rebinding). Anything that resolves is covered: decimal and
-hexadecimal spellings of 127.0.0.1, names that point inwards, IPv4 inside IPv6.
+hexadecimal spellings of 127.0.0.1, names that resolve to private addresses, IPv4 inside IPv6.
 """
 
 import asyncio
@@ -88,8 +88,8 @@ async def resolve(
 ) -> list[str]:
     """The addresses a connection to a host may go to.
 
-    Raises Refused when any of them is not public (a name with one inward address is a trap), Unavailable when
-    the name does not resolve. Networks in `allowed` pass.
+    Raises Refused when any of them is not public (a name with one private address is suspect), Unavailable
+    when the name does not resolve. Networks in `allowed` pass.
     """
     loop = asyncio.get_running_loop()
     try:

@@ -1,8 +1,8 @@
 """Reading large XML answers of APIs in a process that can be killed.
 
-A tree of XML is walked in Python, and the depth and the repetitions of one that was made to harm multiply the
-work. A small answer costs little even then and is read in a thread of the worker; a large one is checked, and
-later read, in a process with limits on memory and time (`activities.documents.readers`).
+A tree of XML is walked in Python, and the depth and the repetitions of a malicious one multiply the work. A
+small answer costs little even then and is read in a thread of the worker; a large one is checked, and later
+read, in a process with limits on memory and time (`activities.documents.readers`).
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from activities.documents.readers import readers
 from activities.errors import Malformed
 
 LARGE_XML_BYTES = 1024 * 1024
-"""From this size on. The worst that was found below it (marks nested 120 deep) takes a thread 1.6 s, of which
-the interpreter's lock is held for 0.08 s at a time."""
+"""From this size on. The worst that was found below it (marks nested 120 deep) needs 1.6 s in a thread, of
+which the interpreter's lock is held for 0.08 s at a time."""
 COUNT_ELEMENTS = "activities.sources.http.client:count_elements"
 SECONDS = 30.0
 """For one answer."""
@@ -30,13 +30,13 @@ def is_large_xml(response: httpx.Response) -> bool:
     content = response.content
     if len(content) < LARGE_XML_BYTES:
         return False
-    # by what it holds: its media type is the sender's word
+    # by its content: the media type is only the sender's claim
     start = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
     return start[:1] in (b"<", b"") and not start.startswith((b"<!doctype html", b"<html"))
 
 
 async def check_large_xml(response: httpx.Response, source: str) -> None:
-    """Parse a large answer where that does no harm. Raises Malformed for what is no XML or beyond limits."""
+    """Parse a large answer in a separate process. Raises Malformed for what is no XML or beyond limits."""
     await _in_process(int, COUNT_ELEMENTS, source, response)
 
 

@@ -1,8 +1,8 @@
-"""Bodies as they come over the wire: decompressed step by step, never beyond a limit.
+"""Read response bodies: decompressed step by step, never beyond a limit.
 
-At most one content coding is accepted. Codings may be nested (`gzip, gzip`, RFC 9110, 8.4), and a page of
-5 KB that is packed twice unpacks to gigabytes within one step of a decoder that knows no limit; nobody who
-serves documents does that.
+At most one content coding is accepted. Codings may be nested (`gzip, gzip`, RFC 9110, 8.4), and a page of 5
+KB that is packed twice unpacks to gigabytes within one step of a decoder that knows no limit; no server of
+documents does that.
 """
 
 import zlib

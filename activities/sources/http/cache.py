@@ -1,8 +1,8 @@
 """A cache of HTTP answers on disk, shared by every worker process of a machine.
 
-Only answers that were judged sound are stored (`Http.send` decides). What is stored is the body and its
-content type under a digest of the request; secrets are neither part of the digest nor written down. A cache
-that fails costs a request, never a search.
+Only valid answers are stored (`Http.send` decides). What is stored is the body and its content type under a
+digest of the request; secrets are neither part of the digest nor stored. A cache that fails costs a request,
+never a search.
 """
 
 import hashlib
@@ -18,9 +18,10 @@ from hishel import AsyncSqliteStorage, Headers, Request, Response
 log = structlog.get_logger()
 
 CACHE_SECONDS = 6 * 3600.0
-"""How long an answer may serve. Literature grows daily; six hours cover a run and its repetition."""
+"""Seconds for which an answer may be used. Literature grows daily; six hours cover a run and its
+repetition."""
 STANDING_SECONDS = 900.0
-"""How long an answer may serve that is asked for a work's standing: a retraction must not be missed."""
+"""Seconds for which an answer about a work's standing may be used: a retraction must not be missed."""
 MAX_CACHE_BYTES = 512 * 1024 * 1024
 MAX_ENTRY_BYTES = 8 * 1024 * 1024
 

@@ -1,8 +1,8 @@
-"""HTTP as every source uses it: one request, and a failure that says what kind it is.
+"""HTTP as every source uses it: one request, and a failure with its kind.
 
 404 is not raised by `get` when the caller says it means something (`accept`). Nothing is retried here:
-retries belong to Temporal. Around a request stand the cache on disk (an answer is stored only when it was
-sound) and the source's rate limiter (an answer from the cache does not use it).
+retries belong to Temporal. A request passes the cache on disk (an answer is stored only when it was sound)
+and the source's rate limiter (an answer from the cache does not use it).
 """
 
 import asyncio
@@ -35,9 +35,10 @@ TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 MAX_BYTES = 32 * 1024 * 1024
 """Largest answer of an API that is read."""
 MAX_TAGS = 2_000_000
-"""Of an XML answer: a tree takes some 150 bytes of memory a tag. 200 records of PubMed have about 200,000."""
+"""Of an XML answer: a tree needs some 150 bytes of memory per tag. 200 records of PubMed have about
+200,000."""
 MAX_VALUES = 2_000_000
-"""Of a JSON answer, by its commas and brackets: a value takes some 100 bytes of memory. 100 labels of openFDA
+"""Of a JSON answer, by its commas and brackets: a value needs some 100 bytes of memory. 100 labels of openFDA
 have about 200,000."""
 HOLD_SECONDS = 60.0
 """Longest hold of a rate limiter after an API reported too many requests."""
@@ -45,7 +46,7 @@ SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token"
 
 T = TypeVar("T")
 Check = Callable[[httpx.Response], None]
-"""Looks at a successful answer and raises a SourceError when it means failure all the same."""
+"""Examines a successful answer and raises a SourceError when it reports a failure nevertheless."""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -66,7 +67,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def failure(response: httpx.Response, source: str) -> SourceError:
-    """The error a response with a failing status stands for."""
+    """The error for a response with a failing status."""
     status = response.status_code
     wait = retry_after(response.headers)
     text = f"{source} answered {status}: {summary(response)}"
@@ -83,7 +84,7 @@ def summary(response: httpx.Response, limit: int = 200) -> str:
 
 
 class Http:
-    """A source's way to the world, shared by all sources of a worker."""
+    """The HTTP client that all sources of a worker share."""
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class Http:
         rates: Mapping[str, float] | None = None,
         seconds: float | None = None,
     ) -> None:
-        """`rates`: requests a second of single sources where they are to be lower than the API's own limit.
+        """`rates`: requests per second of single sources, where they must be lower than the API's own limit.
         `seconds`: the time one request may take, its answer included; waiting for the rate does not count."""
         self.client = client
         self.cache = cache
@@ -144,9 +145,9 @@ class Http:
     ) -> httpx.Response:
         """GET with every failure translated. Statuses in `accept` are returned to the caller.
 
-        `check` looks at a successful answer before it is stored. `max_age` is how old, in seconds, an answer
-        from the cache may be: None for as long as the cache keeps it, 0 to ask anew.
-        Raises RateLimited, Unavailable, Malformed or Refused.
+        `check` examines a successful answer before it is stored. `max_age` is how old, in seconds, an answer
+        from the cache may be: None for as long as the cache keeps it, 0 to ask again. Raises RateLimited,
+        Unavailable, Malformed or Refused.
         """
         return await self.send(
             source, "GET", url, params=params, headers=headers, accept=accept, check=check, max_age=max_age
@@ -183,7 +184,7 @@ class Http:
             return await self._fetch(source, request, accept, check, form)
         if (served := _SERVED.get()) is not None:
             served.append((cache, request))
-        # Searches that ask for the same thing at the same time: one asks, the others read its answer.
+        # Searches that request the same thing at the same time: one sends, the others read its answer.
         lock = self._under_way.setdefault(key_of(request), asyncio.Lock())
         async with lock:
             if (stored := await cache.get(request, _youngest(max_age))) is not None:
@@ -248,8 +249,8 @@ class Http:
             raise Refused(f"{source} has an unusable address: {error}") from error
         except httpx.HTTPError as error:
             raise Unavailable(f"{source} cannot be reached: {error or type(error).__name__}") from error
-        # The body is decoded and complete: what described its encoding on the wire no longer holds.
-        # Raw, since a header need not be ASCII.
+        # The body is decoded and complete: the headers about its encoding are no longer valid. Raw, since a
+        # header need not be ASCII.
         kept = [
             (name, value)
             for name, value in response.headers.raw
@@ -269,8 +270,8 @@ def _youngest(max_age: float | None) -> float | None:
 
 @asynccontextmanager
 async def no_older_than(seconds: float | None) -> AsyncIterator[None]:
-    """What is asked meanwhile is answered from the cache only by what is no older than so many seconds; None:
-    as old as the cache keeps it."""
+    """Within the block the cache answers only with entries no older than so many seconds; None: as old as the
+    cache keeps them."""
     token = _MAX_AGE.set(seconds)
     try:
         yield
@@ -326,8 +327,8 @@ _SERVED: ContextVar[list[tuple[HttpCache, httpx.Request]] | None] = ContextVar("
 
 @asynccontextmanager
 async def forgotten_when_malformed() -> AsyncIterator[None]:
-    """When the body ends in Malformed, the cache forgets what was asked meanwhile: the next attempt asks the
-    API again in place of reading the same answer for hours."""
+    """When the body ends in Malformed, the cache forgets the requests made within it: the next attempt asks
+    the API again in place of reading the same answer for hours."""
     served: list[tuple[HttpCache, httpx.Request]] = []
     token = _SERVED.set(served)
     try:
@@ -345,7 +346,7 @@ LARGE_BYTES = 256 * 1024
 
 
 async def aside(size: int, function: Callable[..., T], *args: object) -> T:
-    """Call a function that reads `size` bytes, in a thread of the readers when they are many."""
+    """Call a function that reads `size` bytes; above a limit, in a thread of the readers."""
     if size < LARGE_BYTES:
         return function(*args)
     return await readers().in_thread(lambda _: function(*args))
@@ -369,11 +370,11 @@ def _lease_check(source: str, limiter: RateLimiter) -> Callable[[str, object], A
 
 
 def open_http(settings: Settings) -> Http:
-    """Connections and cache as a worker shares them; close with `aclose` or use as an async context.
+    """Connections and cache that a worker shares; close with `aclose` or use as an async context.
 
-    Redirects are not followed: an API that moves says so, and a header with a key must not travel.
+    Redirects are not followed: an API that moves reports it, and a header with a key must not be forwarded.
     """
-    # httpx logs whole addresses at INFO, and some APIs take their key as a parameter.
+    # httpx logs whole addresses at INFO, and some APIs expect their key as a parameter.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     client = httpx.AsyncClient(
         headers={"user-agent": USER_AGENT, "accept-encoding": CODINGS}, timeout=TIMEOUT
@@ -385,7 +386,7 @@ def open_http(settings: Settings) -> Http:
 def sound(response: httpx.Response, source: str) -> None:
     """Refuse a successful answer that is broken in itself: JSON or XML that was cut, or `{"error": ...}`.
 
-    Raises Malformed; RateLimited when the error speaks of a rate.
+    Raises Malformed; RateLimited when the error names a rate.
     """
     kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
     xml = kind.endswith("xml") and not kind.endswith("html+xml")
@@ -401,7 +402,7 @@ def sound(response: httpx.Response, source: str) -> None:
 
 
 def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[str, str] | None) -> None:
-    """Take keys out of a message: some APIs repeat the key they were sent."""
+    """Remove keys from a message: some APIs repeat the key they were sent."""
     sent = [*request.url.params.multi_items(), *(form or {}).items()]
     secrets = [value for name, value in sent if name.lower() in SECRET_PARAMS]
     for name, value in request.headers.items():
@@ -450,7 +451,7 @@ def read_xml(response: httpx.Response, source: str) -> etree._Element:
 
 
 _TREE = "determinator_xml"
-"""Where a response keeps its tree, so that it is parsed once however many look at it."""
+"""Where a response keeps its tree, so that it is parsed only once."""
 
 
 def count_elements(body: bytes, source: str) -> int:

@@ -1,8 +1,8 @@
-"""Reading a web page that somebody else chose: safely, or not at all.
+"""Read a web page whose address is untrusted: safely, or not at all.
 
 Only http and https, only public addresses (checked after resolution, on the address the connection goes to,
 and again on every redirect), at most `MAX_BYTES`, `MAX_SECONDS` and `MAX_REDIRECTS`, only HTML, plain text
-and PDF. No cookies, no credentials, no proxy: a proxy would resolve the name out of our sight.
+and PDF. No cookies, no credentials, no proxy: a proxy would resolve the name beyond our check.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from activities.sources.http.client import USER_AGENT, failure
 MAX_BYTES = 5 * 1024 * 1024
 """Of a page, after decompression."""
 MAX_SECONDS = 20.0
-"""For a page with all its redirects; a body that drips is cut off too."""
+"""For a page with all its redirects; a slow body is cut off too."""
 PARSE_SECONDS = 20.0
 """For reading the text of a page, in a process that is killed then."""
 MAX_REDIRECTS = 5
@@ -45,7 +45,7 @@ class Page:
     """A page that was read."""
 
     url: str
-    """Where it was found in the end."""
+    """Its address after all redirects."""
     text: Text
 
 

@@ -8,7 +8,8 @@ window of that length sees more than N, wherever it begins.
 A limiter belongs to one process. Where several could use the same rate, a process proves its right with a
 lease (`require_lease`, `extend_lease`): a process that was suspended and resumes after another replaced it
 sends nothing. The lease is checked again when the first byte is about to be sent (`has_lease`), because a
-process may also be suspended between the two."""
+process may also be suspended between the two.
+"""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,5 @@
-"""The local library: `documents` reads files, `index` ranks them, `source` is the face to the registry."""
+"""The local library: `documents` reads files, `index` ranks them, `source` is the interface to the
+registry."""
 
 from activities.sources.library.source import SAMPLE, LibrarySource, build
 

@@ -1,4 +1,4 @@
-"""What kind of evidence a document is, when only its words tell.
+"""What kind of evidence a document is, judged by its words alone.
 
 Conservative: a kind is given only for a cue the authors themselves use of their own work (a publication type,
 an indexing term, a label of the structured abstract, the title, a sentence about how patients were assigned).
@@ -88,9 +88,9 @@ def stated(types: Iterable[str]) -> EvidenceType | None:
 
 
 def infer(title: str, text: str, terms: Iterable[str], otherwise: EvidenceType) -> tuple[EvidenceType, str]:
-    """The kind of a document and the cue it was taken from (empty for `otherwise`)."""
+    """The kind of a document and the cue it was derived from (empty for `otherwise`)."""
     mesh = {t.casefold() for t in terms}
-    start = text[:6_000]  # the abstract of a paper; what comes later speaks of other people's work
+    start = text[:6_000]  # the abstract of a paper; later text is often about other people's work
     animals = "animals" in mesh and "humans" not in mesh
     unmistakable: tuple[tuple[re.Pattern[str], str, EvidenceType, str], ...] = (
         (_META_TITLE, title, "meta_analysis", "title"),

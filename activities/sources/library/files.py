@@ -2,8 +2,8 @@
 
 Read are `.txt .text .md .markdown .html .htm .pdf` (one document a file), and `.json .jsonl`, also with `.gz`
 (one document a record; see `activities.sources.library.records`). Files and folders whose name starts with a
-dot are passed over. What cannot be read is set aside with its reason and voids nothing else. Nothing outside
-the folder is opened, whatever a symbolic link says.
+dot are passed over. What cannot be read is set aside with its reason and the rest is kept. Nothing outside
+the folder is opened, also not through a symbolic link.
 """
 
 import os
@@ -24,8 +24,8 @@ MAX_DOCUMENTS = 100_000
 READ_SECONDS = 45.0
 """For one file, before it is set aside."""
 RECORDS_SECONDS = 900.0
-"""For one file of records. What takes long with them is their number, so reading goes on when the search that
-began it is repeated or cancelled: the next one finds the result."""
+"""For one file of records. Their number makes them slow, so reading goes on when the search that began it is
+repeated or cancelled: the next one finds the result."""
 AT_HAND_BYTES = {".txt": 1 << 20, ".text": 1 << 20, ".json": 1 << 20, ".jsonl": 1 << 22}
 """Plain text and records up to this size are read at once, in the caller's thread; so is the bundled sample.
 Everything else is read in a process that can be killed."""
@@ -35,7 +35,7 @@ _ITEM: TypeAdapter[Evidence | SetAside] = TypeAdapter(Evidence | SetAside)
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What tells whether a file has changed."""
+    """What shows whether a file has changed."""
 
     path: Path
     """Where it really is; no link."""
@@ -111,7 +111,7 @@ def read_files(listing: Listing, stop: Stop | None = None) -> Collection:
 
 
 def documents_of(file: FileStamp, stop: Stop | None = None) -> Iterator[Evidence | SetAside]:
-    """The documents of one file, where they can be read without harm. Raises Stopped."""
+    """The documents of one file, read in a separate process where needed. Raises Stopped."""
     if file.size <= AT_HAND_BYTES.get(kind_of(file.name), -1) or file.path.is_relative_to(BUNDLED):
         yield from read_file(b"", str(file.path), file.name)
         return

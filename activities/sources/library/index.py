@@ -1,10 +1,10 @@
 """The index of a library folder: documents read once, ranked by words and, where a model is installed, by
 meaning.
 
-What was read from a file, and its vectors, is kept in the cache under a name made from the file's path, size
-and time of change, so a library is read once and a changed file is read again. The word index lives in
-memory: it is built in a moment. Files of the cache are written beside their place and moved into it, so
-several processes may share it.
+A file's text and its vectors are kept in the cache under a name made from the file's path, size and time of
+change, so a library is read once and a changed file is read again. The word index is kept in memory, since it
+is built quickly. Files of the cache are written beside their place and moved into it, so several processes
+may share it.
 """
 
 import hashlib
@@ -47,9 +47,10 @@ log = structlog.get_logger()
 MIN_LIKENESS = 0.3
 """Cosine from which a document that shares no word with the query still counts as found."""
 EMBED_AT_ONCE = 64
-"""Passages that a search waits for (seconds); with more to embed, a library is ranked by words meanwhile."""
+"""Seconds of embedding that a search waits for; with more to embed, a library is ranked by words
+meanwhile."""
 READER_VERSION = "4"
-"""Goes into every cache name: raise it when what is read from a file changes."""
+"""Part of every cache name: increase it when the way files are read changes."""
 FOLDERS_IN_MEMORY = 4
 LARGE_BYTES = 24 * 1024 * 1024
 """Of the plain files and records of a folder together, from which its index is kept on disk."""
@@ -86,7 +87,7 @@ class LibraryIndex:
         return self._model is not None and self._meaning is None and bool(self.documents)
 
     def learn(self, vectors: Mapping[str, Vectors]) -> None:
-        """Take in the vectors of every document, by evidence id."""
+        """Add the vectors of every document, by evidence id."""
         rows = [vectors[document.evidence_id] for document in self.documents]
         if rows:
             owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
@@ -265,7 +266,8 @@ class Libraries:
         return self._cache / name[:2] / f"{name}.{ending}"
 
     def _keep(self, place: Path, data: bytes) -> None:
-        """Write whole or not at all. A cache that cannot be written slows a search down and fails none."""
+        """Write whole or not at all. A cache that cannot be written makes a search slower and does not fail
+        it."""
         beside = place.with_name(f"{place.name}.{os.getpid()}.{uuid.uuid4().hex}")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)

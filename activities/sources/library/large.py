@@ -1,6 +1,6 @@
 """The index of a large library on disk: documents and words in SQLite, ranked in two steps.
 
-Held in memory, 100,000 records with their words take gigabytes. Here a full-text index (FTS5) finds the
+Held in memory, 100,000 records with their words need gigabytes. Here a full-text index (FTS5) finds the
 `CANDIDATES` that match best by plain BM25, and only those are loaded and ranked as in a small library. It is
 kept in the cache under a name made from the state of the folder, and written beside its place and moved into
 it, so several processes may share it.

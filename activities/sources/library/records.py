@@ -33,7 +33,7 @@ from activities.types import Evidence, EvidenceType, Identifiers, Standing
 from activities.verification import identifiers
 
 ABSTRACT_CHARS = 6_000
-"""A text with a PMID or a DOI that is shorter than this is taken for the work's abstract."""
+"""A text with a PMID or a DOI that is shorter than this counts as the work's abstract."""
 
 _LISTS = ("records", "documents", "items", "results", "data", "articles")
 _EVIDENCE_TYPES: dict[str, EvidenceType] = {name: name for name in get_args(EvidenceType)}

@@ -46,7 +46,7 @@ class LibrarySource:
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
-        # a thread of the readers: nothing else of the worker waits for it
+        # in a thread of the readers, so that the worker's event loop does not wait
         return await readers().in_thread(lambda stop: self._search(query, stop))
 
     def _search(self, query: Query, stop: Stop) -> Exchange:

@@ -1,6 +1,6 @@
 """Make an index from the vocabularies: which key stands for which entity, and how it must be written.
 
-What is decided here is decided from the data:
+All decisions are made from the data:
 
 - Salts and forms (`hydrochloride`, `sodium`) are the words that follow or precede many drugs' names without
   changing what is meant. A name that is another drug's name and a salt is united with that drug.
@@ -25,7 +25,7 @@ from activities.text.entities.definitions import long_form
 from activities.text.entities.vocabularies import Kind, Record, diseases, drugs, word_counts
 
 ANY_CASE, CAPITAL, CAPITALS = 0, 1, 2
-"""How a name must be written to be taken for the entity: anyhow, with a first capital, in capitals."""
+"""How a name must be written to count as the entity: in any case, with a first capital, in capitals."""
 
 _SALT_DRUGS = 8
 _HEAD_NAMES = 10
@@ -86,7 +86,7 @@ def _salts(drafts: Iterable[Draft], by_key: Mapping[str, Draft]) -> frozenset[st
 
 
 def _is_greek(word: str) -> bool:
-    """True for the name of a Greek letter: it tells one substance from another (interferon beta)."""
+    """True for the name of a Greek letter: it distinguishes one substance from another (interferon beta)."""
     try:
         unicodedata.lookup(f"GREEK SMALL LETTER {word}")
     except KeyError:
@@ -280,7 +280,7 @@ def _unite_salts(drafts: list[Draft], by_key: dict[str, Draft], salts: frozenset
 
 def _keys(drafts: Iterable[Draft]) -> dict[str, Draft]:
     by_key: dict[str, Draft] = {}
-    for draft in drafts:  # preferred names before synonyms: those are never taken away
+    for draft in drafts:  # preferred names before synonyms: those are never removed
         by_key.setdefault(key(draft.name), draft)
     for draft in drafts:
         for name in draft.names:

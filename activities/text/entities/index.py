@@ -130,7 +130,7 @@ def _store(index: Index, place: Path) -> None:
 
 
 def _remove_old(place: Path) -> None:
-    """Remove the indexes of other versions that are older than `_KEPT_DAYS`, and builds that were cut off."""
+    """Remove the indexes of other versions that are older than `_KEPT_DAYS`, and interrupted builds."""
     for other in place.parent.iterdir():
         if other != place and time.time() - other.stat().st_mtime > _KEPT_DAYS * 86_400:
             shutil.rmtree(other, ignore_errors=True)

@@ -146,7 +146,7 @@ def _entries(name: str) -> tuple[Entry, ...]:
 
 
 def prepare() -> None:
-    """Open the index, and build it when it is missing, which takes seconds."""
+    """Open the index; build it first when it is missing, which takes seconds."""
     names()
 
 

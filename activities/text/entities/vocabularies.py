@@ -46,7 +46,7 @@ class _PlainUnpickler(pickle.Unpickler):
     """Read a pickle of plain containers. Refuses every class, so that reading runs no code."""
 
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - the signature of the base class
-        raise pickle.UnpicklingError(f"{module}.{name} has no place in a vocabulary")
+        raise pickle.UnpicklingError(f"{module}.{name} is not allowed in a vocabulary")
 
 
 def versions() -> dict[str, str]:

@@ -7,7 +7,7 @@ its words, each with the rank of this sense of theirs where it is not the first 
 often it was met in that sense in WordNet's tagged texts (`attack~3=2`), the lines of its hypernyms, of its
 hyponyms, and of what it is derived from or pertains to and the other way round (`renal` pertains to
 `kidney`). Left out: instances (people and places by name), places, objects, animals and plants, and synsets
-that say nothing of another word.
+without a link to another word.
 """
 
 import gzip
@@ -71,11 +71,11 @@ def ranks(folder: Path) -> dict[tuple[str, str, str], tuple[int, int]]:
 
 def lines(folder: Path) -> list[str]:
     kept, rank = synsets(folder), ranks(folder)
-    told = list(kept)
-    place = {key: number for number, key in enumerate(told)}
+    kept_keys = list(kept)
+    place = {key: number for number, key in enumerate(kept_keys)}
     down: dict[Key, list[Key]] = defaultdict(list)
     back: dict[Key, list[Key]] = defaultdict(list)
-    for key in told:
+    for key in kept_keys:
         for other in kept[key].hypernyms:
             down[other].append(key)
         for other in kept[key].related:
@@ -85,7 +85,7 @@ def lines(folder: Path) -> list[str]:
         return ",".join(str(place[k]) for k in dict.fromkeys(keys) if k in place)
 
     found = []
-    for key in told:
+    for key in kept_keys:
         synset = kept[key]
         words = []
         for word in dict.fromkeys(synset.words):

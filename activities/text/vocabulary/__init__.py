@@ -1,4 +1,4 @@
-"""Word lists, one a file: words parted by blanks, lines that begin with # are notes."""
+"""Word lists, one a file: words separated by white space; lines that begin with # are comments."""
 
 from functools import cache
 from importlib.resources import files
