@@ -158,6 +158,9 @@ def test_quotes_go_only_after_what_the_blob_alone_can_tell() -> None:
     assert shorter.report.contexts == ()
     assert shorter.report.sections == report.sections
     shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
+    assert [candidate.fields for candidate in shorter.report.candidates] == [()]
+    assert shorter.report.sections == report.sections
+    shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
     assert shorter.report.sections[0].markdown == ""
     assert shorter.report.sections[0].claims == report.sections[0].claims
     kept = [slim(published, limit).report.sections[0].claims for limit in range(size, 0, -20)]
