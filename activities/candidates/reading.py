@@ -11,7 +11,7 @@ from activities.candidates.status import of_application, of_molecule
 from activities.credentials import redacted
 from activities.sources.names_asked import is_name_of
 from activities.sources.openfda_records import SECTIONS
-from activities.text.drugs import drug, drugs_named
+from activities.text.drugs import names_drug
 from activities.text.entities import of_kind
 from activities.types import Evidence, FieldEntry
 
@@ -85,7 +85,7 @@ def _is_of(record: Evidence, name: str) -> bool:
     given = [record.facts.get(field, "") for field in ("generic_name", "brand_name", "substance_name")]
     if any(given):
         return any(is_name_of(name, tuple(text.split("; "))) for text in given)
-    return (drug(name) or name.casefold()) in dict(drugs_named(record.title))
+    return names_drug(record.title, name)
 
 
 def best_label(labels: Sequence[Evidence]) -> Evidence | None:
@@ -216,8 +216,7 @@ def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
 def of_trial(record: Evidence, name: str) -> bool:
     """Whether a registration is of a trial of this drug: its title or its interventions name it."""
     named = f"{record.title}\n{record.facts.get('interventions', '')}"
-    preferred = drug(name) or name.casefold()
-    return preferred in dict(drugs_named(named)) or name.casefold() in named.casefold()
+    return names_drug(named, name)
 
 
 def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:

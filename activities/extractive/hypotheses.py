@@ -13,10 +13,10 @@ from activities.candidates.status import of_application
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
-from activities.text.ranking import Needle, calls, rank, relevant
+from activities.text.ranking import Item, Needle, calls, rank, relevant
 from activities.text.sentences import Sentence
 from activities.text.tokens import fold, is_function, phrases, terms
-from activities.text.uses import diseases, drugs_in_use, without_other_diseases
+from activities.text.uses import Asked, asked_about, drugs_in_use, without_other_diseases
 from activities.text.vocabulary import vocabulary
 from activities.types import Evidence, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS
@@ -54,9 +54,11 @@ def has_mechanism(text: str) -> bool:
 
 def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses:
     """Drug -> target -> pathway -> effect from sentences that name a drug, best supported first."""
-    items = relevant(rank(step.question, [d for d in documents if weight(d) > 0]))
+    sought = asked_about(step.question)
+    ranked = rank(step.question, [d for d in documents if weight(d) > 0])
+    items = relevant(ranked)
+    items += [i for i in ranked if i not in items and _names_drug_in_use(i, sought)]
     asked = {name for name, _ in drugs_named(step.question)}
-    sought = diseases(step.question)
     wanted = {drug(name) or fold(name) for name in step.chosen}
     strength: Counter[str] = Counter()
     for item in items:
@@ -77,12 +79,17 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
     return Hypotheses(hypotheses=tuple(found))
 
 
+def _names_drug_in_use(item: Item, sought: Asked) -> bool:
+    """Whether a work says of a drug that it is in use for what is asked about: its subject may be wider."""
+    return any(drugs_in_use(r.sentence.text, sought) for r in item.ranked)
+
+
 def _hypothesis(
     name: str, helpful: Sequence[Evidence], every: Sequence[Evidence], question: str
 ) -> MechanismHypothesis | None:
     """What the helpful works say of a drug; labels and registrations of all works say where it stands."""
     own = [d for d in helpful if name in drugs_in(d)]
-    sought = diseases(question)
+    sought = asked_about(question)
     named: list[tuple[float, Sentence, Evidence]] = []
     topic = Needle(question).strong - {t for other in spellings(name) for t in terms(other)}
     for item in rank(f"{name} {question}", own):

@@ -16,6 +16,7 @@ from activities.candidates.fields import FIELDS
 from activities.candidates.status import CODES, foremost, states_approval
 from activities.report.strength import independent, studies
 from activities.steps import CandidateFindings
+from activities.text.drugs import names_drug
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
 from activities.text.sentences import NOT_STUDIES
@@ -202,13 +203,13 @@ def _quoted(item: Evidence, passage: str, *, text: str) -> FieldEntry:
 def _stated_approvals(candidate: Candidate, documents: Mapping[str, Evidence]) -> list[FieldEntry]:
     """Quotes in which a clause that names the drug says that it is approved."""
     found = []
-    names = {n.casefold() for n in (candidate.name, candidate.generic_name) if n}
+    names = [name for name in (candidate.name, candidate.generic_name) if name]
     for support in candidate.quotes:
         item = documents.get(support.evidence_id)
         if item is None or item.evidence_type in NOT_STUDIES:
             continue
         clauses = _CLAUSE.split(support.quote)
-        if any(states_approval(c) and any(n in c.casefold() for n in names) for c in clauses):
+        if any(states_approval(c) and any(names_drug(c, n) for n in names) for c in clauses):
             entry = _quoted(item, support.quote, text=support.quote)
             found.append(entry.model_copy(update={"code": "stated_approved"}))
     return found

@@ -19,6 +19,7 @@ from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim
 from activities.report.strength import grade
 from activities.steps import CandidateFindings
+from activities.text.drugs import names_drug
 from activities.types import Candidate, Evidence, Statement
 from activities.verification.quote_check import Checked, QuoteChecker, normalise, worded
 
@@ -96,8 +97,8 @@ def _drop(done: CheckedCandidates, name: str, result: Checked) -> None:
 
 
 def _names_any(document: Evidence, names: Sequence[str]) -> bool:
-    text = normalise(f"{document.title} {document.text}").casefold()
-    return any(re.search(rf"(?<!\w){re.escape(name)}", text) for name in names)
+    text = normalise(f"{document.title} {document.text}")
+    return any(names_drug(text, name) for name in names)
 
 
 def _with_checked_fields(

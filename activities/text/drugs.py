@@ -13,6 +13,12 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 """What follows a substance that the body makes or that was measured: no treatment, whatever its name."""
+_MOVED = re.compile(
+    r"\b(?:(?:increas|decreas|elevat|rais)(?:es|ed|ing)|lower(?:s|ed|ing))\s+"
+    r"(?:(?:the|serum|plasma|blood|circulating)\s+)*$",
+    re.IGNORECASE,
+)
+"""What stands before a substance that something else moves: `increases haemoglobin`."""
 _LONGEST = 60_000
 """Characters of a document that are read for names."""
 
@@ -26,9 +32,22 @@ def drug(word: str) -> str:
 @lru_cache(maxsize=2048)
 def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
     """Drugs that a text names, each once under its preferred name in lower case, with how often. A substance
-    that was measured, as in `prostaglandin E2 synthesis`, is none."""
-    given = (e for e in of_kind(text, ("drug",)) if not _MEASURED.match(text, e.end))
+    that was measured or moved, as in `prostaglandin E2 synthesis` and `raised haemoglobin`, is none."""
+    given = (
+        e
+        for e in of_kind(text, ("drug",))
+        if not _MEASURED.match(text, e.end) and not _MOVED.search(text, 0, e.start)
+    )
     return tuple(Counter(entity.name.casefold() for entity in given).items())
+
+
+def names_drug(text: str, name: str) -> bool:
+    """Whether a text names a drug: by the name as it is given, or by any other of its names when the
+    vocabularies know it (rifampicin for rifampin)."""
+    if re.search(rf"(?<!\w){re.escape(name.casefold())}", text.casefold()):
+        return True
+    preferred = drug(name)
+    return bool(preferred) and preferred in dict(drugs_named(text))
 
 
 def names_a_treatment(text: str) -> bool:

@@ -1,10 +1,10 @@
 """Whether one clause says that a drug is in use for a disease: approved, indicated, first-line, effective."""
 
 import re
-from collections.abc import Collection
+from dataclasses import dataclass
 
 from activities.text.drugs import drugs_named
-from activities.text.entities import of_kind
+from activities.text.entities import Entity, of_kind
 
 _USE = re.compile(
     r"\b(?:approved|licen[sc]ed|authori[sz]ed|indicated|(?:first|second)[- ]line|"
@@ -23,12 +23,33 @@ _CLAUSE = re.compile(
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
-def diseases(text: str) -> frozenset[str]:
-    """Ids of the diseases that a text names."""
-    return frozenset(entity.id for entity in of_kind(text, ("disease",)))
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The diseases that a question names."""
+
+    ids: frozenset[str]
+    names: frozenset[str]
+    """In lower case."""
+
+    def __bool__(self) -> bool:
+        return bool(self.ids)
+
+    def covers(self, entity: Entity) -> bool:
+        """Whether a disease is one of them, or a kind of one by its name (drug-resistant tuberculosis)."""
+        called = (entity.name.casefold(), entity.surface.casefold())
+        return entity.id in self.ids or any(
+            one.endswith((f" {other}", f"-{other}")) for one in called for other in self.names
+        )
 
 
-def without_other_diseases(text: str, asked: Collection[str]) -> str:
+def asked_about(question: str) -> Asked:
+    """The diseases that a question names."""
+    found = of_kind(question, ("disease",))
+    names = (name.casefold() for entity in found for name in (entity.name, entity.surface))
+    return Asked(frozenset(entity.id for entity in found), frozenset(names))
+
+
+def without_other_diseases(text: str, asked: Asked) -> str:
     """The text without brackets that belong to another disease than those asked about: brackets that name it,
     and brackets that stand behind its name, as in `arthritis (methotrexate)`. Where no disease is asked about
     nothing is removed."""
@@ -36,22 +57,22 @@ def without_other_diseases(text: str, asked: Collection[str]) -> str:
         return text
     kept, end = [], 0
     for aside in _ASIDE.finditer(text):
-        within = diseases(aside.group())
+        within = of_kind(aside.group(), ("disease",))
         named = of_kind(text[: aside.start()], ("disease",))
         behind = named[-1] if named and not text[named[-1].end : aside.start()].strip() else None
-        other = (within and not within & set(asked)) or (behind is not None and behind.id not in asked)
-        if other:
+        other = within and not any(map(asked.covers, within))
+        if other or (behind is not None and not asked.covers(behind)):
             kept.append(text[end : aside.start()])
             end = aside.end()
     return "".join((*kept, text[end:]))
 
 
-def drugs_in_use(text: str, asked: Collection[str]) -> frozenset[str]:
+def drugs_in_use(text: str, asked: Asked) -> frozenset[str]:
     """Drugs, by their preferred names, that one clause of a sentence says are in use for a disease asked
-    about (`asked`: ids). Empty when no disease is asked about."""
+    about. Empty when no disease is asked about."""
     found: set[str] = set()
     for clause in _CLAUSE.split(without_other_diseases(text, asked)):
-        if not diseases(clause) & set(asked):
+        if not any(map(asked.covers, of_kind(clause, ("disease",)))):
             continue
         if any(not _DENIED.search(clause[: match.start()]) for match in _USE.finditer(clause)):
             found.update(name for name, _ in drugs_named(clause))

@@ -139,6 +139,17 @@ def test_a_status_that_no_record_bears_out_is_not_kept() -> None:
     assert field(report, "regulatory").status == "not_looked_up"
 
 
+def test_a_candidate_may_be_named_by_another_of_its_names_in_what_it_cites() -> None:
+    quote = "Rifampicin is approved for tuberculosis and shortened the treatment."
+    item = TRIAL.model_copy(update={"title": "Treatment of tuberculosis", "text": quote})
+    step = publish_input(
+        candidates=(Candidate(name="rifampin", support=(Support(evidence_id="pmid:10", quote=quote),)),)
+    )
+    report = build_report(step, {item.evidence_id: item})
+    assert [candidate.name for candidate in report.candidates] == ["rifampin"]
+    assert [entry.code for entry in field(report, "regulatory").entries] == ["stated_approved"]
+
+
 def test_a_field_without_an_entry_says_why() -> None:
     report = report_of()
     assert (field(report, "targets").status, field(report, "targets").silent) == (

@@ -1,7 +1,18 @@
 """Drugs named in a text."""
 
-from activities.text.drugs import drugs_named
+from activities.text.drugs import drugs_named, names_drug
 
 
 def test_a_substance_that_was_measured_is_no_drug() -> None:
     assert drugs_named("Aspirin inhibited prostaglandin E2 synthesis.") == (("aspirin", 1),)
+
+
+def test_a_substance_that_something_else_moves_is_no_drug() -> None:
+    assert drugs_named("Voxelotor increases haemoglobin in adults.") == (("voxelotor", 1),)
+    assert drugs_named("Lower metformin doses were given.") == (("metformin", 1),)
+
+
+def test_a_drug_is_named_by_any_of_its_names() -> None:
+    assert names_drug("Rifampicin was given.", "rifampin")
+    assert names_drug("Compound XY-17 was given.", "compound xy-17")
+    assert not names_drug("Rifabutin was given.", "rifampin")

@@ -1,8 +1,9 @@
 import pytest
 
-from activities.text.uses import diseases, drugs_in_use, without_other_diseases
+from activities.text.uses import asked_about, drugs_in_use, without_other_diseases
 
-ALS = diseases("amyotrophic lateral sclerosis")
+ALS = asked_about("What helps in amyotrophic lateral sclerosis?")
+NOTHING = asked_about("What helps?")
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ ALS = diseases("amyotrophic lateral sclerosis")
             {"riluzole"},
         ),
         ("Riluzole was studied in amyotrophic lateral sclerosis.", set()),
+        ("Tofersen was approved for familial amyotrophic lateral sclerosis.", {"tofersen"}),
     ],
 )
 def test_a_drug_in_use_is_named_by_the_clause_that_says_so(sentence: str, drugs: set[str]) -> None:
@@ -42,5 +44,5 @@ def test_brackets_of_another_disease_are_left_out(text: str, left: str) -> None:
 
 def test_nothing_is_left_out_where_no_disease_is_asked_about() -> None:
     text = "arthritis (methotrexate)"
-    assert without_other_diseases(text, frozenset()) == text
-    assert drugs_in_use("Methotrexate is effective in arthritis.", frozenset()) == frozenset()
+    assert without_other_diseases(text, NOTHING) == text
+    assert drugs_in_use("Methotrexate is effective in arthritis.", NOTHING) == frozenset()
