@@ -157,6 +157,8 @@ class Evidence(Frozen):
     facts: dict[str, str] = Field(default_factory=dict)
     """Source-specific facts worth showing: phase, overall status, sponsor, MeSH terms, sample size ..."""
     provenance: tuple[Provenance, ...] = ()
+    pages: tuple[int, ...] = ()
+    """Where in `text` each page of a document begins, in order; empty where pages are not known."""
 
 
 class EvidenceRef(Frozen):

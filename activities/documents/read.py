@@ -8,7 +8,7 @@ import codecs
 import io
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lxml import etree, html
@@ -41,6 +41,8 @@ class Text:
     meta: Mapping[str, str] = field(default_factory=dict)
     cut: str = ""
     """What was left out, where a limit was reached: `the first 12 of 2,000 pages`."""
+    pages: tuple[int, ...] = ()
+    """Where in `text` each page begins, the first one first; empty where there are no pages."""
 
 
 PLAIN_TYPES = ("text/plain", "text/markdown")
@@ -186,10 +188,8 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     ) as error:
         # pypdf meets broken files with whatever exception the broken part leads to
         raise Unreadable(f"it cannot be read as a PDF: {type(error).__name__} {error}") from error
-    text, cut = _tidy("\n\n".join(pages))
-    if len(pages) < count:
-        cut = f"only the first {len(pages):,} of {count:,} pages were read"
-    if not text:
+    cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
+    if not any(page.strip() for page in pages):
         raise Unreadable("there is no text in it; if it is a scan, run OCR over it first")
     title = info.get("/Title", "").strip()
     if re.search(r"\.(docx?|tex|indd|pdf|qxd)\b|^untitled|^microsoft word", title, re.IGNORECASE):
@@ -198,7 +198,33 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     # Publishers put the article's own DOI here; one in the body may be that of a cited work.
     doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("/Subject", "")
     meta = {"doi": doi} if "10." in doi else {}
-    return Text(text, title[:TITLE_CHARS], authors, meta, cut)
+    return from_pages(pages, title=title, authors=authors, meta=meta, cut=cut)
+
+
+def from_pages(
+    pages: Iterable[str],
+    *,
+    title: str = "",
+    authors: tuple[str, ...] = (),
+    meta: Mapping[str, str] | None = None,
+    cut: str = "",
+    paged: bool = True,
+) -> Text:
+    """A text of pages with a blank line between them. `paged` keeps where each begins. Raises Unreadable when
+    there is no text in them."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for page in pages:
+        tidied, _ = _tidy(page)
+        # an empty page begins where the next one does
+        starts.append(length)
+        if tidied:
+            pieces.append(tidied)
+            length += len(tidied) + 2
+    text, too_long = _tidy("\n\n".join(pieces))
+    known = tuple(min(start, len(text)) for start in starts) if paged else ()
+    return Text(_something(text), title[:TITLE_CHARS], authors, meta or {}, cut or too_long, known)
 
 
 def _inline(token: Token) -> str:

@@ -15,7 +15,7 @@ from activities.report.formats.prose import section_text, summary_text
 from activities.report.formats.statements import as_statement, sentences
 from activities.report.formats.text import clean
 from activities.report.limitations import limitations, why_unanswered
-from activities.report.schema import Methodology, Reference, Report, ReportSection, Verification
+from activities.report.schema import Methodology, QuoteContext, Reference, Report, ReportSection, Verification
 from activities.report.strength import studies, with_strength
 from activities.report.summary import summary_claims
 from activities.report.works import work_rows
@@ -69,6 +69,7 @@ def build_report(
         retracted=_retracted([*done.checked, *candidates.checked], documents),
         notes=[*said, *candidates.statements],
     )
+    around = contexts([*claims.values(), *candidates.kept], documents)
     refused = [item for item in done.checked if not item.kept]
     return Report(
         run_id=step.run_id,
@@ -81,9 +82,9 @@ def build_report(
         unanswered=unanswered,
         sections=_sections(done, claims, citations),
         candidates=tuple(candidates.kept),
-        references=references,
+        references=_with_pages(references, around),
         works=work_rows(step.sections, [documents[r.evidence_id] for r in references], checker),
-        contexts=contexts([*claims.values(), *candidates.kept], documents),
+        contexts=around,
         methodology=_methodology(step, len(references)),
         verification=Verification(
             claims=verified + len(done.dropped),
@@ -158,6 +159,17 @@ def _references(
         )
         for evidence_id, number in numbers.items()
         for item in (documents[evidence_id],)
+    )
+
+
+def _with_pages(references: Iterable[Reference], around: Iterable[QuoteContext]) -> tuple[Reference, ...]:
+    """The references with the pages of their quotes."""
+    pages: dict[str, set[int]] = {}
+    for context in around:
+        if context.page:
+            pages.setdefault(context.evidence_id, set()).add(context.page)
+    return tuple(
+        r.model_copy(update={"pages": tuple(sorted(pages.get(r.evidence_id, ())))}) for r in references
     )
 
 

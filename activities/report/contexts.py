@@ -1,7 +1,9 @@
 """Each quote with the text around it, so that a reader can judge it without leaving the report."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 from activities.report.formats.text import clean
 from activities.report.schema import QuoteContext
@@ -19,6 +21,7 @@ def contexts(
     """The surroundings of every quote, each once, in order of appearance. A quote that cannot be located has
     none."""
     texts = {name: normalise(item.text) for name, item in documents.items()}
+    pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
     found: dict[tuple[str, str], QuoteContext] = {}
     for support in (support for bearer in bearers for support in _quotes(bearer)):
         key = (support.evidence_id, support.quote)
@@ -32,12 +35,24 @@ def contexts(
             quote=support.quote,
             before=_before(text[:start]),
             after=_after(text[end:]),
+            page=bisect_right(pages.get(support.evidence_id, ()), start),
         )
     return tuple(found.values())
 
 
 def _quotes(bearer: Claim | Candidate) -> tuple[Support, ...]:
     return bearer.quotes if isinstance(bearer, Candidate) else bearer.support
+
+
+def _page_starts(item: Evidence) -> list[int]:
+    """Where each page begins in the normal form of a text."""
+    starts: list[int] = []
+    length = 0
+    for start, end in pairwise((*item.pages, len(item.text))):
+        starts.append(length)
+        if words := normalise(item.text[start:end]):
+            length += len(words) + 1
+    return starts
 
 
 def _before(text: str) -> str:

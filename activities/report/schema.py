@@ -40,6 +40,8 @@ class Reference(Frozen):
     full_text: bool = False
     study: int = 0
     """References with the same number report the same study; 0: not known."""
+    pages: tuple[int, ...] = ()
+    """Pages of the document on which its quotes begin, where it has pages."""
     from_run: str = ""
     """Id of the earlier run it was taken from; empty for what this run found itself."""
 
@@ -52,6 +54,8 @@ class QuoteContext(Frozen):
     before: str = ""
     after: str = ""
     """With the space between them and the quote, where there is one."""
+    page: int = 0
+    """On which page of its document the quote begins, from 1; 0: not known."""
 
 
 class ReportSection(Frozen):

@@ -73,7 +73,7 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
         from bibtexparser.library import Library
         from bibtexparser.middlewares import LatexEncodingMiddleware
         from bibtexparser.model import Entry, Field
-        from pylatexenc.latexencode import UnicodeToLatexEncoder  # type: ignore[import-untyped]
+        from pylatexenc.latexencode import UnicodeToLatexEncoder
     except ImportError as error:
         raise MissingExtra("bibliography") from error
     # Scripts that LaTeX has no commands for stay as they are: today's engines read UTF-8.
@@ -113,7 +113,7 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
 def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     """One record a reference. Raises MissingExtra without the `bibliography` extra."""
     try:
-        import rispy  # type: ignore[import-untyped]
+        import rispy
     except ImportError as error:
         raise MissingExtra("bibliography") from error
 

@@ -59,6 +59,8 @@ class Quote:
     after: str
     same: bool
     """The claim says the quote word for word, so that a format without pop-ups need not print it again."""
+    page: int = 0
+    """Of its document; 0: not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A reference as every format shows it: its address, where it appeared, what to know before believing it."""
 
 import re
+from urllib.parse import quote
 
 from activities.report.formats.names import STANDINGS
 from activities.report.formats.text import clean, identifier_links, safe_url
@@ -17,8 +18,23 @@ ALARMING = frozenset({"retracted", "concern"})
 
 def best_url(reference: Reference) -> str | None:
     """Where a reader goes first: the source's own page, else the first identifier that resolves."""
-    own = safe_url(reference.url) or safe_url(reference.identifiers.url)
+    own = safe_url(reference.url) or local_url(reference) or safe_url(reference.identifiers.url)
     return own or next((url for _, _, url in identifier_links(reference.identifiers) if url), None)
+
+
+def local_url(reference: Reference) -> str | None:
+    """The file of a document of the user's own library; what others sent opens no file."""
+    url = reference.url or ""
+    if reference.source != "library" or not url.startswith("file:///"):
+        return None
+    return quote(url, safe=":/%-._~") if url.isprintable() else None
+
+
+def page_links(reference: Reference) -> list[tuple[str, str | None]]:
+    """`p. 3` with the address that opens the document there, for each page that is quoted."""
+    url = best_url(reference) or ""
+    paged = url if url.lower().endswith(".pdf") else ""
+    return [(f"p. {page}", f"{paged}#page={page}" if paged else None) for page in reference.pages]
 
 
 def place(reference: Reference) -> str:

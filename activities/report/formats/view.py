@@ -124,6 +124,7 @@ class _Claims:
                     text=clean(support.quote),
                     before=context.before if context else "",
                     after=context.after if context else "",
+                    page=context.page if context else 0,
                     same=words.same_words(said, support.quote),
                 )
             )
@@ -269,9 +270,12 @@ def _references(report: Report) -> Iterable[ReferenceView]:
             title=ended(clean(reference.title)),
             url=refs.best_url(reference),
             place=place if (place := refs.place(reference)) == "" else f"{place}.",
-            links=tuple(
-                Link(f"{label} {clean(value)}", url)
-                for label, value, url in identifier_links(reference.identifiers)
+            links=(
+                *(
+                    Link(f"{label} {clean(value)}", url)
+                    for label, value, url in identifier_links(reference.identifiers)
+                ),
+                *(Link(text, url) for text, url in refs.page_links(reference)),
             ),
             badges=(*badges, Badge(f"found in {clean(reference.source)}", alarming=False)),
             same_study=twins,

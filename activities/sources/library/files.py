@@ -1,11 +1,13 @@
 """The files of a library folder as evidence.
 
-Read are `.txt .text .md .markdown .html .htm .pdf` (one document a file), and `.json .jsonl`, also with `.gz`
-(one document a record; see `activities.sources.library.records`). Files and folders whose name starts with a
-dot are passed over. What cannot be read is set aside with its reason and the rest is kept. Nothing outside
-the folder is opened, also not through a symbolic link.
+Read are `.txt .text .md .markdown .html .htm .pdf .docx .pptx .xlsx .epub .tex` (one document a file), and
+`.json .jsonl`, also with `.gz`, `.csv .tsv` and `.bib .ris` (one document a record; see `records` and
+`bibliography`). Files and folders whose name starts with a dot are passed over. What cannot be read is set
+aside with its reason and the rest is kept. Nothing outside the folder is opened, also not through a symbolic
+link.
 """
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from pydantic import TypeAdapter
 from activities.documents.read import Unreadable
 from activities.documents.readers import Stop, readers
 from activities.errors import Refused
-from activities.sources.library.reading import MAX_FILE_BYTES, RECORDS, SetAside, kind_of, read_file
+from activities.sources.library.reading import MAX_FILE_BYTES, READERS, RECORDS, SetAside, kind_of, read_file
 from activities.types import Evidence
 
 MAX_DOCUMENTS = 100_000
@@ -91,6 +93,21 @@ def list_folder(folder: Path) -> Listing:
     return Listing(tuple(files), tuple(aside))
 
 
+class Repeats:
+    """Notices a file whose text was read before, as an attachment of a bibliography's entry."""
+
+    def __init__(self) -> None:
+        self._texts: set[bytes] = set()
+
+    def is_one(self, file: FileStamp, document: Evidence) -> bool:
+        """Whether the document repeats an earlier one. Records with the same text are different works."""
+        digest = hashlib.blake2b(document.text.encode(), digest_size=16).digest()
+        if digest in self._texts and kind_of(file.name) in READERS:
+            return True
+        self._texts.add(digest)
+        return False
+
+
 def read_files(listing: Listing, stop: Stop | None = None) -> Collection:
     """Every document of the listed files; of two with the same evidence id the first stays.
 
@@ -98,6 +115,7 @@ def read_files(listing: Listing, stop: Stop | None = None) -> Collection:
     """
     documents: dict[str, Evidence] = {}
     aside = list(listing.set_aside)
+    repeats = Repeats()
     for file in listing.files:
         for item in documents_of(file, stop):
             if isinstance(item, SetAside):
@@ -105,7 +123,7 @@ def read_files(listing: Listing, stop: Stop | None = None) -> Collection:
             elif len(documents) >= MAX_DOCUMENTS:
                 aside.append(SetAside(file.name, f"a library holds at most {MAX_DOCUMENTS} documents"))
                 break
-            else:
+            elif not repeats.is_one(file, item):
                 documents.setdefault(item.evidence_id, item)
     return Collection(tuple(documents.values()), tuple(aside))
 

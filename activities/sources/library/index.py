@@ -30,6 +30,7 @@ from activities.sources.library.files import (
     Collection,
     FileStamp,
     Listing,
+    Repeats,
     documents_of,
     list_folder,
     read_files,
@@ -49,7 +50,7 @@ MIN_LIKENESS = 0.3
 EMBED_AT_ONCE = 64
 """Seconds of embedding that a search waits for; with more to embed, a library is ranked by words
 meanwhile."""
-READER_VERSION = "4"
+READER_VERSION = "5"
 """Part of every cache name: increase it when the way files are read changes."""
 FOLDERS_IN_MEMORY = 4
 LARGE_BYTES = 24 * 1024 * 1024
@@ -128,10 +129,13 @@ def is_large(listing: Listing) -> bool:
 
 def _items(listing: Listing, stop: Stop | None) -> Iterator[Evidence | SetAside]:
     yield from listing.set_aside
+    repeats = Repeats()
     for file in listing.files:
         if stop is not None and stop.asked:
             raise Stopped
-        yield from documents_of(file, stop)
+        for item in documents_of(file, stop):
+            if isinstance(item, SetAside) or not repeats.is_one(file, item):
+                yield item
 
 
 class Libraries:
@@ -189,6 +193,7 @@ class Libraries:
         documents: dict[str, Evidence] = {}
         parts: list[tuple[FileStamp, Collection]] = []
         aside = list(listing.set_aside)
+        repeats = Repeats()
         for file in listing.files:
             if stop is not None and stop.asked:
                 raise Stopped
@@ -196,6 +201,8 @@ class Libraries:
             parts.append((file, part))
             aside += part.set_aside
             for document in part.documents:
+                if repeats.is_one(file, document):
+                    continue
                 documents.setdefault(document.evidence_id, document)
         for item in aside:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)

@@ -10,17 +10,19 @@ import json
 import os
 import re
 import stat
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
+from activities.documents.office import read_docx, read_epub, read_pptx, read_table, read_xlsx, table_rows
 from activities.documents.read import Text, Unreadable, decode, read_html, read_markdown, read_pdf, read_plain
+from activities.documents.tex import read_tex
 from activities.sources.library import evidence_type
-from activities.sources.library.records import read_record, records_in, year_in
+from activities.sources.library.bibliography import attached, bibtex_records, ris_records
+from activities.sources.library.records import has_text, read_record, records_in, year_in
 from activities.types import Evidence, Identifiers
 from activities.verification import identifiers
 
@@ -38,8 +40,17 @@ READERS: dict[str, Callable[[bytes], Text]] = {
     ".html": read_html,
     ".htm": read_html,
     ".pdf": partial(read_pdf, seconds=PDF_SECONDS),
+    ".docx": read_docx,
+    ".pptx": read_pptx,
+    ".xlsx": read_xlsx,
+    ".epub": read_epub,
+    ".tex": read_tex,
 }
-RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+TABLES = (".csv", ".tsv")
+"""Records when their columns are named like those of a record, else a text."""
+BIBLIOGRAPHIES = (".bib", ".ris")
+RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", *TABLES, *BIBLIOGRAPHIES)
+ENDINGS = (*READERS, *RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,34 +64,81 @@ class SetAside:
 def kind_of(name: str) -> str:
     """The ending by which a file is read; empty for one that is not."""
     folded = name.casefold()
-    return next((end for end in (*READERS, *RECORDS) if folded.endswith(end)), "")
+    return next((end for end in ENDINGS if folded.endswith(end)), "")
 
 
 def read_file(_: bytes, path: str, name: str) -> Iterator[Evidence | SetAside]:
     """The documents of a file. One that is unreadable as a whole is set aside, like a single record."""
     try:
         yield from _documents(Path(path), name)
-    except (Unreadable, OSError, zlib.error, EOFError, UnicodeError) as error:
+    except Unreadable as error:
         yield SetAside(name, str(error))
+    except (MemoryError, RecursionError):
+        raise  # the process ends with it
+    except Exception as error:  # noqa: BLE001 - a library fails with whatever the broken part leads to
+        yield SetAside(name, f"it cannot be read: {type(error).__name__} {error}"[:300])
 
 
 def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     kind = kind_of(name)
     data = _bytes(path)
     if kind in READERS:
-        yield _whole(READERS[kind](data), name)
+        yield _whole(READERS[kind](data), name, path)
         return
-    if kind.endswith(".gz"):
-        data = _unpack(data)
-    values = _lines(data, name) if ".jsonl" in kind else _json(data)
-    for number, value in enumerate(values, start=1):
+    if kind in TABLES and not is_table_of_records(data):
+        yield _whole(read_table(data), name, path)
+        return
+    for number, value in enumerate(_records(kind, data, name), start=1):
         if isinstance(value, SetAside):
             yield value
             continue
         try:
-            yield read_record(value, name)
+            yield _with_attachment(value, path, name) or read_record(value, name)
         except (Unreadable, ValueError, RecursionError) as error:
             yield SetAside(f"{name}, record {number}", str(error))
+
+
+def _records(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
+    if kind == ".bib":
+        return bibtex_records(decode(data))
+    if kind == ".ris":
+        return ris_records(decode(data))
+    if kind in TABLES:
+        return _rows(data)
+    if kind.endswith(".gz"):
+        data = _unpack(data)
+    return _lines(data, name) if ".jsonl" in kind else _json(data)
+
+
+def is_table_of_records(data: bytes) -> bool:
+    """Whether the first row of a table names columns of which records are made: a title and a text."""
+    header = next(iter(table_rows(decode(data))), [])
+    return has_text(header)
+
+
+def _rows(data: bytes) -> Iterator[JsonValue]:
+    rows = iter(table_rows(decode(data)))
+    header = next(rows)
+    for row in rows:
+        yield dict(zip(header, row, strict=False))
+
+
+def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | None:
+    """An entry of a bibliography with the text of its first attachment that can be read; None without one."""
+    for file in attached(record, path) if isinstance(record, dict) else ():
+        reader = READERS.get(kind_of(file.name))
+        if reader is None or not isinstance(record, dict):
+            continue
+        try:
+            text = reader(_bytes(file))
+        except Exception:  # noqa: BLE001, S112 - the abstract is used; the file's own reading says why
+            continue
+        described = read_record({**record, "text": text.text, "full_text": True}, name)
+        where = (PurePosixPath(name).parent / file.relative_to(path.parent.resolve()).as_posix()).as_posix()
+        facts = {**described.facts, "file": where, **({"cut": text.cut} if text.cut else {})}
+        url = described.url or file.as_uri()
+        return described.model_copy(update={"facts": facts, "pages": text.pages, "url": url})
+    return None
 
 
 def _bytes(path: Path) -> bytes:
@@ -127,7 +185,7 @@ def _unpack(data: bytes) -> bytes:
     return unpacked
 
 
-def _whole(text: Text, name: str) -> Evidence:
+def _whole(text: Text, name: str, path: Path) -> Evidence:
     """A whole file as one document."""
     title = text.title or re.sub(r"[_\s]+", " ", Path(name).stem).strip()
     ids = Identifiers(
@@ -147,8 +205,9 @@ def _whole(text: Text, name: str) -> Evidence:
         year=year,
         venue=text.meta.get("venue") or name,  # where a reader finds it
         identifiers=ids,
-        url=text.meta.get("url") or None,
+        url=text.meta.get("url") or path.as_uri(),
         evidence_type=kind,
         full_text=True,
+        pages=text.pages,
         facts={key: fact for key, fact in facts.items() if fact},
     )

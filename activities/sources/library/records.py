@@ -2,11 +2,12 @@
 
 Names are compared without case, `-` and ` ` counting as `_`. The first of each list that is present wins:
 
-    text      text, abstract, body, content, full_text (when a string), contexts
+    text      text, abstract, abstract_note, body, content, full_text (when a string), contexts
     title     title, headline, name, question
     authors   authors, author, creators: strings, or objects with name, or with given/first and family/last
-    year      year, publication_year, date, publication_date, pub_date, published: the first four-digit year
-    venue     venue, journal, container_title, source_title
+    year      year, publication_year, date, publication_date, pub_date, published, issued (a date of
+              CSL JSON): the first four-digit year
+    venue     venue, journal, container_title, source_title, publication_title
     ids       pmid, pmcid (pmc), doi, nct (nct_id), arxiv (arxiv_id), openalex, s2, fda; or `identifiers`, an
               object of them
     url       url, link
@@ -64,9 +65,9 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     """One record as evidence. Raises Unreadable when it is not an object or holds nothing to quote."""
     if not isinstance(value, dict):
         raise Unreadable("a record is not a JSON object")
-    record: Record = {re.sub(r"[-\s]+", "_", key.strip().casefold()): item for key, item in value.items()}
+    record: Record = {_name(key): item for key, item in value.items()}
     text, named = _text(record)
-    title = " ".join(_string(record, "title", "headline", "name", "question").split())
+    title = " ".join(_string(record, *TITLES).split())
     ids = _identifiers(record)
     terms = _strings(record, "mesh", "meshes", "mesh_terms", "keywords")
     types = _strings(record, "publication_types", "publication_type")
@@ -85,7 +86,8 @@ def read_record(value: JsonValue, where: str) -> Evidence:
         text=text,
         authors=_authors(record),
         year=_year(record),
-        venue=_string(record, "venue", "journal", "container_title", "source_title") or None,
+        venue=_string(record, "venue", "journal", "container_title", "source_title", "publication_title")
+        or None,
         identifiers=ids,
         url=_string(record, "url", "link") or None,
         evidence_type=kind,
@@ -99,12 +101,26 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     return marked
 
 
+def _name(key: str) -> str:
+    return re.sub(r"[-\s]+", "_", key.strip().lstrip("\ufeff").casefold())
+
+
+def has_text(columns: Sequence[str]) -> bool:
+    """Whether these are the names of fields with a title and a text."""
+    names = {_name(column) for column in columns}
+    return bool(names & set(TEXTS)) and bool(names & set(TITLES))
+
+
+TEXTS = ("text", "abstract", "abstract_note", "body", "content", "full_text", "contexts")
+TITLES = ("title", "headline", "name", "question")
+
+
 def _is_true(value: JsonValue) -> bool:
     return value is True or (isinstance(value, str) and value.strip().casefold() in ("true", "yes"))
 
 
 def _text(record: Record) -> tuple[str, str]:
-    for name in ("text", "abstract", "body", "content", "full_text", "contexts"):
+    for name in TEXTS:
         text = _prose(record.get(name))
         if text:
             return text[:MAX_CHARS], name
@@ -128,7 +144,7 @@ def _full_text(record: Record, text: str, named: str, ids: Identifiers) -> bool:
     said = record.get("full_text")
     if isinstance(said, bool):
         return said
-    if named in ("abstract", "contexts"):
+    if named in ("abstract", "abstract_note", "contexts"):
         return False
     known = ids.pmid or ids.doi or ids.arxiv
     return not (known and len(text) < ABSTRACT_CHARS and named == "text")
@@ -171,8 +187,10 @@ def _person(value: JsonValue) -> str:
 
 
 def _year(record: Record) -> int | None:
-    for name in ("year", "publication_year", "date", "publication_date", "pub_date", "published"):
-        if year := year_in(_string(record, name)):
+    for name in ("year", "publication_year", "date", "publication_date", "pub_date", "published", "issued"):
+        value = record.get(name)
+        dated = value.get("date-parts") if isinstance(value, dict) else None  # CSL JSON
+        if year := year_in(str(dated) if dated else _string(record, name)):
             return year
     return None
 

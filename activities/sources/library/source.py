@@ -24,7 +24,7 @@ _COVERS_SAMPLE = (
 
 
 class LibrarySource:
-    """A folder of `.txt .md .html .pdf .json .jsonl` documents, ranked offline; one exchange a search.
+    """A folder of documents (see `files` for the kinds), ranked offline; one exchange a search.
 
     The folder is that of the query's option `library`, else the setting `library`, else the bundled sample.
     A document's whole text is what may be quoted, however long; ranking looks at its passages.

@@ -9,7 +9,7 @@ from typing import Any
 import docx
 import pypdf
 import pytest
-import rispy  # type: ignore[import-untyped]
+import rispy
 from bibtexparser.entrypoint import parse_string
 from hypothesis import given, settings
 from hypothesis import strategies as st

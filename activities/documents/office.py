@@ -1,0 +1,236 @@
+"""Documents of office programs, tables and e-books as quotable text.
+
+All of these but CSV are zip archives of XML. They are read in the processes of `activities.documents.readers`
+only, whose limits on memory and time end an archive that unpacks without end. The libraries are imported when
+a file needs them: most runs meet none.
+"""
+
+import csv
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
+
+from lxml import etree, html
+
+from activities.documents.read import Text, Unreadable, decode, from_pages
+
+SNIFF_CHARS = 20_000
+"""How much of a table is looked at to find its separator."""
+MAX_ROWS = 200_000
+"""Rows of one table that are read."""
+OF_THE_LIBRARY = frozenset({"python-docx", "Steve Canny", "openpyxl"})
+"""Names that the libraries' own templates give as the author."""
+_OPF = {"opf": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
+_CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
+_BLOCKS = frozenset(
+    {
+        *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th"),
+        *("tr", "ul"),
+    }
+)
+"""Elements of HTML that stand on lines of their own."""
+_XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+
+
+def read_docx(data: bytes) -> Text:
+    """A Word document: paragraphs and tables in their order."""
+    import docx
+    from docx.table import Table
+
+    document = docx.Document(io.BytesIO(data))
+    blocks: list[str] = []
+    titles: list[str] = []
+    for item in document.iter_inner_content():
+        if isinstance(item, Table):
+            blocks += [_row(_once(row.cells)) for row in item.rows]
+        else:
+            blocks.append(item.text.strip())
+            style = item.style.name if item.style is not None else ""
+            if style in ("Title", "Heading 1"):
+                titles.append(blocks[-1])
+    known = document.core_properties
+    return from_pages(
+        ["\n\n".join(block for block in blocks if block)],
+        title=_title(known.title) or next(filter(None, titles), ""),
+        authors=_people(known.author),
+        meta=_dated(known.created if known.author not in OF_THE_LIBRARY else None),
+        paged=False,
+    )
+
+
+def read_pptx(data: bytes) -> Text:
+    """A presentation: each slide a page, with its notes."""
+    import pptx
+
+    document = pptx.Presentation(io.BytesIO(data))
+    slides: list[str] = []
+    title = ""
+    for slide in document.slides:
+        words = [text for shape in slide.shapes for text in _shape(shape)]
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            words.append(slide.notes_slide.notes_text_frame.text.strip())
+        slides.append("\n\n".join(filter(None, words)))
+        heading = slide.shapes.title
+        if not title and heading is not None:
+            title = " ".join(heading.text_frame.text.split())
+    known = document.core_properties
+    return from_pages(
+        slides,
+        title=_title(known.title if known.title != "PowerPoint Presentation" else "") or title,
+        authors=_people(known.author),
+        meta=_dated(known.created if known.author not in OF_THE_LIBRARY else None),
+    )
+
+
+def read_xlsx(data: bytes) -> Text:
+    """A workbook: each sheet under its name, a row a line, values as they were shown last."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    blocks: list[str] = []
+    cut = ""
+    for sheet in book.worksheets:
+        lines: list[str] = []
+        for number, row in enumerate(sheet.iter_rows(values_only=True)):
+            if number >= MAX_ROWS:
+                cut = f"only the first {MAX_ROWS:,} rows of the sheet {sheet.title} were read"
+                break
+            lines.append(_row(str(value) for value in row if value is not None))
+        if any(lines):
+            blocks.append("\n".join([sheet.title, *filter(None, lines)]))
+    known = book.properties
+    return from_pages(
+        ["\n\n".join(blocks)],
+        title=_title(known.title),
+        authors=_people(known.creator),
+        meta={},
+        paged=False,
+        cut=cut,
+    )
+
+
+def read_table(data: bytes) -> Text:
+    """A CSV or TSV file as it stands, a row a line, its cells separated by ` | `."""
+    rows = [_row(row) for row in table_rows(decode(data))]
+    return from_pages(["\n".join(filter(None, rows))], paged=False)
+
+
+def table_rows(text: str) -> Iterator[list[str]]:
+    """The rows of a CSV or TSV file; the separator is found in its beginning. Raises Unreadable."""
+    sample = text[:SNIFF_CHARS]
+    try:
+        dialect: type[csv.Dialect] | csv.Dialect = csv.Sniffer().sniff(sample, delimiters=",;\t|")
+    except csv.Error:
+        dialect = csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
+    csv.field_size_limit(10_000_000)
+    try:
+        for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), dialect)):
+            if number >= MAX_ROWS:
+                return
+            yield row
+    except csv.Error as error:
+        raise Unreadable(f"it cannot be read as a table: {error}") from error
+
+
+def read_epub(data: bytes) -> Text:
+    """An e-book (https://www.w3.org/TR/epub-33): its chapters in reading order, each a block."""
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        names = set(book.namelist())
+        container = _xml(book, "META-INF/container.xml", names)
+        package_path = next((found.get("full-path") or "" for found in container.iter(_CONTAINER)), "")
+        package = _xml(book, package_path, names)
+        folder = posixpath.dirname(package_path)
+        paths = {
+            item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
+            for item in package.iterfind("opf:manifest/opf:item", _OPF)
+            if "html" in (item.get("media-type") or "")
+        }
+        order = [ref.get("idref") for ref in package.iterfind("opf:spine/opf:itemref", _OPF)]
+        found = (paths[name] for name in order if name in paths)
+        chapters = [_chapter(book.read(path)) for path in found if path in names]
+
+    def said(name: str) -> list[str]:
+        elements = package.iterfind(f"opf:metadata/dc:{name}", _OPF)
+        return [" ".join((element.text or "").split()) for element in elements]
+
+    return from_pages(
+        ["\n\n".join(filter(None, chapters))],
+        title=next(filter(None, said("title")), ""),
+        authors=tuple(filter(None, said("creator"))),
+        meta={
+            key: value
+            for key, value in {
+                "date": next(iter(said("date")), ""),
+                "venue": next(iter(said("publisher")), ""),
+                "doi": next((i for i in said("identifier") if "10." in i and "/" in i), ""),
+            }.items()
+            if value
+        },
+        paged=False,
+    )
+
+
+def _chapter(data: bytes) -> str:
+    """The words of a chapter, a blank line between its blocks. Empty for a chapter without any."""
+    source = decode(data).encode("utf-8", errors="replace")
+    try:
+        tree = html.document_fromstring(source, parser=html.HTMLParser(encoding="utf-8"))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return ""
+    etree.strip_elements(tree, "script", "style", "head", "nav", etree.Comment, with_tail=False)
+    for element in tree.iter():
+        element.text = re.sub(r"\s+", " ", element.text or "")
+        element.tail = re.sub(r"\s+", " ", element.tail or "")
+        if element.tag in _BLOCKS:
+            element.text, element.tail = f"\n\n{element.text}", f"\n\n{element.tail}"
+    return "\n\n".join(
+        line.strip() for line in "".join(map(str, tree.itertext())).split("\n\n") if line.strip()
+    )
+
+
+def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:
+    if path not in names:
+        raise Unreadable(f"it is no e-book: {path or 'the package file'} is missing in it")
+    return etree.fromstring(book.read(path), _XML)
+
+
+def _shape(shape: object) -> Iterator[str]:
+    """The texts of a shape of a slide, of a group with those of its members."""
+    if getattr(shape, "has_table", False):
+        yield from (_row(cell.text for cell in row.cells) for row in shape.table.rows)  # type: ignore[attr-defined]
+    elif getattr(shape, "has_text_frame", False):
+        yield shape.text_frame.text.strip()  # type: ignore[attr-defined]
+    for member in getattr(shape, "shapes", ()):
+        yield from _shape(member)
+
+
+def _once(cells: Iterable[object]) -> Iterator[str]:
+    """The texts of the cells of a row; a merged cell is listed once for each column it covers."""
+    before: object = None
+    for cell in cells:
+        inner = getattr(cell, "_tc", cell)
+        if inner is not before:
+            yield str(getattr(cell, "text", ""))
+        before = inner
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " | ".join(text for cell in cells if (text := " ".join(cell.split())))
+
+
+def _title(said: "str | None") -> str:
+    title = " ".join((said or "").split())
+    return "" if re.fullmatch(r"(?i)(word document|document\d*|untitled|microsoft .*)", title) else title
+
+
+def _people(said: "str | None") -> tuple[str, ...]:
+    names = (name.strip() for name in re.split(r"[;,]", said or ""))
+    return tuple(name for name in names if name and name not in OF_THE_LIBRARY)
+
+
+def _dated(when: object) -> dict[str, str]:
+    return {"date": str(when)[:10]} if when else {}

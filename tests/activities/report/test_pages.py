@@ -1,0 +1,80 @@
+"""A quote from a document with pages names its page, in every format, with a link that opens it there."""
+
+import pytest
+
+from activities.documents.read import from_pages
+from activities.report.assemble import build_report
+from activities.report.formats import render
+from activities.report.formats.references import best_url, page_links
+from activities.report.schema import Report
+from activities.types import Evidence
+from tests.activities.cases import planned, publish_input, quoting
+
+PAGES = (
+    "Aspirin was given to 1,200 nurses.\n",
+    "  ",
+    "Aspirin lowered the risk\nof colorectal   cancer by 17% in these nurses.",
+    "No bleeding was seen in the nurses who took aspirin.",
+)
+READ = from_pages(PAGES)
+
+
+def report(url: str, source: str = "library") -> Report:
+    item = Evidence(
+        evidence_id="x",
+        source=source,
+        title="Aspirin",
+        text=READ.text,
+        pages=READ.pages,
+        url=url,
+        full_text=True,
+    )
+    step = publish_input(
+        planned(
+            "s1",
+            quoting("Aspirin lowered the risk by 17%.", ("x", "the risk of colorectal cancer by 17%")),
+            quoting("No bleeding was seen.", ("x", "No bleeding was seen in the nurses")),
+        )
+    )
+    return build_report(step, {"x": item})
+
+
+def test_pages_begin_where_their_text_does() -> None:
+    first, empty, second, third = READ.pages
+    assert empty == second
+    assert READ.text[first:].startswith("Aspirin was given")
+    assert READ.text[second:].startswith("Aspirin lowered")
+    assert READ.text[third:].startswith("No bleeding")
+
+
+def test_a_quote_names_its_page() -> None:
+    made = report("file:///home/me/papers/aspirin%201.pdf")
+    assert {context.page for context in made.contexts} == {3, 4}
+    assert made.references[0].pages == (3, 4)
+
+
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_a_page_is_a_link_into_the_document(form: str) -> None:
+    shown = render(report("file:///home/me/papers/aspirin%201.pdf"), form).decode()
+    assert "file:///home/me/papers/aspirin%201.pdf#page=3" in shown
+    assert "p. 3" in shown
+
+
+def test_documents_that_open_at_no_page_name_it_only() -> None:
+    (reference,) = report("file:///home/me/talk.pptx").references
+    assert page_links(reference) == [("p. 3", None), ("p. 4", None)]
+    assert best_url(reference) == "file:///home/me/talk.pptx"
+
+
+@pytest.mark.parametrize(
+    ("url", "source"),
+    [
+        ("file:///etc/passwd", "web"),
+        ("file://host/share/x.pdf", "library"),
+        ("javascript:alert(1)", "library"),
+        ("file:///a\nb.pdf", "library"),
+    ],
+)
+def test_only_a_document_of_the_library_opens_a_file(url: str, source: str) -> None:
+    (reference,) = report(url, source).references
+    assert best_url(reference) is None

@@ -1,0 +1,195 @@
+"""Word, slides, workbooks, books, LaTeX, tables and exports of reference managers as a library."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pytest
+
+from activities.documents.office import read_epub
+from activities.documents.read import Unreadable
+from activities.sources.library import files
+from activities.sources.library.files import Collection, list_folder, read_files
+from activities.types import Evidence
+from tests.security.test_reading import shared_stream_pdf
+
+SENTENCE = "Aspirin lowered the risk of colorectal cancer in this cohort of nurses."
+
+
+def read(folder: Path) -> dict[str, Evidence]:
+    """The documents by file name; nothing is set aside."""
+    found: Collection = read_files(list_folder(folder))
+    assert not found.set_aside
+    return {document.facts["file"]: document for document in found.documents}
+
+
+def test_a_word_document_is_read_in_its_order(tmp_path: Path) -> None:
+    made = docx.Document()
+    made.core_properties.title = "Aspirin and cancer"
+    made.core_properties.author = "Jane Doe; Juan Roe"
+    made.add_heading("Results", 1)
+    made.add_paragraph(SENTENCE)
+    table = made.add_table(1, 3)
+    table.cell(0, 0).merge(table.cell(0, 1)).text = "Cases"
+    table.cell(0, 2).text = "17"
+    made.add_paragraph("After the table.")
+    made.save(str(tmp_path / "a.docx"))
+    found = read(tmp_path)["a.docx"]
+    assert found.title == "Aspirin and cancer"
+    assert found.authors == ("Jane Doe", "Juan Roe")
+    assert found.text == f"Results\n\n{SENTENCE}\n\nCases | 17\n\nAfter the table."
+    assert found.url == (tmp_path / "a.docx").as_uri()
+
+
+def test_a_presentation_has_a_page_for_each_slide(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    for title, body in (("First", "Words of the first slide."), ("Second", SENTENCE)):
+        slide = made.slides.add_slide(made.slide_layouts[1])
+        slide.shapes.title.text = title
+        slide.placeholders[1].text = body
+    slide.notes_slide.notes_text_frame.text = "What is said to it."
+    made.save(str(tmp_path / "talk.pptx"))
+    found = read(tmp_path)["talk.pptx"]
+    assert found.title == "First"
+    first, second = found.pages
+    assert found.text[first:second].startswith("First")
+    assert found.text[second:] == f"Second\n\n{SENTENCE}\n\nWhat is said to it."
+
+
+def test_a_workbook_is_read_sheet_by_sheet(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Doses"
+    sheet.append(["drug", "dose in mg"])
+    sheet.append(["aspirin", 81])
+    book.create_sheet("Empty")
+    book.save(tmp_path / "doses.xlsx")
+    assert read(tmp_path)["doses.xlsx"].text == "Doses\ndrug | dose in mg\naspirin | 81"
+
+
+OPF = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<metadata><dc:title>A book</dc:title><dc:creator>Jane Doe</dc:creator><dc:date>2019-05-01</dc:date></metadata>
+<manifest><item id="b" href="b%20c.xhtml" media-type="application/xhtml+xml"/>
+<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>
+<spine><itemref idref="b"/><itemref idref="a"/><itemref idref="gone"/></spine></package>"""
+CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
+<rootfile full-path="text/book.opf"/></rootfiles></container>"""
+
+
+def test_an_e_book_is_read_in_reading_order(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "book.epub", "w") as book:
+        book.writestr("META-INF/container.xml", CONTAINER)
+        book.writestr("text/book.opf", OPF)
+        book.writestr("text/a.xhtml", f"<html><body><p>{SENTENCE}</p></body></html>")
+        book.writestr(
+            "text/b c.xhtml",
+            "<html><body><h1>One</h1><p>A <i>slanted</i>\n word.</p><script>x</script></body></html>",
+        )
+    found = read(tmp_path)["book.epub"]
+    assert found.text == f"One\n\nA slanted word.\n\n{SENTENCE}"
+    assert (found.title, found.authors, found.year) == ("A book", ("Jane Doe",), 2019)
+    empty = io.BytesIO()
+    zipfile.ZipFile(empty, "w").close()
+    with pytest.raises(Unreadable):
+        read_epub(empty.getvalue())
+
+
+def test_latex_is_read_without_its_markup(tmp_path: Path) -> None:
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass{article}\n\\title{On \\emph{aspirin}}\\author{Jane Doe \\and Juan Roe}\n"
+        "\\begin{document}\\maketitle\n% a remark\n\\section{Results}\n"
+        "Aspirin lowered the risk \\textbf{of colorectal cancer}~\\cite{a} by 17\\,\\%.\n\\end{document}\n"
+    )
+    found = read(tmp_path)["paper.tex"]
+    assert found.title == "On aspirin"
+    assert found.authors == ("Jane Doe", "Juan Roe")
+    assert "lowered the risk of colorectal cancer by 17" in " ".join(found.text.split())
+    assert "remark" not in found.text
+    assert "\\" not in found.text
+
+
+def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
+    (tmp_path / "doses.csv").write_text('drug;dose\n"aspirin; coated";81\n')
+    (tmp_path / "export.csv").write_text(
+        '"Title","Author","Publication Year","DOI","Abstract Note","Publication Title"\n'
+        f'"On aspirin","Doe, Jane; Roe, Juan","2019","10.1000/x","{SENTENCE}","The Journal"\n'
+    )
+    found = read(tmp_path)
+    assert found["doses.csv"].text == "drug | dose\naspirin; coated | 81"
+    record = found["export.csv"]
+    assert (record.evidence_id, record.title, record.text) == ("doi:10.1000/x", "On aspirin", SENTENCE)
+    assert (record.year, record.venue, record.full_text) == (2019, "The Journal", False)
+
+
+BIB = """@article{doe,
+  title = {On {Aspirin}: caf{\\'e}}, author = {Doe, Jane and Roe, Juan}, date = {2019-05},
+  journaltitle = {The Journal},
+  doi = {10.1000/x}, abstract = {%s}, file = {Full Text:files/1/doe.pdf:application/pdf;../outside.pdf}
+}
+@article{bare, title = {Nothing to quote}, year = 2020}
+@book{gone, title = {Its file is gone}, abstract = {%s}, file = {files/2/gone.pdf}}
+"""
+
+
+def test_an_entry_of_a_bibliography_has_the_text_of_its_attachment(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    (library / "files" / "1").mkdir(parents=True)
+    (library / "files" / "1" / "doe.pdf").write_bytes(shared_stream_pdf(3, 2))
+    (tmp_path / "outside.pdf").write_bytes(shared_stream_pdf(1, 1))
+    (library / "zotero.bib").write_text(BIB % (SENTENCE, SENTENCE))
+    found = read_files(list_folder(library))
+    (bare,) = found.set_aside
+    assert bare.name == "zotero.bib, record 2"
+    whole, gone = sorted(found.documents, key=lambda document: document.title, reverse=True)
+    assert (whole.evidence_id, whole.title) == ("doi:10.1000/x", "On Aspirin: café")
+    assert (whole.authors, whole.year, whole.venue) == (("Jane Doe", "Juan Roe"), 2019, "The Journal")
+    assert (whole.full_text, len(whole.pages), whole.facts["file"]) == (True, 3, "files/1/doe.pdf")
+    assert "the same words again" in whole.text
+    assert (gone.full_text, gone.text) == (False, SENTENCE)
+
+
+def test_ris_and_csl_are_records(tmp_path: Path) -> None:
+    (tmp_path / "a.ris").write_text(
+        f"TY  - JOUR\nTI  - On aspirin\nAU  - Doe, Jane\nPY  - 2019\nDO  - 10.1000/x\n"
+        f"AB  - {SENTENCE}\nER  - \n"
+    )
+    csl: dict[str, object] = {"title": "In CSL", "DOI": "10.1000/y", "abstract": SENTENCE}
+    csl |= {"issued": {"date-parts": [[2018, 4]]}, "container-title": "The Journal"}
+    csl |= {"author": [{"family": "Doe", "given": "Jane"}]}
+    (tmp_path / "b.json").write_text(json.dumps([csl]))
+    found = read(tmp_path)
+    assert [(d.evidence_id, d.year, d.authors, d.text) for d in found.values()] == [
+        ("doi:10.1000/x", 2019, ("Jane Doe",), SENTENCE),
+        ("doi:10.1000/y", 2018, ("Jane Doe",), SENTENCE),
+    ]
+
+
+@pytest.mark.parametrize("ending", ["docx", "pptx", "xlsx", "epub", "bib", "ris", "csv"])
+def test_a_damaged_document_is_set_aside(tmp_path: Path, ending: str) -> None:
+    (tmp_path / f"x.{ending}").write_bytes(b"PK\x03\x04 this is no archive\x00\xff")
+    (tmp_path / "good.txt").write_text(SENTENCE)
+    found = read_files(list_folder(tmp_path))
+    assert [document.text for document in found.documents] == [SENTENCE]
+    assert len(found.set_aside) <= 1
+
+
+def test_a_document_that_unpacks_without_end_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "READ_SECONDS", 3.0)
+    path = tmp_path / "bomb.docx"
+    docx.Document().save(str(path))
+    with zipfile.ZipFile(path) as before:
+        parts = {name: before.read(name) for name in before.namelist()}
+    parts["word/document.xml"] = parts["word/document.xml"].replace(
+        b"<w:body>", b"<w:body>" + b"<w:p/>" * 40_000_000
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bomb:
+        for name, data in parts.items():
+            bomb.writestr(name, data)
+    assert [item.name for item in read_files(list_folder(tmp_path)).set_aside] == ["bomb.docx"]
