@@ -34,6 +34,8 @@ EventType = Literal[
     "section_complete",
     "gap",
     "evidence_shared",
+    "reflected",
+    "hypotheses",
     "budget",
     "paused",
     "resumed",
@@ -109,6 +111,12 @@ class JudgeComplete(EventData):
     scores: Mapping[str, float] = Field(default_factory=dict)
     """Criterion -> score, 0 to 10."""
     gaps: int = 0
+    sufficient: bool = False
+    """Whether it meets the profile, as code decides it."""
+    recommendation: str = ""
+    """The judge's advice: `continue` or `synthesize`."""
+    candidates: int = 0
+    """Drugs that the judge found named."""
 
 
 class Looping(EventData):
@@ -167,6 +175,21 @@ class SectionComplete(EventData):
 
 class Gap(EventData):
     gap: str = ""
+
+
+class Reflected(EventData):
+    """Whether the last searches served their gaps."""
+
+    served: bool = False
+    searches: int = 0
+    """Better ones that were named."""
+
+
+class HypothesesFormed(EventData):
+    candidates: str = ""
+    """Names, separated by commas."""
+    searches: int = 0
+    """Suggested, to test them."""
 
 
 class BudgetChanged(EventData):
@@ -256,6 +279,8 @@ DATA: Mapping[EventType, type[EventData]] = {
     "section_complete": SectionComplete,
     "gap": Gap,
     "evidence_shared": Items,
+    "reflected": Reflected,
+    "hypotheses": HypothesesFormed,
     "budget": BudgetChanged,
     "paused": NoData,
     "resumed": NoData,

@@ -7,6 +7,7 @@ import pytest
 from activities.iterations import IterationRecord
 from activities.steps import (
     GapsInput,
+    Hits,
     Hypotheses,
     JudgeAssessment,
     JudgeInput,
@@ -15,6 +16,7 @@ from activities.steps import (
     ObserveInput,
     ReflectInput,
     Reflection,
+    SearchTask,
     SelectInput,
 )
 from activities.types import EvidenceRef, SearchRecord, SearchStatus, Support, Usage
@@ -169,6 +171,31 @@ async def test_what_would_test_a_hypothesis_is_searched_for(stage: Stage) -> Non
     [candidate] = report.candidates
     assert candidate.search_suggestions == ("metformin no benefit", "metformin trial")
     assert candidate.against
+
+
+async def test_a_search_stops_when_its_source_has_taken_its_seconds(stage: Stage) -> None:
+    """Whatever it has found by then is kept, and the ledger says that there is more."""
+
+    def search(task: SearchTask) -> Hits:
+        page = "2" if task.cursor else "1"
+        return Hits(
+            source=task.source,
+            query=task.query.text,
+            status="ok",
+            hits=900,
+            kept=(EvidenceRef(evidence_id=f"{task.source}-{page}", source=task.source, title="t", blob="b"),),
+            waited=20.0,
+            cursor={"page": "next"},
+        )
+
+    stage.script.search = search
+    run = await stage.start(a_request())
+    await run.outcome()
+    pages = [task for task in stage.fakes.searches if task.source == "alpha"]
+    assert [task.seconds for task in pages[:2]] == [30.0, 10.0]
+    records = (await run.progress()).searches
+    assert all(record.status == "ok" and "there is more" in record.detail for record in records)
+    assert {record.kept for record in records} == {2}
 
 
 @pytest.mark.parametrize(("confidence", "expected"), [(0.6, "sufficient_evidence"), (0.2, "no_new_evidence")])

@@ -272,6 +272,12 @@ class ResearchSteps:
             "reflector", ThinkActivities.reflect, step, Reflection(served=False)
         )
         state.memory.reflection = reflection.reason
+        self.events.emit_event(
+            "reflected",
+            reflection.reason or "the last searches were reviewed",
+            served=reflection.served,
+            searches=len(reflection.better_searches),
+        )
         state.recommended = list(reflection.better_searches) or state.recommended
 
     def _should_observe_ahead(self) -> bool:
@@ -345,4 +351,7 @@ class ResearchSteps:
             confidence=judged.confidence,
             scores=judged.scores,
             gaps=len(judged.gaps),
+            sufficient=state.memory.sufficient,
+            recommendation=judged.recommendation,
+            candidates=len(judged.candidates_found),
         )

@@ -130,6 +130,7 @@ class CandidateSteps:
         state.hypotheses = list(found.hypotheses) or state.hypotheses
         searches = [text for hypothesis in found.hypotheses for text in hypothesis.search_suggestions]
         state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
+        self._emit_formed(found)
         return len([h for h in found.hypotheses if h.drug.casefold() not in known])
 
     async def _propose(self, use_model: bool) -> None:
@@ -156,6 +157,13 @@ class CandidateSteps:
         state.named = True
         state.hypotheses = list(found.hypotheses)
         state.candidates = [as_candidate(h) for h in found.hypotheses if h.supporting_evidence]
+        self._emit_formed(found)
+
+    def _emit_formed(self, found: Hypotheses) -> None:
+        names = ", ".join(hypothesis.drug for hypothesis in found.hypotheses)
+        searches = sum(len(hypothesis.search_suggestions) for hypothesis in found.hypotheses)
+        message = f"{len(found.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
+        self.events.emit_event("hypotheses", message, candidates=names, searches=searches)
 
 
 def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
