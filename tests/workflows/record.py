@@ -24,6 +24,7 @@ from activities.extractive import manage
 from activities.roles.allowances import ALLOWANCES
 from activities.steps import (
     FollowUp,
+    Hits,
     JudgeAssessment,
     KnowledgeGapOutput,
     Role,
@@ -220,6 +221,21 @@ async def looked_up(stage: Stage) -> None:
     run = await stage.start(a_request())
     await run.outcome()
     await keep("iterative-looked-up", run)
+
+
+async def slow_source(stage: Stage) -> None:
+    """Sources that have more, and that took all the seconds of a search for its first pages."""
+    stage.script.search = lambda task: Hits(
+        source=task.source,
+        query=task.query.text,
+        status="empty",
+        hits=900,
+        waited=20.0,
+        cursor={"page": "next"},
+    )
+    run = await stage.start(a_request(limits={"max_iterations": 1}))
+    await run.outcome()
+    await keep("iterative-slow-source", run)
 
 
 async def shared(stage: Stage) -> None:
@@ -560,6 +576,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     reflected,
     candidates,
     looked_up,
+    slow_source,
     shared,
     proofread,
     leases,

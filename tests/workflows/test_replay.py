@@ -72,6 +72,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-pubmed": {"check_pubmed"},
     "iterative-reflected": {"reflect", "activity_failed"},
     "iterative-rewound": {"reset", "judge_evidence"},
+    "iterative-slow-source": {"search_alpha", "search_beta"},
     "iterative-steered": {"steer", "pause", "resume", "extend_budget"},
     "iterative-worker-lost": {"activity_timed_out"},
     "simple": {"SimpleResearch", "judge_evidence", "select_tools", "pause", "steer"},
