@@ -1,4 +1,4 @@
-"""PubMed's word on the works a report cites: an activity of its own, on NCBI's queue.
+"""PubMed's notices on the works a report cites: an activity of its own, on NCBI's queue.
 
 NCBI's rate holds for the whole fleet, so only the process that holds NCBI's gate asks it, while a report is
 published anywhere. What PubMed said travels through the run into `publish_report`, which joins it with what

@@ -1,10 +1,10 @@
-"""One table: what went wrong -> may it be tried again, after how long, and what the ledger says.
+"""The error hierarchy: whether each error is retried, after how long, and its status in the search ledger.
 
     DeterminatorError
     +-- SourceError          a search failed; carries the ledger's status
     |   +-- RateLimited      429 or a body that says so             retried, Retry-After honoured
     |   +-- Unavailable      5xx, time-out, no connection           retried
-    |   +-- Malformed        an answer that cannot be read          retried once or twice: it may be a hiccup
+    |   +-- Malformed        an answer that cannot be read          retried once or twice: it may be temporary
     |   +-- Refused          400, 401, 403, 404, 414, unsafe URL    never retried
     +-- ModelError           a model call failed; carries the usage already paid
     |   +-- ModelBusy        429                                    retried, Retry-After honoured
@@ -14,7 +14,7 @@
     +-- StoreError           the evidence store failed              retried
     +-- PayloadTooLarge      over the payload limit                 never retried
 
-Plain libraries raise these; `to_application_error` is the only place that knows how Temporal wants them.
+Plain libraries raise these; `to_application_error` is the only place that translates them for Temporal.
 """
 
 from datetime import timedelta
@@ -25,7 +25,7 @@ from activities.credentials import redacted
 from activities.types import SearchStatus, Usage
 
 RETRY_AFTER_CAP = timedelta(minutes=5)
-"""A Retry-After of 114 hours has been seen; nothing waits longer than this for one attempt."""
+"""Seconds; longest delay between attempts. A Retry-After of 114 hours has been seen."""
 
 
 class DeterminatorError(Exception):
@@ -56,7 +56,7 @@ class Unavailable(SourceError):
 
 
 class TooSlow(Unavailable):
-    """No whole answer within the time one request may take."""
+    """No complete answer within the time limit of one request."""
 
 
 class Malformed(SourceError):

@@ -20,7 +20,7 @@ from activities.types import Evidence, EvidenceRef
 
 TITLE_CHARS = 300
 NO_SPACE = ("no space left", "quota exceeded", "os error 28", "os error 122")
-"""How systems word a full disk or a used-up quota."""
+"""Error texts of a full disk or an exhausted quota."""
 
 
 def open_store(url: str) -> ObjectStore:
@@ -95,8 +95,8 @@ class EvidenceStore:
     async def get(self, ref: EvidenceRef | str) -> Evidence:
         """Read a document back by its reference or key.
 
-        A reference knows more than the body it points to: the id the work was known by first, the names all
-        its records have together, and its gravest standing. They are what is read.
+        A reference has more than the body it points to: the first id of the work, the names from all its
+        records, and its worst standing. These replace the body's.
         """
         if isinstance(ref, str):
             return Evidence.model_validate_json(await self.get_bytes(ref))

@@ -17,7 +17,7 @@ log = structlog.get_logger()
 MOST_ITEMS = 120
 """Items that are imported at most: the first of the list."""
 ROOM = 180 * 1024
-"""Bytes of JSON that the references may take on their way to the workflow."""
+"""Largest JSON of the references that is sent to the workflow, in bytes."""
 AT_ONCE = 16
 """Documents read at the same time."""
 

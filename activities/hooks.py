@@ -6,9 +6,9 @@ A hook is any object with one or both of two async methods:
         async def before(self, call: Call) -> None: ...
         async def after(self, call: Call, outcome: Outcome) -> None: ...
 
-`before` may stop a call by raising `Veto`: the activity fails with its message and is not retried. Anything
-else a hook raises is logged and goes no further: an observer must not break a run. Hooks run in the order
-they are listed before a call, in the opposite order after it, on every attempt, on the worker.
+`before` may stop a call by raising `Veto`: the activity fails with its message and is not retried. Any other
+exception of a hook is logged and dropped: an observer must not break a run. Hooks run in the order they are
+listed before a call, in the opposite order after it, on every attempt, on the worker.
 
 A user names hooks in `determinator.toml` as `hooks = ["package.module:attribute"]`; the attribute is a hook
 or something that makes one when called without arguments.
@@ -69,7 +69,7 @@ class Outcome:
     status: SearchStatus | None = None
     """Of a search."""
     kept: int = 0
-    """Items a search brought."""
+    """Items a search returned."""
     model: str = ""
     """Which model answered, or `extractive` or `code`."""
     usage: Usage = field(default_factory=Usage)
@@ -80,14 +80,14 @@ class Outcome:
 
 @runtime_checkable
 class Before(Protocol):
-    """Looks at a call before it is made; `Veto` stops it."""
+    """Observes a call before it is made; `Veto` stops it."""
 
     async def before(self, call: Call) -> None: ...
 
 
 @runtime_checkable
 class After(Protocol):
-    """Looks at how a call ended."""
+    """Observes the outcome of a call."""
 
     async def after(self, call: Call, outcome: Outcome) -> None: ...
 
@@ -161,7 +161,7 @@ class _Inbound(ActivityInboundInterceptor):
 
 
 def load_hooks(settings: Settings) -> list[Hook]:
-    """The default hook and those the settings name. Raises HookError with how to mend it."""
+    """The default hook and those the settings name. Raises HookError with how to fix it."""
     return [LogHook(), *(_load(name) for name in settings.hooks)]
 
 
@@ -174,7 +174,7 @@ def _load(name: str) -> Hook:
     except Exception as error:
         raise HookError(
             f"the hook {name} cannot be loaded ({type(error).__name__}: {error}); "
-            "mend or remove it in hooks of the settings"
+            "fix or remove it in hooks of the settings"
         ) from error
     if not isinstance(found, Before | After):
         raise HookError(f"the hook {name} has neither an async `before` nor an async `after` method")

@@ -1,5 +1,5 @@
-"""What a run remembers of each iteration of its search-judge loop: what was missing, what was searched, what
-was found and what was thought of it. Later iterations read it, and so do people.
+"""The record of each iteration of a run's search-judge loop: the gaps, the searches, the works found and the
+judgement. Later iterations and users read it.
 """
 
 from typing import Literal
@@ -9,7 +9,7 @@ from pydantic import Field
 from activities.types import Frozen, SearchStatus
 
 Recommendation = Literal["continue", "synthesize", ""]
-"""What a judge advises: search on, or write. Empty where it said nothing."""
+"""The judge's advice: continue the search, or write. Empty without one."""
 
 
 class IterationSearch(Frozen):
@@ -26,7 +26,7 @@ class IterationSearch(Frozen):
 
 
 class Finding(Frozen):
-    """A work that an iteration brought."""
+    """A work that an iteration found."""
 
     evidence_id: str
     title: str
@@ -49,11 +49,11 @@ class IterationRecord(Frozen):
     gaps: tuple[str, ...] = ()
     searches: tuple[IterationSearch, ...] = ()
     new_items: int = 0
-    """Works that its searches brought and nothing before."""
+    """Works that its searches found for the first time."""
     findings: tuple[Finding, ...] = ()
     """The first of them."""
     shared_items: int = 0
-    """Works that other sections had found and that this one took over."""
+    """Works that other sections had found and that this one adopted."""
     reflection: str = ""
     """Why its searches served the gaps, or did not."""
     judged: bool = False

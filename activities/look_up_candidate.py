@@ -1,7 +1,7 @@
 """Looking a candidate up, as an activity: one call a candidate, several of them at the same time.
 
-An attempt that met a passing failure is made again, with the answers that came served from the cache; the
-last attempt returns what there is, and the fields that lack an answer say so.
+An attempt with a temporary failure is retried, with earlier answers served from the cache; the last attempt
+returns what there is, and the fields without an answer say so.
 """
 
 from collections.abc import Mapping

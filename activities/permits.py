@@ -1,7 +1,7 @@
 """What a request may make a worker read, and where it may send what was read.
 
-Whoever reaches the Temporal server can start a workflow with any input. A worker therefore opens a folder or
-a profile file that a request names only when
+Any client that reaches the Temporal server can start a workflow with any input. A worker therefore opens a
+folder or a profile file that a request names only when
 
 - the request carries the signature of the worker's own home for it (`determinator ask` signs what the person
   named; the key is readable by the owner alone), or
@@ -11,9 +11,9 @@ An address of a model server that a request names is used only when it is the co
 `allowed_model_urls`: no command of ours puts an address into a request. A request that names none of these
 needs no signature.
 
-The check stands where the effect is, in the activities that read and send, and not only in `prepare`: an
-input may hold the state of a run that claims to be prepared. A signature is made for one name in one run, so
-one that is read from another run's history opens nothing there.
+The check is made in the activities that read and send, and not only in `prepare`: an input may contain a
+forged state that claims to be prepared. A signature is made for one name in one run, so one that is read from
+another run's history opens nothing there.
 """
 
 import hashlib

@@ -40,7 +40,7 @@ class PrepareActivities:
         except DeterminatorError as error:
             raise to_application_error(error) from error
         if step.sources:
-            return prepared  # what was asked for by name is tried, and the ledger tells what became of it
+            return prepared  # a source that was named is tried, and the ledger records the result
         return prepared.model_copy(update={"sources": await self._within_reach(prepared.sources)})
 
     async def _with_effort(self, prepared: Prepared) -> Prepared:
@@ -133,7 +133,7 @@ class PrepareActivities:
 def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:
     """The sources named, each enabled; all that can be searched, closed ones included, when none is named.
 
-    Raises PrepareError with one line that says which name is wrong and how to mend it.
+    Raises PrepareError with one line that says which name is wrong and how to fix it.
     """
     searchable = {option.info.name: option for option in offered if option.info.role == "search"}
     if not names:

@@ -1,6 +1,6 @@
 """Files of a home that only its owner may read: whole replacement, random keys, and the mode of the folders.
 
-A home is 0700, so that nobody else reaches what is in it, whatever the modes below say; the modes below are
+A home is 0700, so that no other user can read its contents, whatever the modes below say; the modes below are
 0700 and 0600 as well, so that a copy of a part of it is no more open than the whole. On Windows, where modes
 mean little, a profile folder is private by its access list.
 """
@@ -23,7 +23,7 @@ keeps those as they are."""
 def private_home(home: Path) -> Path:
     """Create the home, or close one that others could read; return its absolute path.
 
-    Raises OSError when it cannot be created. A home that belongs to somebody else is left as it is.
+    Raises OSError when it cannot be created. A home that belongs to another user is left as it is.
     """
     home = home.expanduser().absolute()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def _close_contents(home: Path) -> None:
 
 
 def _close(path: Path) -> None:
-    """Take the group's and the others' rights from a file; one that went meanwhile needs nothing."""
+    """Remove the group's and the others' rights from a file; a file that was deleted meanwhile is ignored."""
     with contextlib.suppress(FileNotFoundError):
         if not path.is_symlink():
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~OPEN_TO_OTHERS)
@@ -59,7 +59,7 @@ FILE_NAME_CHARS = 150
 
 
 def file_name(run_id: str) -> str:
-    """A run's name as the name of one file: an id may be any text that somebody gave the server."""
+    """A run's name as the name of one file: an id may be any text that a client sent to the server."""
     return re.sub(r"[^\w.-]", "-", run_id.replace("/", "--")).lstrip(".")[:FILE_NAME_CHARS] or "run"
 
 

@@ -2,8 +2,8 @@
 
 Invariants:
 
-- A report always comes out: nothing a model wrote can make this step fail. Only the store can, and then the
-  step is tried again; an item that stays unreadable is left out and said to be.
+- A report is always published: nothing a model wrote can make this step fail. Only the store can, and then
+  the step is tried again; an item that stays unreadable is left out and said to be.
 - The standing of what is cited is looked up again here; what has been retracted since it was found supports
   nothing.
 - What returns to the workflow stays small; the whole report is a blob.
@@ -36,7 +36,7 @@ log = structlog.get_logger()
 CHECK_PUBMED = "check_pubmed"
 """The activity that asks PubMed (`activities.check_pubmed`); it runs on NCBI's queue only."""
 GIVE_UP_ATTEMPT = 3
-"""From this attempt on an item that cannot be read no longer holds the report up."""
+"""From this attempt on an item that cannot be read no longer delays the report."""
 
 
 class StandingVerdict(Protocol):
@@ -102,7 +102,7 @@ class PublishActivities:
         if refs and not documents:
             # nothing of what the judge called sufficient can be shown any more
             step = step.model_copy(update={"stop_reason": "all_sources_failed"})
-        # In a thread: a long report must not hold up the heartbeats.
+        # In a thread: a long report must not block the heartbeats.
         findings, missing = await self._findings(step, patient=patient)
         noted = [*notes, *more, *missing]
         report = await asyncio.to_thread(build_report, step, documents, noted, findings)
@@ -176,13 +176,13 @@ class PublishActivities:
             item = await self._store.get(ref)
         except (FileNotFoundError, ValueError) as error:
             raise StoreError(f"{ref.blob} in the evidence store is no document: {error}") from error
-        # The reference speaks for the run: after merging, one work may be stored under another of its names.
+        # The reference's id is the run's: after merging, one work may be stored under another of its names.
         return item.model_copy(update={"evidence_id": ref.evidence_id})
 
     async def _with_standing(
         self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence], pubmed: PubMedSaid | None
     ) -> tuple[dict[str, Evidence], list[Statement]]:
-        """The documents with the gravest standing anyone reports, looked up again now."""
+        """The documents with the worst standing that any authority reports, looked up again now."""
         verdicts: Mapping[str, StandingVerdict] = {}
         notes: list[Statement] = []
         known = [ref for ref in refs if ref.evidence_id in documents]
@@ -216,7 +216,7 @@ def refuse_another_run(run_id: str, workflow_id: str | None) -> None:
 
 
 def leave_copy(folder: Path, report: Report, form: str) -> None:
-    """Leave a report in a folder as a file; one that is there stays as it is. A failure is logged: the report
+    """Write a report to a folder as a file; an existing file stays as it is. A failure is logged: the report
     itself is in the store."""
     path = folder / f"{file_name(report.run_id)}.{form}"
     try:

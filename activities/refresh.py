@@ -1,7 +1,7 @@
 """Refreshing a finished report as activities: what to ask again, and keeping what was found.
 
 Between the two the workflow repeats the searches through the sources' own activities and asks PubMed on
-NCBI's queue (`workflows.refresh`). Nothing that a run published is ever written over.
+NCBI's queue (`workflows.refresh`). Nothing that a run published is ever overwritten.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ log = structlog.get_logger()
 MOST_SEARCHES = 60
 """Searches of a report that are repeated: the first ones."""
 KNOWN_BYTES = 150 * 1024
-"""Bytes of JSON that the known items may take on their way to the workflow."""
+"""Largest JSON of the known items that is sent to the workflow, in bytes."""
 AT_ONCE = 16
 """Documents read at the same time."""
 
@@ -55,7 +55,7 @@ class RefreshRequest(Frozen):
 
 
 class RepeatedSearch(Frozen):
-    """A search of the report, as it is to be made again."""
+    """A search of the report that is to be repeated."""
 
     task: SearchTask
     queue: str | None = None
@@ -65,7 +65,7 @@ class RepeatedSearch(Frozen):
 
 
 class RefreshPlan(Frozen):
-    """What a refresh asks."""
+    """What a refresh looks up."""
 
     searches: tuple[RepeatedSearch, ...] = ()
     known: tuple[EvidenceRef, ...] = ()
@@ -93,9 +93,9 @@ class RefreshOutcome(Frozen):
     """`generated_at` of the version that it was compared with."""
     references: int = 0
     asked: tuple[str, ...] = ()
-    """Ids of the references that somebody could be asked about."""
+    """Ids of the references that an authority could be asked about."""
     unanswered: tuple[str, ...] = ()
-    """Those about which nobody answered."""
+    """Those about which no authority answered."""
     failures: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     claims_lost: tuple[str, ...] = ()
@@ -208,7 +208,7 @@ class RefreshActivities:
 
 
 def unanswered(verdict: StandingVerdict) -> bool:
-    """Whether nobody who was asked about a work could answer."""
+    """Whether no authority that was asked about a work answered."""
     return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
 
 

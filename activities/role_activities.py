@@ -38,8 +38,7 @@ from activities.types import ReportPlan
 
 HAND_OVER_SECONDS = 5.0
 HAND_OVER_SHARE = 0.1
-"""Of a step's time, kept back for reading, storing and returning what the model said: the smaller of the
-two."""
+"""Part of a step's time reserved for reading, storing and returning the answer: the smaller of the two."""
 
 
 class Thinker(Protocol):

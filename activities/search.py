@@ -126,7 +126,7 @@ def _out_of_time(task: SearchTask, error: DeterminatorError) -> bool:
 
 
 def _public(record: Evidence) -> Evidence:
-    """The record without what its address carries of a key; a source may name itself by the address it was
+    """The record without credentials in its address: a source may name itself by the address it was
     configured with."""
     ids = record.identifiers
     if redacted(f"{record.url} {ids.url}") == f"{record.url} {ids.url}":
@@ -151,8 +151,8 @@ def in_years(record: Evidence, filters: Filters) -> bool:
 
 
 def narrowed(query: Query, configured: SourceSettings | None) -> Query:
-    """The query with what the configuration sets for its source. Filters that the search asks for itself go
-    over the configured ones."""
+    """The query with what the configuration sets for its source. The search's own filters override the
+    configured ones."""
     if configured is None:
         return query
     asked = query.filters.model_dump(exclude_defaults=True)

@@ -59,8 +59,8 @@ class SourceSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """Everything a worker or the CLI may be told. Field names are flat keys of `determinator.toml`; the
-    sections of the file are in `activities.configuration.keys`."""
+    """All settings of a worker and the CLI. Field names are flat keys of `determinator.toml`; the sections of
+    the file are in `activities.configuration.keys`."""
 
     model_config = SettingsConfigDict(
         env_prefix="DETERMINATOR_",
@@ -95,7 +95,7 @@ class Settings(BaseSettings):
     """Calls made to one model server at once; 0 for no limit. Unset: as many as a local server says it
     serves, else one, and no limit for a provider's server."""
     model_silence: Annotated[Seconds, Field(gt=0)] = 150.0
-    """Seconds after which a model that says nothing more is given up; its first word may take four times as
+    """Seconds without output after which a model call is given up; the first word may need four times as
     long, because a local model reads a long prompt before it."""
     prices: dict[str, dict[str, float]] = Field(default_factory=dict)
     """Model -> `input`, `output`, `cached_input` in US dollars a million tokens; over `genai-prices`."""
@@ -165,7 +165,7 @@ class Settings(BaseSettings):
     allowed_model_urls: list[str] = Field(default_factory=list)
     """Addresses of model servers that a request may name besides `openai_base_url`."""
     web_ui: bool = True
-    """Whether the embedded server serves Temporal's Web UI, which asks nobody who they are."""
+    """Whether the embedded server serves Temporal's Web UI, which has no authentication."""
     log_level: str = "info"
 
     @field_validator("roles")
@@ -188,7 +188,7 @@ class Settings(BaseSettings):
         return MODE_ALIASES.get(value, value) if isinstance(value, str) else value
 
     def model_post_init(self, _: object) -> None:
-        """Have no message of this process show a key or what an address carries of one."""
+        """Redact the keys, and the credentials in addresses, from every message of this process."""
         addresses = [self.store_url, self.openai_base_url, self.searxng_url]
         addresses += [chosen.url for chosen in self.sources.values()]
         addresses += [value for name, value in (self.model_extra or {}).items() if name.endswith("_url")]
@@ -225,7 +225,7 @@ class Settings(BaseSettings):
         return str(value or default).rstrip("/")
 
     def of_source(self, source: str) -> SourceSettings:
-        """What is set for one source."""
+        """The settings of one source."""
         return self.sources.get(source, SourceSettings())
 
     def model_choices(self) -> dict[str, ModelChoice]:

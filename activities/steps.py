@@ -1,7 +1,8 @@
 """Typed inputs and outputs of every step of a run.
 
-A thinking step takes one of the `...Input` models and returns `Charged[...]`: the answer, and what it cost.
-What a language model is asked to produce is the bare output model; ids, numbering and verification are code.
+A thinking step has one of the `...Input` models as its input and returns `Charged[...]`: the answer, and what
+it cost. What a language model is asked to produce is the bare output model; ids, numbering and verification
+are code.
 """
 
 from typing import Generic, Literal, TypeVar
@@ -91,7 +92,7 @@ class StepContext(Frozen):
     """Identifies the run through continuing as new and rewinding, so that what was paid for is found again;
     empty in steps of earlier versions."""
     seconds: float | None = None
-    """How long this attempt may take; set by the activity, not by the caller. None: no limit."""
+    """Seconds this attempt may last; set by the activity, not by the caller. None: no limit."""
 
 
 # prepare: resolve what only the worker knows
@@ -389,7 +390,7 @@ class TeamTurn(Frozen):
     result: str = ""
     """In a few words."""
     new: bool = False
-    """Whether it brought anything that was not there before, as code counts it."""
+    """Whether it added anything new, as code counts it."""
 
 
 class ManagerInput(StepContext):
@@ -419,7 +420,7 @@ class TeamLedger(Frozen):
     looping: bool = False
     progress: bool = True
     next_speaker: Member | Literal[""] = ""
-    """Empty when it named nobody of the team."""
+    """Empty when it named no member of the team."""
     instruction: str = ""
 
 
@@ -516,7 +517,7 @@ class Hits(Frozen):
     attempts: int = 1
     seconds: float = 0.0
     waited: float = 0.0
-    """Of these, how many the source took to answer."""
+    """Of these, the seconds until the source answered."""
     cursor: dict[str, str] | None = None
 
 

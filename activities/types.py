@@ -1,7 +1,7 @@
-"""The contracts of the house: everything that crosses a boundary is one of these frozen models.
+"""The contracts between packages: everything that crosses a boundary is one of these frozen models.
 
-They are imported by workflow code as passed-through modules, so nothing here may read a clock, draw a
-random number or touch the world. Bodies of documents never travel: an `EvidenceRef` names the blob in the
+They are imported by workflow code as passed-through modules, so nothing here may read a clock, draw a random
+number or perform I/O. Bodies of documents are never passed along: an `EvidenceRef` names the blob in the
 evidence store.
 """
 
@@ -124,7 +124,7 @@ class Provenance(Frozen):
 
 
 class StandingNotice(Frozen):
-    """A notice that bears on whether a work may be cited."""
+    """A notice that affects whether a work may be cited."""
 
     kind: Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
     date: str | None = None
@@ -185,7 +185,7 @@ class EvidenceRef(Frozen):
     queries: tuple[str, ...] = ()
     """`source: query` of each search that found it, at most eight."""
     from_run: str = ""
-    """Id of the earlier run it was taken from; empty for what this run found itself."""
+    """Id of the earlier run it was imported from; empty for what this run found itself."""
 
 
 class Filters(Frozen):
@@ -243,11 +243,12 @@ class SourceOption(Frozen):
 
 
 ANSWERED: frozenset[SearchStatus] = frozenset({"ok", "empty"})
-"""Statuses of a search that was answered: it needs no repetition, and its silence means there is nothing."""
+"""Statuses of a search that was answered: it needs no repetition, and an empty result means that nothing
+matches."""
 
 
 class SearchRecord(Frozen):
-    """A row of the search ledger: one search, told truthfully."""
+    """A row of the search ledger: one search and its true outcome."""
 
     source: str
     query: str
@@ -304,7 +305,7 @@ class Usage(Frozen):
 
 
 class Support(Frozen):
-    """A verbatim quote and the one item it was taken from."""
+    """A verbatim quote and the one item it is from."""
 
     evidence_id: str
     quote: str
@@ -495,7 +496,7 @@ class ModelChoice(Frozen):
     base_url: str | None = None
     """None: the worker's own setting."""
     temperature: float | None = None
-    """Sampling temperature of one step; None: the worker's setting. Not sent to a model that takes none."""
+    """Sampling temperature of one step; None: the worker's setting. Not sent to a model that accepts none."""
     effort: Effort | None = None
     """How much the model is asked for (`activities.roles.allowances`); None until the worker has found it
     out."""

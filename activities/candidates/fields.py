@@ -25,7 +25,7 @@ SOURCES = tuple(dict.fromkeys(name for names in ANSWERS.values() for name in nam
 
 
 def unanswered(permitted: Collection[str]) -> tuple[CandidateField, ...]:
-    """The fields of a look-up that brought nothing at all, of sources that were to be asked."""
+    """The fields of a failed look-up, with the sources that were to be asked."""
     found = []
     for name, sources in ANSWERS.items():
         silent = tuple(source for source in sources if source in permitted)

@@ -52,7 +52,7 @@ class _Asking:
                 if cursor is None or len(found) >= limit:
                     return found
         except SourceError as error:
-            # A failure that may pass counts for more: it is worth another attempt.
+            # A temporary failure has priority: it is worth another attempt.
             if source not in self.failures or error.retryable:
                 self.failures[source] = error
             return found

@@ -200,7 +200,7 @@ def labelled(label: Evidence) -> FieldEntry:
 
 
 def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
-    """How far ChEMBL says a molecule came."""
+    """The highest clinical phase of a molecule according to ChEMBL."""
     for record in records:
         if code := of_molecule(record.facts):
             yield _entry(

@@ -1,8 +1,8 @@
-"""Full text out of JATS, the XML that PubMed Central keeps articles in (https://jats.nlm.nih.gov).
+"""Extract the full text of JATS, the XML that PubMed Central keeps articles in (https://jats.nlm.nih.gov).
 
 Running text only: headings, paragraphs and lists of the abstract and the body. Tables, figures, formulas in
-TeX, supplements, references and numeric citation marks are left out: they are noise to a reader of sentences,
-and a mark such as `[3]` inside a quote would be taken for one of the report's own.
+TeX, supplements, references and numeric citation marks are left out: they are not sentences, and a mark such
+as `[3]` inside a quote would be mistaken for one of the report's own.
 """
 
 import re
@@ -48,7 +48,7 @@ _XLINK = "{http://www.w3.org/1999/xlink}href"
 
 @dataclass(frozen=True, slots=True)
 class JatsArticle:
-    """What an article says of itself, and its running text."""
+    """An article's metadata and running text."""
 
     title: str
     identifiers: Identifiers
@@ -59,7 +59,7 @@ class JatsArticle:
     """Article type and subject headings."""
     abstract: str
     body: str
-    """Empty when the publisher keeps the full text from being downloaded."""
+    """Empty when the publisher does not allow the full text to be downloaded."""
     notices: tuple[StandingNotice, ...]
 
 
@@ -144,7 +144,7 @@ def _is_mark(element: etree._Element) -> bool:
 
 
 def _clean(line: str) -> str:
-    """Take out brackets whose citation marks are gone."""
+    """Remove brackets whose citation marks were removed."""
     return _EMPTY_BRACKETS.sub("", line)
 
 

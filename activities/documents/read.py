@@ -22,7 +22,7 @@ MAX_PAGES = 2_000
 MAX_CHARS = 4_000_000
 """Characters of one document that are kept: about ten thick books."""
 PDF_SECONDS = 12.0
-"""After so long no further page of a PDF is read; what was read is kept."""
+"""Seconds after which no further page of a PDF is read; the pages read are kept."""
 TITLE_CHARS = 300
 
 
@@ -32,8 +32,8 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What was read. `meta` holds what the document says of itself, lower-case keys: `doi`, `pmid`, `date`,
-    `url`, `venue`."""
+    """What was read. `meta` holds the document's own metadata, lower-case keys: `doi`, `pmid`, `date`, `url`,
+    `venue`."""
 
     text: str
     title: str = ""
@@ -186,7 +186,7 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         MemoryError,
         NotImplementedError,
     ) as error:
-        # pypdf meets broken files with whatever exception the broken part leads to
+        # pypdf raises exceptions of many types for broken files
         raise Unreadable(f"it cannot be read as a PDF: {type(error).__name__} {error}") from error
     cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
     if not any(page.strip() for page in pages):

@@ -1,9 +1,9 @@
 """The process in which untrusted bytes are read: one job after the other, each within limits.
 
-What parses HTML, PDF, XML or archives may be made to loop, to recurse without end or to ask for all memory
-there is. Here that costs this process and nothing else: it has no keys in its environment, may not write
-files, and its memory and processor time end. `activities.documents.readers` starts it, and kills it when a
-job takes too long or nobody waits for its result any more.
+A malicious document can make a parser of HTML, PDF, XML or archives loop, recurse without end or request all
+memory. Here that affects this process only: it has no keys in its environment, may not write files, and its
+memory and processor time are limited. `activities.documents.readers` starts it, and kills it when a job
+exceeds its time limit or its caller is gone.
 
 A job comes on stdin as one JSON line, `{"function": "module:name", "args": [...], "body": bytes, ...}`, and
 `body` bytes after it. Results go to stdout as frames: a kind (one byte), a length (four bytes, big endian),
@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from pydantic_core import to_json
 
 IDLE_SECONDS = 60.0
-"""A process that nobody asked for so long ends itself."""
+"""Seconds without a job after which a process ends itself."""
 OURS = "activities."
 """Only functions of these packages are called."""
 ITEM, UNREADABLE, ENDING, DONE = b"i", b"u", b"x", b"d"
@@ -34,7 +34,7 @@ FRAME = struct.Struct(">cI")
 def main() -> None:
     """Serve jobs until stdin ends."""
     jobs, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not be taken for a result
+    os.dup2(2, 1)  # what a library prints must not be mistaken for a result
     sys.setrecursionlimit(2_000)
     while _has_work(jobs):
         line = jobs.readline()
@@ -49,7 +49,7 @@ def main() -> None:
             _send(results, DONE, b"")
         except (MemoryError, RecursionError) as error:
             _send(results, ENDING, _reason(error).encode())
-            return  # what is left of such a process is not to be relied on
+            return  # such a process cannot be relied on any more
         except Exception as error:  # noqa: BLE001 - a parser fails with whatever the broken part leads to
             _send(results, UNREADABLE, _reason(error).encode(errors="replace"))
         results.flush()
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _has_work(jobs: BinaryIO) -> bool:
-    """Wait for a job or the end of stdin; False when nobody asked for long."""
+    """Wait for a job or the end of stdin; False when none came for long."""
     if sys.platform == "win32":
         return True  # pipes cannot be waited for there: stdin ends with the worker
     return bool(select.select([jobs], [], [], IDLE_SECONDS)[0])

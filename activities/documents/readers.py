@@ -3,7 +3,7 @@
 A few processes (`activities.documents.reader_process`) read one document after the other. A job ends by its
 result, by its time limit, by a result that is too large, or because its caller went away; the process is
 killed in all cases but the first and the next job gets a new one. The threads that wait for them are this
-module's own: nothing else of the worker ever waits behind a document.
+module's own: no other part of the worker waits for a document.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Stop:
 
 
 class Stopped(Exception):
-    """Nobody waits for the result any more."""
+    """The caller no longer waits for the result."""
 
 
 class Readers:
@@ -217,7 +217,7 @@ class _Process:
                     return
             except (OSError, ValueError, EOFError) as error:
                 if late.is_set():
-                    raise Unreadable(f"reading it takes longer than {seconds:g} seconds") from error
+                    raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
                 raise Unreadable("reading it ended the process that read it") from error
         finally:
             timer.cancel()

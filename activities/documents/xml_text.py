@@ -1,7 +1,7 @@
 """Readable text of an XML element: white space folded, super- and subscript digits kept apart.
 
 `10<sup>3</sup>` must not become `103`: digits and signs become their Unicode super- or subscripts, which the
-quote check (NFKC) takes for the plain ones.
+quote check (NFKC) reads as the plain ones.
 """
 
 from collections.abc import Callable

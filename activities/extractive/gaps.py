@@ -25,7 +25,7 @@ def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
         return Observation(text="Nothing has been found yet; the question's own terms are searched first.")
     items = sorted(rank(step.question, documents), key=lambda i: -i.relevance)
     helpful = relevant(items)
-    lines = [f"{len(documents)} items were found, {len(helpful)} of them bear on the question."]
+    lines = [f"{len(documents)} items were found, {len(helpful)} of them help with the question."]
     if helpful:
         kinds = Counter(TYPE_NAMES[i.document.evidence_type] for i in helpful)
         lines.append("Kinds: " + ", ".join(f"{name} {count}" for name, count in kinds.most_common(5)) + ".")
@@ -54,7 +54,7 @@ def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGa
 
 
 def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
-    """Whether what the last searches brought bears on a gap they were made for."""
+    """Whether the results of the last searches help with a gap they were made for."""
     failed = [s for s in step.searches if s.status not in ANSWERED]
     empty = [s for s in step.searches if s.status == "empty"]
     useful = {

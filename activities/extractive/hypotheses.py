@@ -44,7 +44,7 @@ _PATHWAY = re.compile(
 
 
 def has_mechanism(text: str) -> bool:
-    """True when a sentence speaks of how something works."""
+    """True when a sentence describes how something works."""
     return len({m.casefold() for m in _MECHANISM.findall(text)}) >= 2 or bool(
         re.search(
             r"\b(mechanism|pathway|signal(?:l)?ing|inhibitor|agonist|antagonist)s?\b", text, re.IGNORECASE
@@ -87,7 +87,7 @@ def _names_drug_in_use(item: Item, sought: Asked) -> bool:
 def _hypothesis(
     name: str, helpful: Sequence[Evidence], every: Sequence[Evidence], question: str
 ) -> MechanismHypothesis | None:
-    """What the helpful works say of a drug; labels and registrations of all works say where it stands."""
+    """What the helpful works say about a drug; labels and registrations of all works give its status."""
     own = [d for d in helpful if name in drugs_in(d)]
     sought = asked_about(question)
     named: list[tuple[float, Sentence, Evidence]] = []
@@ -99,16 +99,16 @@ def _hypothesis(
             if name in dict(drugs_named(without_other_diseases(r.sentence.text, sought)))
         ]
     named.sort(key=lambda t: (-t[0], t[1].evidence_id, t[1].place))
-    told = [t for t in named if not topic or topic & t[1].held]
-    used = [t for t in told if name in drugs_in_use(t[1].text, sought)]
-    outcome = [t for t in told if t[1].part in ("conclusion", "results", "plain") and not calls(t[1])]
+    on_topic = [t for t in named if not topic or topic & t[1].held]
+    used = [t for t in on_topic if name in drugs_in_use(t[1].text, sought)]
+    outcome = [t for t in on_topic if t[1].part in ("conclusion", "results", "plain") and not calls(t[1])]
     outcome = [t for t in outcome if t not in used]
     pro = [t for t in outcome if direction(t[1].text) in ("yes", "none")] or used
     against = [t for t in outcome if direction(t[1].text) == "no"]
     if not pro and not against:
         return None
     # How a drug works is said without the disease as often as with it.
-    mechanism = next((s.text for _, s, _ in (*told, *named) if has_mechanism(s.text)), "")
+    mechanism = next((s.text for _, s, _ in (*on_topic, *named) if has_mechanism(s.text)), "")
     effect = (pro or against)[0][1].text
     best = sum(sorted((weight(d) for d in {t[2].evidence_id: t[2] for t in pro}.values()), reverse=True)[:3])
     confidence = max(0.0, min(0.95, best / 3 * (1 - 0.5 * len(against) / (len(against) + len(pro)))))
@@ -140,7 +140,7 @@ def _hypothesis(
 def _records(
     label: Evidence | None, approval: Evidence | None, trial: Evidence | None
 ) -> tuple[Support, ...]:
-    """What each record says of where the drug stands, word for word."""
+    """What each record says about the drug's status, word for word."""
     quotes = (
         (label, reading.shortened(reading.section_of(label, "indications_and_usage")) if label else ""),
         (approval, _line(approval, "Original submission")),
@@ -166,10 +166,10 @@ def _tests(name: str, question: str, *, disputed: bool) -> tuple[str, ...]:
     return confirming if disputed else (f"{about} no benefit", *confirming)
 
 
-def _supports(told: Sequence[tuple[float, Sentence, Evidence]], count: int) -> tuple[Support, ...]:
+def _supports(ranked: Sequence[tuple[float, Sentence, Evidence]], count: int) -> tuple[Support, ...]:
     """The best sentence of each document."""
     by_document: dict[str, Support] = {}
-    for _, sentence, document in told:
+    for _, sentence, document in ranked:
         by_document.setdefault(
             document.evidence_id, Support(evidence_id=document.evidence_id, quote=sentence.quote)
         )

@@ -1,4 +1,4 @@
-"""Grading the evidence: scores by the profile's criteria and a confidence that is meant as said."""
+"""Grading the evidence: scores by the profile's criteria and a calibrated confidence."""
 
 import re
 from collections import Counter
@@ -72,7 +72,7 @@ def gap_of(criterion: Criterion, question: str) -> str:
 
 
 def confidence_of(items: Sequence[Item], share: float) -> float:
-    """0 to 1: how directly the best item speaks of the question, less for weak kinds of evidence, for few
+    """0 to 1: how directly the best item addresses the question, less for weak kinds of evidence, for few
     independent works, where they disagree, and for parts of the question that are left open (`share`: the
     part that is covered). Calibrated on half of the questions of `benchmarks/relevance.py`."""
     if not items:

@@ -47,7 +47,7 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
 
 
 def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
-    """One search for each test of a hypothesis, at the source that fits it best; sources take turns where
+    """One search for each test of a hypothesis, at the source that fits it best; sources alternate where
     several fit alike. None that was answered before."""
     sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
     done, used, tasks = _answered(step), Counter[str](), list[AgentTask]()
@@ -67,7 +67,7 @@ def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
 
 
 def _answered(step: SelectInput) -> set[tuple[str, str]]:
-    """Searches that got an answer, by what was asked for: a source may send something else."""
+    """Searches that were answered, by the query as requested: a source may send another one."""
     return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
 
 
@@ -83,7 +83,7 @@ def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> It
         and r.source in names
         and (r.source, fold(r.asked or r.query)) not in answered
     ]
-    # Sources that stay down must not take every slot.
+    # Sources that stay down must not use every slot.
     yield from dict.fromkeys(again[: max(1, step.per_gap - 1)])
     waiting = {r.source for r in step.tried if r.status not in ANSWERED and r.gap == gap}
     ordered = sorted((s for s in sources if s.name not in waiting), key=lambda s: _preference(s, gap, step))
@@ -130,7 +130,7 @@ def _for(info: SourceInfo, query: str) -> str:
 
 
 def wants_keywords(info: SourceInfo) -> bool:
-    """Indexes with boolean search want names joined by AND; the library and the web take a question."""
+    """Indexes with boolean search want names joined by AND; the library and the web accept a question."""
     domains = set(info.domains)
     return not {"local", "web"} & domains and bool({"biomedical", "clinical", "regulatory"} & domains)
 

@@ -63,7 +63,7 @@ _OPEN_END = re.compile(r"\b(?:helps?|works?|matters?|differs?|changes?|suffices?
 """Verbs that leave open what they are about: `does early surgery help?`"""
 
 SHORT_COMPARISON = 12
-"""Words up to which a comparison is taken apart; a longer one has too much between its terms."""
+"""Words up to which a comparison is split; a longer one has too much between its terms."""
 OFFERED_BY_DEFAULT = ("iterative", "deep")
 MANY_ALTERNATIVES = 3
 """Things compared from which each is given to a team of its own."""
@@ -76,7 +76,7 @@ MOST_ENTITIES = 10
 
 
 def parse_query(step: ParseQueryInput) -> ParsedQuery:
-    """Choose mode, profile and sources, and take the question apart by its clauses and names."""
+    """Choose mode, profile and sources, and split the question into its clauses and names."""
     question = _SPACE.sub(" ", step.question).strip()
     names = phrases(question)[:MOST_ENTITIES]
     clauses = split_clauses(question)

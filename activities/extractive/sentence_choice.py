@@ -30,7 +30,7 @@ LEAST_SHARE = 0.45
 
 
 def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
-    """Items that bear on the question, best first; their sentences ranked for the section's aspect."""
+    """Relevant items, best first; their sentences ranked for the section's aspect."""
     facet = facet_of_section(step.title, step.question)
     sound = [d for d in documents if d.standing != "retracted"]
     items = relevant(rank(step.question, sound, facet))

@@ -34,7 +34,7 @@ _AUTHORS_SPEAK = re.compile(
 
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The section's claims: the most direct answers first, then the rest by theme; several documents under
-    one claim where they say the same. Items that do not bear on the question are not cited."""
+    one claim where they say the same. Items that are not relevant to the question are not cited."""
     items = relevant_items(step, documents)
     pool = candidates(step, items)
     chosen = choose(pool, MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS)

@@ -26,8 +26,8 @@ class Address:
 
     @property
     def local(self) -> bool:
-        """Whether the server is on this machine or in a private network, where asking what it is costs
-        nobody anything."""
+        """Whether the server is on this machine or in a private network, where a request for its facts costs
+        nothing."""
         host = urlsplit(self.shown).hostname or ""
         if host == "localhost" or ("." not in host and ":" not in host):
             return True

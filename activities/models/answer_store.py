@@ -1,4 +1,4 @@
-"""Answers that were paid for: stored before they are used, so that no attempt that dies buys one twice."""
+"""Answers that were paid for: stored before they are used, so that a repeated attempt does not pay again."""
 
 import hashlib
 import json
@@ -22,11 +22,11 @@ CUT: Mapping[str, str] = {
     "loop": "repeated itself and was cut off",
     "size": "went on for too long and was cut off",
 }
-"""Finish reason of an answer that is not whole -> what is said of it. The first is the servers' own."""
+"""Finish reason of an incomplete answer -> its description. The first is the servers' own."""
 
 
 class RawAnswer(BaseModel):
-    """What a model said, before anyone read it."""
+    """A model's answer, before validation."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -53,7 +53,7 @@ class RawAnswer(BaseModel):
 class _Entry(BaseModel):
     raw: RawAnswer | None = None
     lost: Usage = Usage()
-    """Paid for answers that broke off before they were whole."""
+    """Paid for answers that were interrupted before they were complete."""
 
 
 def key_of(*parts: str | dict[str, Any] | int) -> str:
@@ -82,7 +82,7 @@ class PaidAnswers:
             log.warning("answer_not_stored", key=key, error=str(error))
 
     async def lose(self, key: str, usage: Usage) -> None:
-        """Note what a broken-off attempt has cost, for the attempt after it."""
+        """Record what an interrupted attempt has cost, for the next attempt."""
         try:
             await self._store.put_named(key, _Entry(lost=usage).model_dump_json().encode())
         except StoreError:

@@ -1,4 +1,4 @@
-"""The only door to a language model, as the roles see it."""
+"""The only interface to a language model, as the roles see it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
@@ -11,7 +11,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class Completion(BaseModel):
-    """A validated answer and what it took."""
+    """A validated answer and its cost."""
 
     model: str
     usage: Usage
@@ -19,7 +19,7 @@ class Completion(BaseModel):
     from_store: bool = False
     """The answer had been paid for by an earlier attempt of this very step."""
     notes: tuple[str, ...] = ()
-    """What the reader must be told, such as usage that the provider did not report and was estimated."""
+    """What the report must state, such as usage that the provider did not report and was estimated."""
 
 
 class Review(BaseModel):
@@ -28,13 +28,13 @@ class Review(BaseModel):
     problem: str = ""
     """In words for the repair turn; empty when all is well."""
     usable: bool = False
-    """Whether the answer serves all the same when the repair turn brings no better one."""
+    """Whether the answer is used all the same when the repair turn returns no better one."""
     failures: int = 0
     """How many parts are wrong: of two usable answers the one with fewer is kept."""
 
 
 class LanguageModel(Protocol):
-    """The only door to a language model (`activities.models.client`)."""
+    """The only interface to a language model (`activities.models.client`)."""
 
     async def ask(
         self,
@@ -53,9 +53,8 @@ class LanguageModel(Protocol):
 
         `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
         store of paid answers. `choices` are the values a field may have, by its path (`claims.sentence`).
-        `review` looks at a valid answer; what it finds wrong is asked for once more. `seconds` is how long
-        the step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the
-        same.
+        `review` examines a valid answer; the problems it finds are sent back once. `seconds` is how long the
+        step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the same.
         """
         ...
 

@@ -1,4 +1,5 @@
-"""A model that is down is left alone for a moment, so that no step waits for what the one before it learned.
+"""A circuit breaker: a model that is down is not called for some seconds, so that not every step waits for
+the same failure.
 
 Each worker process keeps a breaker for every model at every address. It opens after `FAILURES` calls in a row
 that found the model down; while it is open a call fails at once, without a request, and so reaches its
@@ -17,8 +18,8 @@ FAILURES = 3
 IN_A_ROW_SECONDS = 60.0
 """A call that begins later than this after the last failure begins a new row."""
 REST_SECONDS = 15.0
-"""How long a model is left alone. Shorter than a run waits before it asks again for a model that is down, and
-than what five attempts at a step wait in all, so that no step is given up without a call."""
+"""Seconds for which a model is not called. Shorter than a run waits before it asks again for a model that is
+down, and than what five attempts at a step wait in all, so that no step is given up without a call."""
 
 
 class Breaker:
@@ -54,11 +55,11 @@ class Breaker:
             raise ModelDown(
                 f"{self._last}; it was not asked again so soon", retry_after=self._rests_until - now
             )
-        # this call asks for all; those beside it wait for what it finds, or for as long as it may take
+        # this call probes for all; concurrent calls wait for its result, at most as long as it may last
         self._rests_until = now + REST_SECONDS
 
     def _failed(self, error: ModelDown, begun: float) -> None:
-        """Calls that were under way together fail together: they are one failure of the row."""
+        """Concurrent calls fail together: they count as one failure of the row."""
         if begun > self._failed_at + IN_A_ROW_SECONDS and self._failures < FAILURES:
             self._failures = 0
         if begun >= self._failed_at:

@@ -43,7 +43,7 @@ _EXCEEDED_BY = re.compile(r"exceeded (?:max(?:imum)? )?context length by (\d+)",
 
 
 class Capabilities(BaseModel):
-    """How a server wants to be asked."""
+    """The form of request a server accepts."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -72,7 +72,7 @@ class Capabilities(BaseModel):
         return cls()
 
     def learned(self, status: int, error: Mapping[str, object]) -> "Capabilities | None":
-        """What a refusal teaches; None when it is not about how the question was put.
+        """The capabilities after a refusal; None when it is not about the form of the request.
 
         `error` is the body's error object (`message`, `param`, `code`).
         """
@@ -85,7 +85,7 @@ class Capabilities(BaseModel):
         if status not in (400, 404, 415, 422, 500, 501):
             return None
         if status >= 500 and not _UNSUPPORTED.search(refusal.message):
-            return None  # a server in trouble teaches nothing
+            return None  # a failing server says nothing about its capabilities
         if refusal.code == "context_length_exceeded" or not refusal.denies:
             return self.capped(refusal)
         for pattern, lesson in _LESSONS:
@@ -98,7 +98,7 @@ class Capabilities(BaseModel):
         return self.model_copy(update={"context_tokens": tokens})
 
     def lowered(self) -> "Capabilities | None":
-        """One rung down the ladder of structured output; None at its foot."""
+        """The next weaker form of structured output; None after the last."""
         rung = LADDER.index(self.format) + 1
         return self.model_copy(update={"format": LADDER[rung]}) if rung < len(LADDER) else None
 
@@ -131,7 +131,7 @@ class Capabilities(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """An error response as far as it may teach something."""
+    """The parts of an error response that name a capability."""
 
     status: int
     param: str
@@ -173,7 +173,7 @@ _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
     ),
     (re.compile(r"\bstream(ing)?\b"), lambda known, _: known.without("stream", "stream_usage")),
 )
-"""What a refusal is about -> what it teaches; the first that matches decides."""
+"""What a refusal is about -> the new capabilities; the first match decides."""
 
 
 def context_size(message: str, sent: int) -> int | None:
@@ -198,7 +198,7 @@ class CapabilityMemory:
         self._known: dict[str, Capabilities] = {}
 
     async def of(self, address: str, model: str) -> Capabilities:
-        """What is known, else what is assumed. A memory that cannot be read is no reason to fail."""
+        """What is known, else what is assumed. An unreadable entry does not fail the call."""
         name = _name(address, model)
         if name not in self._known:
             try:
@@ -210,13 +210,13 @@ class CapabilityMemory:
         return self._known[name]
 
     async def remember(self, address: str, model: str, capabilities: Capabilities) -> None:
-        """Keep what was found out."""
+        """Store what was learned."""
         name = _name(address, model)
         self._known[name] = capabilities
         try:
             await self._store.put_named(name, capabilities.model_dump_json().encode())
         except StoreError:
-            return  # it will be found out again
+            return  # it will be learned again
 
 
 def _name(address: str, model: str) -> str:

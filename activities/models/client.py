@@ -7,8 +7,8 @@ Invariants:
 * prompt, answer and repair turn together stay within the allowance and the model's context; the output cap
   is what is left;
 * every attempt that cost something is in the usage, also when the call fails or is cut short;
-* a call may take as long as words come; it ends by silence, by its output cap, or with the step's time, and
-  what was whole by then is used;
+* a call may last as long as words arrive; it ends by silence, by its output cap, or with the step's time, and
+  what was complete by then is used;
 * a server gets no more calls at once than it serves, and waiting for a turn is not the call's time;
 * a model that is down is not asked again by every step (`activities.models.breaker`);
 * credentials go to the configured address only, and into no message.
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 MOST_ADAPTATIONS = 10
-"""Refusals of how a question was put that are learned from within one call; each teaches one thing."""
+"""How many refusals one call learns from; each changes one capability."""
 PATH = "/chat/completions"
 EVENTS = "text/event-stream"
 OVER = ("deadline",)
@@ -86,7 +86,7 @@ class OpenAIModel:
         self._clients.clear()
 
     async def facts(self, choice: ModelChoice) -> ServerFacts:
-        """What the server says of itself and the model; asked once for the life of the worker."""
+        """The server's facts about itself and the model; requested once per worker."""
         where = self._address(choice)
         name = (where.shown, choice.model)
         if name not in self._facts:
@@ -153,7 +153,7 @@ class OpenAIModel:
         user: str,
         review: Callable[[Answer], Review],
     ) -> tuple[ReadAnswer[Answer] | None, Unreadable | None]:
-        """The first turn: an answer, or what is to be repaired, or both where the answer would do."""
+        """The first turn: an answer, or the problem to repair, or both where the answer is usable."""
         estimated = estimate(system, user, json.dumps(talk.schema))
         raw = await self._turn(talk, (system, user), estimated)
         if not raw.estimated:
@@ -186,7 +186,7 @@ class OpenAIModel:
         problem: Unreadable,
         review: Callable[[Answer], Review],
     ) -> ReadAnswer[Answer]:
-        """The one repair turn. An answer that would do without it is kept when the turn brings no better
+        """The one repair turn. An answer that is usable without it is kept when the turn returns no better
         one."""
         if problem.final:
             if first is not None:
@@ -260,7 +260,7 @@ class OpenAIModel:
         return raw, False, raw.usage + lost
 
     async def _adapting(self, question: Question, seconds: float | None, before: Usage) -> RawAnswer:
-        """Ask in the best way the server is known to accept, learning from its refusals."""
+        """Send the best form of request the server is known to accept, and learn from its refusals."""
         import httpx2
         import openai
 
@@ -313,7 +313,7 @@ class OpenAIModel:
         silence = self._settings.model_silence
         shown = progress.CURRENT.get()
 
-        def heard(characters: int) -> None:
+        def report_progress(characters: int) -> None:
             if shown is not None:
                 shown.characters = characters
                 tokens = math.ceil(characters / BYTES_PER_TOKEN)
@@ -330,7 +330,7 @@ class OpenAIModel:
                 )
                 if EVENTS not in stream.response.headers.get("content-type", "text/event-stream"):
                     async with stream:
-                        # a server that does not stream answers whole
+                        # a server that does not stream sends the whole answer
                         pieces.whole(json.loads(await stream.response.aread()))
                     return ""
         except TimeoutError:
@@ -339,7 +339,7 @@ class OpenAIModel:
             raise ModelDown(f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
         async with stream:
             ending = await read_stream(
-                _events(stream), pieces, silence=silence, seconds=seconds, on_words=heard
+                _events(stream), pieces, silence=silence, seconds=seconds, on_words=report_progress
             )
         if ending and not pieces.everything:
             raise ModelDown(f"{question.where} kept the connection open and said nothing")
@@ -369,7 +369,7 @@ class OpenAIModel:
     def _failed(
         self, question: Question, error: Exception, pieces: Pieces, secrets: Sequence[str]
     ) -> ModelError:
-        """Our error for the library's; with the usage when words had already come."""
+        """Our error for the library's; with the usage when words had already arrived."""
         from activities.models.transport import translated
 
         failure = translated(question, error, secrets)
@@ -397,7 +397,8 @@ class OpenAIModel:
         await self._memory.remember(where, model, known.with_context(size))
 
     async def _lower_format(self, talk: Conversation[Answer], said: str) -> None:
-        """A server that accepts a schema and then answers prose does not heed it: put it into the prompt."""
+        """A server that accepts a schema and then answers in prose ignores it: put the schema into the
+        prompt."""
         where, model = talk.address.shown, talk.choice.model
         known = await self._memory.of(where, model)
         if said.strip() and known.format in ("json_schema", "json_object_schema"):

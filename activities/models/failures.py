@@ -1,4 +1,4 @@
-"""How a model server's failures read: status, body and headers -> one of our errors, in words for a person.
+"""Translate a model server's failures: status, body and headers -> one of our errors, worded for the user.
 
 Categories of `ModelRefused`: auth, insufficient_quota, model_not_found, bad_request, context_length, refusal,
 content_filter. `ModelBusy` is rate_limited, `ModelDown` is unavailable.
@@ -149,7 +149,7 @@ def translate(
     address: str,
     secrets: Sequence[str] = (),
 ) -> ModelError:
-    """The error that a failed call stands for. `status` None: the failure came inside a stream."""
+    """The error for a failed call. `status` None: the failure came inside a stream."""
     error = error_object(body)
     whole = scrub(" ".join(str(error.get("message") or "").split()), *secrets)
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))

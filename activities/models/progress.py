@@ -1,4 +1,4 @@
-"""How far the model call under way has come: for heartbeats, and so for whoever watches the run.
+"""Progress of the current model call: for heartbeats, and so for anyone who watches the run.
 
 The client writes, the activity reads. A context variable carries it, because the roles between them need not
 know of it.

@@ -1,4 +1,4 @@
-"""What a server says of itself: its context, how many calls it serves at once, the size of its model.
+"""What a server reports about itself: its context, how many calls it serves at once, the size of its model.
 
 Asked are `/props` (llama.cpp), `/v1/models` (all; vLLM and llama.cpp add facts) and Ollama's `/api/ps` and
 `/api/show`. Only servers on this machine or in a private network are asked: what a provider's model can do is
@@ -21,7 +21,7 @@ ASK_SECONDS = 3.0
 LARGEST_ANSWER = 2**20
 """Bytes of an answer that are read; Ollama's `/api/show` has some 30,000 without its tensors."""
 OLLAMA_CONTEXT = 4096
-"""Tokens that Ollama reads when nothing sets `num_ctx`; it cuts longer prompts without a word."""
+"""Tokens that Ollama reads when nothing sets `num_ctx`; it cuts longer prompts silently."""
 MANY_AT_ONCE = ("vllm", "sglang")
 """Values of `owned_by` of servers that batch calls."""
 

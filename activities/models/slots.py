@@ -1,6 +1,6 @@
-"""How many calls a server gets at once: no more than it serves, so that waiting is done here and not there.
+"""Limit the calls a server gets at once to as many as it serves, so that calls wait here and not there.
 
-A server with one slot that is asked four things makes three wait while their clocks run. Here a call that
+A server with one slot that gets four requests makes three wait while their time-outs run. Here a call that
 waits has not begun: its limit on silence starts when its turn comes, in the order the calls were made, so
 that the sections of a run share a server fairly. The time-out of the step itself, which `--max-time` sets,
 includes the wait.

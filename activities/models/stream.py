@@ -1,8 +1,8 @@
-"""Reading an answer that comes in pieces: for as long as words come, and no longer than they make sense.
+"""Reading an answer that comes in pieces: for as long as words arrive and do not repeat themselves.
 
-A stream has no limit on its length in time. It ends when the server ends it, when nothing is said for a
-while (comments that keep a connection open are not words), when it is too long, when it repeats itself, or
-when the step's time is over. However it ends, what came is kept: the reader uses what is whole of it.
+A stream has no limit on its length in time. It ends when the server ends it, when nothing is said for a while
+(comments that keep a connection open are not words), when it is too long, when it repeats itself, or when the
+step's time is over. However it ends, the text is kept: its complete part is used.
 """
 
 import asyncio
@@ -16,11 +16,12 @@ Ending = Literal["", "silence", "deadline", "loop", "size"]
 """Why we stopped reading; empty when the server ended the answer."""
 
 FIRST_WORD_FACTOR = 4
-"""How much longer the first word may take than the next: a local model reads a long prompt before it."""
+"""How many times longer than for the next word to wait for the first: a local model first reads the
+prompt."""
 MOST_CHARACTERS = 400_000
 """Of one answer, reasoning included. The longest output cap in use is some 60,000 characters."""
 CHECKED_EVERY = 256
-"""Characters after which an answer is looked at for repetition again."""
+"""Characters after which an answer is checked for repetition again."""
 LOOP_REPEATS = 4
 LOOP_CHARACTERS = 160
 """A run that repeats so often and covers so many characters is a loop: no answer of a role contains one."""

@@ -1,4 +1,4 @@
-"""Typed answers out of whatever a server sends: the schema that goes out, the reading of what comes back.
+"""Typed answers from a server's text: the schema that is sent, and the parsing of the reply.
 
 Read are: plain JSON, fenced JSON, JSON within prose, after reasoning text, in a tool call written as text,
 wrapped in a single key, and answers cut off at the output limit as far as they are whole. Nothing is guessed
@@ -16,11 +16,11 @@ from pydantic import BaseModel, ValidationError
 Answer = TypeVar("Answer", bound=BaseModel)
 
 MOST_PROBLEMS = 8
-"""Validation errors a repair turn is told of; the first ones usually cause the others."""
+"""Validation errors that a repair turn names; the first ones usually cause the others."""
 MOST_CANDIDATES = 12
 MOST_STARTS = 200
 """Brackets that are tried as the beginning of an object. With `LONGEST_ANSWER` this bounds the work, so that
-reading takes time in proportion to the length whatever the text is."""
+reading time is proportional to the length of any text."""
 MOST_PARTIAL = 20
 """Of these, how many are read as the beginning of an object that was cut off."""
 LONGEST_ANSWER = 400_000
@@ -28,7 +28,7 @@ LONGEST_ANSWER = 400_000
 MOST_REPEATS = 2
 """Times an item may stand in a list again; the next one ends the list."""
 DEEPEST = 3
-"""Wrappings (a list of one, a single key, a tool call) that are taken off."""
+"""Wrappings (a list of one, a single key, a tool call) that are removed."""
 
 _THINKING_TAG = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"```(?:[\w-]*[ \t]*\n)?")
@@ -37,7 +37,7 @@ _KEPT = {"type", "properties", "items", "required", "enum", "const", "anyOf", "$
 """What of a JSON schema goes out. Other keywords and defaults are for the validator: strict servers refuse
 them."""
 BOUNDS = frozenset({"maxItems", "maxLength"})
-"""Keywords that keep a small model from going on for ever; sent where the server accepts them."""
+"""Keywords that keep a small model from generating without end; sent where the server accepts them."""
 
 
 class Unreadable(Exception):

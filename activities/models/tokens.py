@@ -1,4 +1,4 @@
-"""How many tokens a text may take: a cautious estimate that needs no tokenizer of any model."""
+"""Estimate the tokens of a text: cautious, and without the tokenizer of any model."""
 
 import math
 
@@ -12,7 +12,7 @@ PER_MESSAGE = 8
 PROMPT_SHARE = 0.8
 """Of the input allowance, for the prompt; the rest is for a repair turn."""
 LEAST_OUTPUT = 64
-"""An answer cannot be shorter than this and say anything."""
+"""The shortest useful answer."""
 
 
 def estimate(*texts: str) -> int:
@@ -21,7 +21,7 @@ def estimate(*texts: str) -> int:
 
 
 def room(allowance: Allowance, context_tokens: int) -> int:
-    """Tokens a first prompt may take so that the answer, and mostly a repair turn too, still fit into the
+    """Tokens a first prompt may use so that the answer, and mostly a repair turn too, still fit into the
     allowance and into the model's context."""
     within_context = context_tokens - min(allowance.output_tokens, context_tokens // 2)
     return max(min(math.floor(allowance.input_tokens * PROMPT_SHARE), within_context), 0)

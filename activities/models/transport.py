@@ -143,8 +143,8 @@ def translated(question: Question, error: Exception, secrets: Sequence[str]) -> 
     if isinstance(error, openai.APIConnectionError):
         return ModelDown(f"{name} cannot be reached: {said or 'no connection'}; is the server running?")
     if isinstance(error, openai.APIError):
-        told = error.body if error.body is not None else error.message
+        reported = error.body if error.body is not None else error.message
         return translate(
-            None, {"error": told}, {}, model=question.choice.model, address=where, secrets=secrets
+            None, {"error": reported}, {}, model=question.choice.model, address=where, secrets=secrets
         )
     return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {said}")

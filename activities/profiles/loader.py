@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 1024
 
 
 class ProfileError(DeterminatorError):
-    """A profile is missing or cannot be read; the message says which and how to mend it."""
+    """A profile is missing or cannot be read; the message says which and how to fix it."""
 
 
 class _Written(Profile):

@@ -1,4 +1,4 @@
-"""What of a report travels through the workflow's history when the whole of it is too large.
+"""Cut a report that is too large for the workflow's history.
 
 Left out in this order: quotes' surroundings and the table of works, candidates' pages, sections'
 Markdown, dropped claims, the search ledger, quotes, references' details, claims, and at last everything but

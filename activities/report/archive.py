@@ -1,7 +1,8 @@
 """Finished runs in the evidence store: reports by run id, cited items by their names, later versions.
 
-The store outlives the server's memory of a run (90 days) and answers when no server does. Without the run's
-own index a cited item is found by reading the store's blobs; what is not cited cannot be found that way.
+The store keeps a run longer than the server does (90 days) and can be read without a server. Without the
+run's own index a cited item is found by reading the store's blobs; what is not cited cannot be found that
+way.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ from activities.types import (
 from activities.verification.quote_check import verbatim
 
 MAX_BLOBS = 50_000
-"""Blobs read in search of cited items; beyond that a store is no longer one person's."""
+"""Largest number of blobs read in search of cited items."""
 AT_ONCE = 16
 """Blobs read at the same time."""
 
@@ -137,8 +138,7 @@ class Archive:
         return Report.model_validate_json(await self.store.get_bytes(version.blob))
 
     async def add_version(self, first: Report, later: Report, version: Version) -> bool:
-        """Keep a later version under its number; False when that number is in use, by a refresh that was
-        faster."""
+        """Keep a later version under its number; False when a faster refresh has used that number."""
         blob = await self.store.put_bytes(later.model_dump_json(indent=2).encode(), "json")
         whole = version.model_copy(update={"blob": blob})
         return await self.store.create_named(

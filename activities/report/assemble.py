@@ -1,8 +1,8 @@
 """Assembling the report: pure code over what was written and what is stored.
 
-Models write claims; everything else is decided here: which claims stand
-(`activities.verification.quote_check`), what they are called, how references are numbered, what comes first
-in the summary, and which limitations the report states.
+Models write claims; everything else is decided here: which claims are kept
+(`activities.verification.quote_check`), their ids, how references are numbered, what comes first in the
+summary, and which limitations the report states.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,8 +42,8 @@ def build_report(
     findings: Mapping[str, CandidateFindings] | None = None,
 ) -> Report:
     """Check, number and render. `documents` are the cited items by evidence id, with the standing they have
-    now; `notes` are further limitations; `findings` is what was looked up of candidates, by name. Whatever a
-    model wrote, a report comes out."""
+    now; `notes` are further limitations; `findings` is what was looked up of candidates, by name. Any output
+    of a model yields a report."""
     checker = QuoteChecker(documents)
     done = check_drafts(step.sections, checker)
     candidates = check_candidates(step.candidates, checker, documents, findings or {}, step.question)
@@ -220,7 +220,7 @@ def _methodology(step: PublishInput, included: int) -> Methodology:
         model_calls=step.usage.calls,
         cost_usd=None if cost is None else cost / 1_000_000,
         models=step.models,
-        # steps that run at once end in any order; two runs that did the same must say the same
+        # concurrent steps end in any order; two runs that did the same must report the same
         prompt_versions=tuple(sorted(step.prompt_versions)),
         plan_hash=step.plan_hash,
         approvals=step.approvals,

@@ -1,4 +1,4 @@
-"""What others check a report with: evidence as JSON lines, and the check itself.
+"""Independent verification of a report: evidence as JSON lines, and the check itself.
 
 `examine` needs nothing but a report and the lines: no store, no server, no trust in the run.
 """
@@ -227,16 +227,18 @@ def _prose(report: Report) -> list[str]:
     """What the summary and the sections say beyond the claims, or say otherwise. The text is made again from
     the claims and compared; the sentences only help to name the difference."""
     citations = Citations.of(report.references, pmids=report.structured)
-    told = {claim.id: claim_text(claim, citations) for section in report.sections for claim in section.claims}
-    sentences = sorted(set(told.values()), key=len, reverse=True)
+    texts_of_claims = {
+        claim.id: claim_text(claim, citations) for section in report.sections for claim in section.claims
+    }
+    sentences = sorted(set(texts_of_claims.values()), key=len, reverse=True)
     problems: list[str] = []
     for section in report.sections:
         if section.markdown:  # else it was left out of a report that was too large to travel
-            problems += _section_prose(report, section, told, sentences, citations)
+            problems += _section_prose(report, section, texts_of_claims, sentences, citations)
     made = summary_text(summary_of(report), citations, report.unanswered)
     if report.structured and report.executive_summary == made:
         return problems
-    if not report.structured and not told and report.executive_summary.startswith(_UNSUPPORTED):
+    if not report.structured and not texts_of_claims and report.executive_summary.startswith(_UNSUPPORTED):
         return problems
     rest = _beyond(report.executive_summary, sentences)
     if rest:
@@ -249,7 +251,7 @@ def _prose(report: Report) -> list[str]:
 def _section_prose(
     report: Report,
     section: ReportSection,
-    told: Mapping[str, str],
+    texts_of_claims: Mapping[str, str],
     sentences: Sequence[str],
     citations: Citations,
 ) -> list[str]:
@@ -262,7 +264,7 @@ def _section_prose(
     problems = [
         f"section {section.id} does not say claim {claim.id} with its references"
         for claim in section.claims
-        if told[claim.id] not in section.markdown
+        if texts_of_claims[claim.id] not in section.markdown
     ]
     if rest := _beyond(section.markdown, sentences):
         problems.append(f'section {section.id} says what no claim stands for: "{rest}"')

@@ -145,8 +145,8 @@ def _is_same(one: FieldEntry, other: FieldEntry) -> bool:
 
 
 def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:
-    """The status that says most first, new drugs' applications before generics'. A label tells nothing beside
-    the application it belongs to."""
+    """The status that says most first, new drugs' applications before generics'. A label adds nothing to the
+    application it belongs to."""
     applied = any(entry.values.get("application") for entry in entries)
     kept = [entry for entry in entries if not (applied and entry.code == "labelled")]
 

@@ -1,4 +1,4 @@
-"""Candidates for repurposing: which are named by a verified quote, and which of their fields are borne out.
+"""Candidates for repurposing: which are named by a verified quote, and which of their fields are supported.
 
 Invariants:
 
@@ -115,12 +115,12 @@ def _with_checked_fields(
         text = getattr(candidate, name)
         if name == "regulatory_status" and text in CODES:
             continue  # a code follows from records, and the page is made from them again
-        borne = _said(text, passages, known)
-        if borne is None:
+        found_in = _said(text, passages, known)
+        if found_in is None:
             update[name] = ""
             removed.append(name)
-        elif text and borne:
-            said[name] = borne[0]
+        elif text and found_in:
+            said[name] = found_in[0]
     indications = tuple(
         text for text in candidate.current_indications if _said(text, passages, known) is not None
     )
@@ -128,8 +128,8 @@ def _with_checked_fields(
         update["current_indications"] = indications
         removed.append("current_indications")
     for text in indications:
-        if borne := _said(text, passages, known):
-            said[text] = borne[0]
+        if found_in := _said(text, passages, known):
+            said[text] = found_in[0]
     return (candidate.model_copy(update=update) if update else candidate), tuple(removed), said
 
 
@@ -169,10 +169,10 @@ def _said(
         words = _stems(part) - known
         if not words:
             continue
-        borne = next(((item, passage) for item, passage, stems in passages if words <= stems), None)
-        if borne is None:
+        found_in = next(((item, passage) for item, passage, stems in passages if words <= stems), None)
+        if found_in is None:
             return None
-        found.append(borne)
+        found.append(found_in)
     return found
 
 

@@ -1,4 +1,4 @@
-"""From drafts to checked claims: which stand, what they are called, and which contradict each other.
+"""From drafts to checked claims: which are kept, their ids, and which contradict each other.
 
 A claim's id is its place in the draft of its section, so that a dropped claim shifts no other.
 """
@@ -92,7 +92,7 @@ class CheckedSection:
 
 @dataclass(slots=True)
 class CheckedDrafts:
-    """All sections of a report with what became of their claims."""
+    """All sections of a report with the results of their claims."""
 
     sections: list[CheckedSection] = field(default_factory=list)
     checked: list[Checked] = field(default_factory=list)

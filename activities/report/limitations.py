@@ -22,7 +22,8 @@ def limitations(
     retracted: Sequence[Evidence],
     notes: Sequence[Statement] = (),
 ) -> tuple[Statement, ...]:
-    """The limitations, the gravest first, each once. `notes` are what the publishing step found itself."""
+    """The limitations, the most serious first, each once. `notes` are what the publishing step found
+    itself."""
     said = [as_statement(one) for one in step.limitations]
     found = [one for one in said if one.code == "sample_only"]
     if step.draft:
@@ -30,7 +31,7 @@ def limitations(
     if not verified:
         why = why_unanswered(step, dropped)
         found.append(Statement(code="unanswered", values={**why.values, "because": why.code}))
-    # searching on until nothing new is found is no early stop where an answer stands
+    # a search that ends because nothing new is found is no early stop where there is an answer
     searched_out = step.stop_reason == "no_new_evidence" and verified
     if step.stop_reason != "sufficient_evidence" and not searched_out:
         found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))

@@ -1,4 +1,4 @@
-"""Checks of anybody's Markdown report: do its citations and its references fit together?
+"""Check any Markdown report: do its citations and its references match?
 
 Nothing is looked up: what is checked is in the text. A reference is a numbered entry under a heading such as
 "References", a footnote definition (`[^1]: ...`) or a link definition (`[1]: ...`). A citation is `[1]`,
@@ -62,7 +62,7 @@ class MarkdownCheck(Frozen):
 
 @dataclass(slots=True)
 class _Text:
-    """A document taken apart."""
+    """A parsed document."""
 
     entries: list[tuple[int, str]] = field(default_factory=list)
     """Number and text (addresses included) of each reference."""
@@ -204,10 +204,10 @@ def _duplicates(entries: Iterable[tuple[int, str]]) -> Iterator[Statement]:
             numbers = under.setdefault(name, [])
             if number not in numbers:
                 numbers.append(number)
-    told: set[tuple[int, ...]] = set()
+    reported: set[tuple[int, ...]] = set()
     for name, numbers in under.items():
-        if len(numbers) > 1 and tuple(numbers) not in told:
-            told.add(tuple(numbers))
+        if len(numbers) > 1 and tuple(numbers) not in reported:
+            reported.add(tuple(numbers))
             yield Statement(
                 code="address_under_several_numbers",
                 values={"address": name, "numbers": tuple(map(str, numbers))},

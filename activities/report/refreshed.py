@@ -1,7 +1,7 @@
-"""What a refresh leaves: a version of the report beside those there are.
+"""Store the result of a refresh as a new version of the report beside the existing ones.
 
-Invariant: refreshes at the same moment lose nothing. Each version is written under a number that nobody has
-used; the one that comes second reads what the first has written, and adds only what that does not say.
+Invariant: refreshes at the same moment lose nothing. Each version is written under an unused number; the
+second writer reads the version of the first and adds only what that does not contain.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,17 @@ from activities.retractions.lookup import StandingVerdict
 from activities.types import Evidence, SearchRecord
 
 MOST_ATTEMPTS = 100
-"""Refreshes of one report at the same moment that are told apart; more are a mistake."""
+"""Concurrent refreshes of one report that can each write a version; more are an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a refresh found that the latest version did not say."""
+    """What a refresh found that the latest version did not contain."""
 
     changes: tuple[Change, ...]
     new: tuple[NewWork, ...]
     version: Version | None
-    """The version that says it; None when there was nothing to say."""
+    """The new version; None when nothing had changed."""
     report: Report
     """That version, or the latest one."""
     latest: int

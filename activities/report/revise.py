@@ -169,7 +169,7 @@ def notice_line(notice: StandingNotice) -> str:
 
 
 def _after(before: Standing, verdict: StandingVerdict) -> Standing:
-    """What nobody could tell changes nothing, and only a reinstatement makes a standing better."""
+    """An unknown standing changes nothing, and only a reinstatement improves a standing."""
     if verdict.standing == "unknown":
         return before
     if any(notice.kind == "reinstatement" for notice in verdict.notices):
@@ -187,7 +187,7 @@ def _with_standing(
 
 
 def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
-    """The report's claims as they would be handed in, and the id each of them has, by the one it will get."""
+    """The report's claims as drafts, and the present id of each by its new id."""
     old_id = {
         claim_id(section.id, place): claim.id
         for section in report.sections
@@ -269,7 +269,7 @@ def _opening(
     at: str,
     number: int,
 ) -> Statement:
-    """What a reader of the new version must know first."""
+    """The opening notice of the new version."""
     works = tuple(
         f'[{c.number}] "{clean(c.title)}" is {STANDING_SENTENCES[c.after]}'
         + (f" ({notice_line(c.notices[-1])})" if c.notices and c.after not in ("none", "unknown") else "")

@@ -43,7 +43,7 @@ class Reference(Frozen):
     pages: tuple[int, ...] = ()
     """Pages of the document on which its quotes begin, where it has pages."""
     from_run: str = ""
-    """Id of the earlier run it was taken from; empty for what this run found itself."""
+    """Id of the earlier run it was imported from; empty for what this run found itself."""
 
 
 class QuoteContext(Frozen):

@@ -43,8 +43,8 @@ def grade(items: Iterable[Evidence]) -> Grade:
 
 
 def participants(item: Evidence) -> int | None:
-    """How many people took part, as the text first states it; None for syntheses, which count studies, and
-    where no number stands."""
+    """Number of participants, as the text first states it; None for syntheses, which count studies, and where
+    no number stands."""
     if item.evidence_type in _SYNTHESES:
         return None
     stated = [m for pattern in (_N, _PEOPLE) for m in pattern.finditer(item.text)]

@@ -1,9 +1,9 @@
-"""Whether a work may still be cited, asked anew from those who keep the record: PubMed, Crossref, Europe PMC.
+"""Whether a work may still be cited, looked up again at the authorities: PubMed, Crossref, Europe PMC.
 
 The rule where they disagree: the worst that any of them reports counts, and so does what the source of the
 record itself reported when it was found. Only a reinstatement that is dated no earlier than every retraction
 lifts one (`activities.retractions.rules.standing_of`). "none" needs at least one authority that knows the
-work; when nobody could be asked, nobody knows it or all failed, it is "unknown".
+work; when no authority could be asked, none knows it or all failed, it is "unknown".
 
 While offline, and for what came from the user's own library, the standing is left as it is.
 """
@@ -48,7 +48,7 @@ class StandingVerdict(Frozen):
 
     standing: Standing
     notices: tuple[StandingNotice, ...] = ()
-    """One for each notice, naming everybody who reports it; oldest first, undated last."""
+    """One for each notice, naming every authority that reports it; oldest first, undated last."""
     asked: tuple[str, ...] = ()
     """Authorities that were asked about this work."""
     reported: dict[str, Standing] = Field(default_factory=dict)
@@ -270,8 +270,8 @@ def weigh(
 
 
 def merge(notices: Sequence[StandingNotice]) -> list[StandingNotice]:
-    """One notice for those of the same kind that share a DOI or PMID, with everybody who reports it. A notice
-    with neither stands alone, unless the same authority gave the same one twice."""
+    """One notice for those of the same kind that share a DOI or PMID, with every authority that reports it. A
+    notice with neither stands alone, unless the same authority gave the same one twice."""
     merged: list[StandingNotice] = []
     for notice in notices:
         for place, other in enumerate(merged):

@@ -17,7 +17,7 @@ KINDS: dict[str, Kind] = {
     "retraction": "retraction",
     "removal": "retraction",
     "withdrawal": "withdrawal",
-    # Part of the work no longer stands, and nobody says which: no sentence of it may be taken on trust.
+    # Part of the work no longer stands, and no notice says which: no sentence of it may be trusted.
     "partialretraction": "concern",
     "expressionofconcern": "concern",
     "correction": "correction",
@@ -38,15 +38,15 @@ FALLEN = frozenset({"retraction", "withdrawal"})
 
 
 def kind_of(name: str) -> Kind | None:
-    """The kind behind an update type, or None for what does not bear on citing."""
+    """The kind behind an update type, or None for a type that does not affect citing."""
     return KINDS.get(re.sub(r"[^a-z]", "", name.lower()))
 
 
 def standing_of(notices: Iterable[StandingNotice], otherwise: Standing = "none") -> Standing:
-    """What notices amount to: the worst one counts, whoever reports it. A retraction is lifted only by a
-    reinstatement that is dated no earlier than every retraction; where a date is missing it stays.
+    """The standing that notices imply: the worst one counts, from any authority. A retraction is lifted only
+    by a reinstatement that is dated no earlier than every retraction; where a date is missing it stays.
 
-    `otherwise` is the answer when no notice bears on the work.
+    `otherwise` is the answer when no notice affects the work.
     """
     notices = list(notices)
     fallen = [n.date for n in notices if n.kind in FALLEN]

@@ -1,5 +1,5 @@
 """What a limitation may say. It stands in the report without a quote, so it may only say what the evidence
-cannot tell, not what it tells."""
+does not show, not what it shows."""
 
 from activities.roles.validation import grounded, words
 

@@ -1,8 +1,8 @@
-"""What the two writers share: sentences to choose from in, paragraphs of claims out.
+"""Shared code of the two writers: it receives sentences to choose from and returns paragraphs of claims.
 
-A model names sentences by their labels, orders them and may put each in its own words; code fills in the
-quote. A wording that does not stand on its quote is replaced by the sentence itself. An answer that quotes in
-place of naming is read too, and its quotes are checked.
+A model names sentences by their labels, orders them and may reword each; code fills in the quote. A wording
+that does not stand on its quote is replaced by the sentence itself. An answer that quotes in place of naming
+is read too, and its quotes are checked.
 """
 
 import math
@@ -45,7 +45,7 @@ CLAIM_CHARS = 600
 MOST_CLAIMS = 40
 MOST_PARAGRAPHS = 6
 MOST_NAMED = 8
-"""Failures a repair turn is told of."""
+"""Failures that a repair turn names."""
 EARLIER = 12
 """Claims of earlier sections a writer is shown, the latest ones."""
 ON_TOPIC = RELEVANT / 2
@@ -53,7 +53,7 @@ ON_TOPIC = RELEVANT / 2
 FILLED_PARAGRAPH = 4
 """Claims of a paragraph that code adds."""
 UNLIMITED = 10**9
-"""Room for a prompt whose parts have been measured already."""
+"""Token limit of a prompt whose parts were already measured."""
 NOTHING_FOUND = "No evidence was found that could be cited here."
 
 
@@ -74,8 +74,8 @@ class DraftAnswer(Loose):
 
 
 def render(role: Role, step: WriteInput, documents: Sequence[Evidence], room: int, task: str) -> Prompt:
-    """The writer's prompt: numbered sentences, as many as the model's size and the room allow. Neither the
-    reason the search ended nor the background is in it: small models copy them."""
+    """The writer's prompt: numbered sentences, as many as the model's size and the prompt's limit allow.
+    Neither the reason the search ended nor the background is in it: small models copy them."""
     size = size_of(step.model)
     chains = [
         " -> ".join(part for part in (h.drug, h.target, h.pathway, h.effect) if part) for h in step.hypotheses
@@ -236,8 +236,8 @@ class _Topic:
 
 def on_topic(made: dict[int, dict[str, _Made]], *, strict: bool) -> tuple[dict[int, dict[str, _Made]], int]:
     """The claims that address the question, and how many did not. Claims that are only near it stand beside
-    others, or when they are several; `strict` (a small model, which cannot tell): only beside others. One
-    claim off topic is no answer."""
+    others, or when they are several; `strict` (a small model, which cannot judge this): only beside others.
+    One claim off topic is no answer."""
     claims = [one for paragraph in made.values() for one in paragraph.values()]
     near = sum(one.topic == "near" for one in claims)
     answered = any(one.topic == "on" for one in claims) or (near > 1 and not strict)

@@ -31,7 +31,7 @@ def render(step: ObserveInput, documents: Sequence[Evidence], room: int) -> Prom
 
 
 def accept(step: ObserveInput, prompt: Prompt, answer: ObservationAnswer) -> Accepted[Observation]:
-    """Labels mean nothing to later steps: they become evidence ids, and those that were not shown go."""
+    """Labels mean nothing to later steps: they become evidence ids, and unknown ones are removed."""
 
     def named(match: re.Match[str]) -> str:
         shown = item(match.group(), prompt)

@@ -4,7 +4,7 @@ Invariants:
 
 * everything that did not come from the user, the reviewer or code stands inside a fence, and no text can
   close its own fence: the fence's name is a digest of what it holds, and what looks like a fence is blanked;
-* a prompt never takes more than its room; what had to be left out is said.
+* a prompt never exceeds its limit; what had to be left out is reported.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ from activities.types import ANSWERED, Evidence, SearchRecord, Statement
 KIND = 0.15
 """What the best kind of publication adds to a relevance of 0 to 1."""
 ALIKE = 0.5
-"""What likeness to an item already chosen takes from it."""
+"""Penalty for similarity to an item already chosen."""
 LEAST_ITEM = 240
-"""Characters of an item below which showing it tells nothing."""
+"""Characters of an item below which showing it is useless."""
 HEADING = 160
 """Characters of an item's title in a prompt."""
 QUESTION = 2_000
 BACKGROUND = 1_500
 STEERING = 1_200
-"""Characters of what every role is told, at most; the latest of the reviewer's words win."""
+"""Characters of the reviewer's notes in each prompt, at most; the latest have priority."""
 
 _FENCE = re.compile(r"<<<+|>>>+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -75,8 +75,9 @@ def compose(
     """The prompt of a role: stable part first, then the question, what is `given`, the evidence, the task.
 
     `documents` None: the role sees no evidence, or (`evidence`) what it sees is among what is `given`. They
-    are shown most telling first (`best_first`: they come in that order), each with at most `per_item`
-    characters, at most `at_most` of them, and fewer or shorter when the room is too small.
+    are shown most informative first (`best_first`: they already have that order), each with at most
+    `per_item` characters, at most `at_most` of them, and fewer or shorter when the prompt's limit is too
+    small.
     """
     file = prompt_file(role, evidence=evidence or documents is not None)
     profile = [f"Profile: {step.profile.name}. {step.profile.guidance}".strip()]
@@ -127,7 +128,7 @@ def show(question: str, documents: Sequence[Evidence], room: int, per_item: int,
     blocks: list[str] = []
     left = characters
     for n, (top, item) in enumerate(zip(headings, ordered, strict=True)):
-        # what a short item does not need is there for those after it
+        # the unused share of a short item goes to those after it
         room_left = left - sum(len(h.encode()) + 2 for h in headings[n:])
         budget = min(per_item, room_left // (len(ordered) - n))
         text = excerpt(item.text, words, budget)
@@ -138,8 +139,8 @@ def show(question: str, documents: Sequence[Evidence], room: int, per_item: int,
 
 
 def most_telling(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
-    """The documents that bear most on the question, by maximal marginal relevance, so that five reports of
-    one trial do not crowd out what contradicts it."""
+    """The documents most relevant to the question, by maximal marginal relevance, so that five reports of one
+    trial do not displace what contradicts it."""
     ranked = rank(question, documents)
     terms = [frozenset(bag(item.document)) for item in ranked]
     worth = [item.relevance + KIND * WEIGHT[item.document.evidence_type] for item in ranked]
@@ -216,7 +217,7 @@ def _head(text: str, limit: int) -> str:
 
 
 def fit(text: str, task: str, room: int) -> str:
-    """A prompt without evidence within its room: its end is cut, never the task."""
+    """A prompt without evidence within its limit: its end is cut, never the task."""
     allowed = int((room - estimate(task)) * BYTES_PER_TOKEN) - 40
     if len(text.encode()) > allowed:
         text = text.encode()[: max(allowed, 0)].decode(errors="ignore") + " [cut]"

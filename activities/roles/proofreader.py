@@ -17,8 +17,8 @@ from activities.text.repetition import remove_repetition
 from activities.types import Evidence
 
 SAME = 65.0
-"""Likeness (0 to 100, words in any order) from which a claim may be a repetition of an earlier one. A model
-that wants claims gone that are like no other is not heeded."""
+"""Likeness (0 to 100, words in any order) from which a claim may be a repetition of an earlier one. A model's
+request to remove a claim unlike any other is ignored."""
 CLAIM_CHARS = 260
 
 
@@ -101,7 +101,8 @@ def accept(step: ProofreadInput, _prompt: Prompt, answer: ProofreadAnswer) -> Ac
     for section, draft in step.drafts.items():
         paragraphs: list[tuple[bool, DraftParagraph]] = []
         for paragraph in draft.paragraphs:
-            # `labels` comes second: zip takes from its first argument before it notices that one is used up
+            # `labels` comes second: zip consumes its first argument before it notices that another is
+            # exhausted
             labelled_claims = list(zip(paragraph.claims, labels, strict=False))
             left = [
                 (label, claim.model_copy(update={"contradicts": tuple(dict.fromkeys(against[label]))}))

@@ -68,7 +68,8 @@ def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
 
 
 def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
-    """The user's words win: a rewrite that lost most of them is not taken, nor a name they did not say."""
+    """The user's words have priority: a rewrite that lost most of them is not used, nor a name they did not
+    contain."""
     question = line(step.question, 4_000)
     improved = line(answer.improved_query, 1_000)
     asked = {word for word in words(question) if len(word) > 3}

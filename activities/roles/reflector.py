@@ -49,7 +49,7 @@ def accept(step: ReflectInput, prompt: Prompt, answer: ReflectionAnswer) -> Acce
 
 
 def by_code(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection | None:
-    """Searches that all failed served nothing, and are no reason to search differently."""
+    """Searches that all failed helped with no gap, and are no reason to search differently."""
     if documents or any(s.status in ANSWERED for s in step.searches):
         return None
     failed = [s.source for s in step.searches if s.status not in ANSWERED]

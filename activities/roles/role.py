@@ -1,8 +1,9 @@
-"""What makes a role: the prompt it sends, the answer it asks for, and what of that answer is let through.
+"""What makes a role: the prompt it sends, the answer it asks for, and which parts of that answer are
+accepted.
 
-A role is pure: it reads no file but its prompt and asks nobody. `render` shows the model what it needs,
-`accept` filters its answer: whatever a model says, only items it was shown, sources that are enabled and
-numbers within bounds come out.
+A role is pure: it reads no file but its prompt and calls nothing. `render` shows the model what it needs,
+`accept` filters its answer: only items the model was shown, sources that are enabled and numbers within
+bounds remain.
 """
 
 import hashlib
@@ -44,14 +45,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Accepted(Generic[Output]):
-    """What was let through, and what the reader must be told of what was not."""
+    """What was accepted, and what the report must state about the rest."""
 
     output: Output
     notes: tuple[Statement | str, ...] = ()
 
 
 Combine = Callable[[Step, Prompt, Accepted[Output], Callable[[Step], Output]], Accepted[Output]]
-"""(step, prompt, what was let through, the same role done by code alone) -> the answer of the step."""
+"""(step, prompt, what was accepted, the same role done by code alone) -> the answer of the step."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class RoleSpec(Generic[Step, Answer, Output]):
     answer: type[Answer]
     """What the model must produce: small and flat, so that small models can."""
     render: Callable[[Step, Sequence[Evidence], int], Prompt]
-    """(step, documents, room in tokens) -> the prompt."""
+    """(step, documents, limit in tokens) -> the prompt."""
     accept: Callable[[Step, Prompt, Answer], Accepted[Output]]
     refs: Callable[[Step], tuple[EvidenceRef, ...]] = lambda _: ()
     """The items whose bodies the role reads."""

@@ -40,7 +40,7 @@ EXTRACTIVE: dict[Role, str] = {
 WITHOUT_DOCUMENTS: frozenset[Role] = frozenset(
     {"query_parser", "planner", "tool_selector", "proofreader", "manager"}
 )
-"""Roles whose extractive function takes the step alone."""
+"""Roles whose extractive function has the step as its only argument."""
 MOST_SIZES = 4
 """Sizes of a prompt that are tried when a server calls it too long."""
 BY_CODE = "code"
@@ -50,10 +50,10 @@ BY_CODE = "code"
 class RoleThinker:
     """The `Thinker` of `activities.role_activities`: knows every role, nothing of Temporal.
 
-    Order of trial: the step's model, then its fallbacks. A model that is down, that refuses or whose answer
-    cannot be used hands over to the next one at once. One that is busy (429) is worth waiting for: its error
-    is raised so that the caller retries after the delay the server asked for, and only on the caller's last
-    attempt does the next model get its turn.
+    Order of trial: the step's model, then its fallbacks. After a model that is down, refuses or gives an
+    unusable answer the next one is called at once. One that is busy (429) is worth waiting for: its error is
+    raised so that the caller retries after the delay the server asked for, and only on the caller's last
+    attempt is the next model called.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class RoleThinker:
             return done.model_copy(
                 update={"usage": spent + done.usage, "fell_back": number > 0, "notes": notes}
             )
-        # the one worth a retry speaks for all; without one, the model that was asked for does
+        # raise the error that is worth a retry; without one, that of the requested model
         worst = next((error for error in failures if error.retryable), failures[0])
         worst.usage = spent
         raise worst
@@ -119,7 +119,7 @@ class RoleThinker:
                 category="auth",
             )
         prompt, answer, completion = await self._ask(spec, step, documents, choice, self._model)
-        # in threads: ranking and checking long texts must not hold up the heartbeats
+        # in threads: ranking and checking long texts must not block the heartbeats
         accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
         if spec.combine is not None:
             alone = partial(_extract, spec.role, documents=documents)

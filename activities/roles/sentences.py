@@ -14,11 +14,11 @@ from activities.text.sentences import Sentence
 from activities.types import Evidence
 
 UNTOLD = ("aim", "methods")
-"""Parts of a work whose sentences answer nothing; left out while others are to be had."""
+"""Parts of a work whose sentences answer nothing; left out while there are others."""
 LONGEST = 420
 """Characters of a sentence that are shown; what it is quoted by stays whole."""
 LEAST_SHOWN = 4
-"""Sentences below which the room is too small to choose."""
+"""Sentences below which a choice is not possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def choose(items: Sequence[Item], most: int, an_item: int) -> list[Ranked]:
     names = {item.document.evidence_id for item in helping}
     chosen: list[Ranked] = []
     for group in (helping, [item for item in items if item.document.evidence_id not in names]):
-        rows = [telling(item)[:an_item] for item in group]
+        rows = [answering(item)[:an_item] for item in group]
         firsts = [row[0] for row in rows if row]
         rest = [ranked for row in rows for ranked in row[1:]]
         for pool in (firsts, rest):
@@ -63,7 +63,7 @@ def choose(items: Sequence[Item], most: int, an_item: int) -> list[Ranked]:
     return chosen
 
 
-def telling(item: Item) -> list[Ranked]:
+def answering(item: Item) -> list[Ranked]:
     """The sentences of an item, best first; its aims and methods last."""
     return sorted(item.ranked, key=lambda ranked: ranked.sentence.part in UNTOLD)
 

@@ -1,7 +1,7 @@
-"""What every answer passes through: tolerant of form, strict about content.
+"""Validation of every answer: tolerant of form, strict about content.
 
-Forms that small models get wrong without meaning harm (a number as text, one string for a list, `85%`) are
-read; what names something the model was not shown is dropped.
+Harmless mistakes of form by small models (a number as text, one string for a list, `85%`) are read; what
+names something the model was not shown is dropped.
 """
 
 import re
@@ -173,17 +173,17 @@ def names(name: str, text: str) -> bool:
 
 
 def bears_on(text: str, *about: str) -> bool:
-    """Whether a text has at least one telling word of what it should be about."""
+    """Whether a text has at least one significant word of its subject."""
     return bool({word for word in words(text) if len(word) > 3} & {w for t in about for w in words(t)})
 
 
 def grounded(text: str, corpus: str) -> str:
     """The text if every number and two thirds of its longer words occur in the corpus, else nothing."""
     there = set(words(corpus))
-    telling = [word for word in words(text) if len(word) > 3 or any(c.isdigit() for c in word)]
-    known = sum(word in there for word in telling)
-    numbers = all(word in there for word in telling if any(c.isdigit() for c in word))
-    return text if telling and numbers and 3 * known >= 2 * len(telling) else ""
+    significant = [word for word in words(text) if len(word) > 3 or any(c.isdigit() for c in word)]
+    known = sum(word in there for word in significant)
+    numbers = all(word in there for word in significant if any(c.isdigit() for c in word))
+    return text if significant and numbers and 3 * known >= 2 * len(significant) else ""
 
 
 def plural(count: int, thing: str) -> str:

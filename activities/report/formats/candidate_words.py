@@ -52,7 +52,7 @@ SHORT = 160
 
 
 def source_title(name: str) -> str:
-    """What a reader knows a source as."""
+    """The name of a source for readers."""
     return SOURCES.get(name, clean(name))
 
 

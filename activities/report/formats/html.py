@@ -1,4 +1,4 @@
-"""The report as one HTML file: nothing is loaded from elsewhere, and it is read without a script.
+"""The report as one HTML file: nothing is loaded from elsewhere, and it works without a script.
 
 The page is `report.html.jinja` with `report.css`; both can be edited without touching code. Figures are
 inline SVG. The only script sorts tables; the content security policy allows it and the style by their

@@ -67,7 +67,7 @@ def _claim(claim: ClaimView) -> str:
 
 
 def _brackets(text: str) -> str:
-    """Escaped, with citation marks as they are; only for text that holds nobody's words but ours."""
+    """Escaped, with citation marks as they are; only for text that this program wrote."""
     return escape_markdown(text).replace(r"\[", "[").replace(r"\]", "]")
 
 
@@ -112,8 +112,8 @@ def _contradiction(pair: tuple[ClaimView, ClaimView]) -> str:
 def _method(view: View) -> list[str]:
     blocks = [escape_markdown(view.flow_text), escape_markdown(view.spent)]
     if view.strengths:
-        told = ", ".join(f"{bar.count} {bar.label}" for bar in view.strengths)
-        blocks.append(f"Claims by the strength of what they stand on: {told}.")
+        counts = ", ".join(f"{bar.count} {bar.label}" for bar in view.strengths)
+        blocks.append(f"Claims by the strength of what they stand on: {counts}.")
     if view.works:
         rows = [
             [f"[{w.number}] {escape_markdown(w.label, inline=True)}", *map(escape_markdown, w.cells[1:])]

@@ -1,4 +1,4 @@
-"""What every format shows, in the order of the page, as plain text.
+"""The content that every format shows, in the order of the page, as plain text.
 
 `activities.report.formats.view` fills it from a report; a format escapes it and lays it out, and decides
 nothing.

@@ -1,4 +1,4 @@
-"""A reference as every format shows it: its address, where it appeared, what to know before believing it."""
+"""A reference as every format shows it: its address, where it appeared, and warnings about it."""
 
 import re
 from urllib.parse import quote
@@ -43,7 +43,7 @@ def place(reference: Reference) -> str:
 
 
 def badges(reference: Reference) -> list[str]:
-    """What a reader should know before believing a reference."""
+    """Warnings and qualifications of a reference."""
     words = [TYPE_NAMES[reference.evidence_type]]
     if reference.evidence_type == "preprint":
         words.append("not peer reviewed")

@@ -1,5 +1,5 @@
-"""One door to every format. A format's module, and the library it stands on, is imported when it is asked
-for."""
+"""The entry point of every format. A format's module, and the library it stands on, is imported when it is
+asked for."""
 
 from collections.abc import Callable, Mapping
 

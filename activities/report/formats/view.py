@@ -45,7 +45,7 @@ from activities.types import (
 )
 
 _BARS = 12
-"""Bars of a figure over years at most: more cannot be told apart on a telephone."""
+"""Bars of a figure over years at most: more cannot be distinguished on a telephone."""
 _SPANS = (1, 2, 5, 10, 20, 50, 100)
 
 

@@ -1,4 +1,4 @@
-"""The sentences and table rows that a report says of itself, as plain text."""
+"""The sentences and table rows in which a report describes itself, as plain text."""
 
 import calendar
 import re
@@ -92,8 +92,8 @@ def balance(report: Report) -> str:
         "mixed": "both affirmed and denied by",
         "unclear": "left open by",
     }
-    told = [f"{words[way]} {listed(f'[{n}]' for n in found)}" for way, found in sides.items() if found]
-    return f"What is asked is {'; '.join(told)}."
+    ways = [f"{words[way]} {listed(f'[{n}]' for n in found)}" for way, found in sides.items() if found]
+    return f"What is asked is {'; '.join(ways)}."
 
 
 def left_out(report: Report) -> tuple[str, ...]:
