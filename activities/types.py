@@ -431,6 +431,8 @@ class WorkRow(Frozen):
     """Effects with their intervals as the work prints them."""
     direction: WorkDirection | None = None
     """Relative to the report's question; None when that is not certain."""
+    places: dict[str, str] = Field(default_factory=dict)
+    """Field -> the sentence of the work in which it stands, word for word."""
 
 
 class ReportPlanSection(Frozen):

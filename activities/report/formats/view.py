@@ -245,7 +245,7 @@ def _works(report: Report) -> Iterable[WorkView]:
             design=clean(row.design) or refs.badges(reference)[0],
             year=row.year or reference.year,
             n=row.n,
-            compared=clean("; ".join(filter(None, (row.population, row.comparison)))),
+            compared=clean("; ".join(filter(None, (row.population, row.comparison, _outcome(row))))),
             finding="" if printed else clean(row.finding),
             numbers=clean("; ".join(row.numbers)),
             direction=words.DIRECTIONS[row.direction] if row.direction else "",
@@ -253,6 +253,10 @@ def _works(report: Report) -> Iterable[WorkView]:
             standing=STANDINGS[reference.standing],
             study=reference.study,
         )
+
+
+def _outcome(row: WorkRow) -> str:
+    return f"outcome: {row.outcome}" if row.outcome else ""
 
 
 def _references(report: Report) -> Iterable[ReferenceView]:
