@@ -31,7 +31,8 @@ STEERING = (
 VERBS_OF_A_RUN = (
     *(("status", "RUN"), ("watch", "RUN"), ("events", "RUN"), ("report", "RUN"), ("evidence", "RUN")),
     *(("export", "RUN"), ("verify", "RUN"), ("refresh", "RUN"), ("plan", "show", "RUN")),
-    *(("candidates", "RUN"), ("graph", "status", "RUN"), *STEERING),
+    *(("candidates", "RUN"), ("graph", "status", "RUN"), ("inspect", "RUN")),
+    *(("rewind", "RUN", "--to-iteration", "1"), *STEERING),
 )
 """Every command that is given the name of a run."""
 JSON = {"content-type": "application/json"}

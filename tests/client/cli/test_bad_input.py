@@ -117,6 +117,7 @@ def test_every_verb_is_thought_of_when_there_is_no_server() -> None:
         "ask",
         "modes",
         "list",
+        "schedules",
         "search",
         "sources",
         "doctor",
