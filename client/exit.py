@@ -1,4 +1,4 @@
-"""The one way out of the process."""
+"""The one function that ends the process."""
 
 import contextlib
 import logging
@@ -14,7 +14,7 @@ def leave(code: int) -> NoReturn:
     down under running threads), which would turn a good exit code into 134 or 139.
     """
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # a closed pipe is the reader's choice
+        with contextlib.suppress(OSError, ValueError):  # the reader of a pipe may close it
             stream.flush()
     with contextlib.suppress(OSError, ValueError):
         logging.shutdown()

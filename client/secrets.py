@@ -1,4 +1,4 @@
-"""Secrets of this machine, so that nothing that leaves it holds one."""
+"""Secrets of this machine, to be removed from everything that leaves it."""
 
 import json
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from activities.settings import Settings
 MARKS = ("key", "token", "secret", "password")
 """Words in the name of a setting whose value is a secret."""
 LEAST_CHARS = 8
-"""Shorter values (`none`, `ollama`) are stand-ins for a key; taking them out would tear ordinary words."""
+"""Shorter values (`none`, `ollama`) are stand-ins for a key; removing them would damage ordinary words."""
 REMOVED = "[secret removed]"
 
 

@@ -1,7 +1,7 @@
-"""Text of others on a terminal: it is shown, and can do nothing.
+"""Untrusted text on a terminal: shown without control characters.
 
 Control characters move the cursor, change the title or the clipboard and hide what was printed before; marks
-of direction (Unicode TR 36, 3.1) make a line read otherwise than it is. Files and pipes get every character.
+of direction (Unicode TR 36, 3.1) make a line appear in another order. Files and pipes get every character.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Builds workers from a client: which workflows, which activities, on which queue, with what belts.
+"""Build workers from a client: which workflows, which activities, on which queue, with which limits.
 
 Workflow code runs without the sandbox here and in it in the tests (`tests/workflows/sandbox.py`), where it
-finds a clock, a random number or a file read in a workflow before anyone meets it. Every run would pay for
-it: 10 ms of processor time for each workflow and a third of each task, and five sections that begin at once
-wait for each other.
+finds a clock, a random number or a file read in a workflow before a release. Every run would pay for it: 10
+ms of processor time for each workflow and a third of each task, and five sections that begin at once wait for
+each other.
 """
 
 import os
@@ -35,10 +35,10 @@ not here matters as much: non-determinism (an upgraded worker meets an old histo
 for a worker that can replay it, and not throw paid work away."""
 
 GRACE = timedelta(seconds=5)
-"""What activities get to end by themselves on shutdown; they are retried elsewhere after that."""
+"""Time for activities to end by themselves on shutdown; they are retried elsewhere after that."""
 HEARTBEATS = timedelta(seconds=4)
-"""The longest a heartbeat is held back by the SDK: what a call reports is shown while it goes on. By default
-it would be held back for four fifths of the time-out."""
+"""Longest delay of a heartbeat by the SDK, so that progress is shown while a call runs. By default it would
+be delayed for four fifths of the time-out."""
 STICKY = timedelta(seconds=3)
 """How long a workflow task waits for the worker that has the workflow in its cache; the default of 10 is how
 long a run stands still when that worker died."""
@@ -53,7 +53,7 @@ def build_worker(
     interceptors: Sequence[Interceptor] = (),
     max_concurrent_activities: int = 100,
 ) -> Worker:
-    """One worker on one queue, with the settings every worker of the house shares."""
+    """One worker on one queue, with the settings that all workers share."""
     return Worker(
         client,
         task_queue=task_queue,
@@ -74,7 +74,7 @@ def deployment() -> WorkerDeploymentConfig | None:
     """Worker versioning, only when the deployment's variables are set: `TEMPORAL_DEPLOYMENT_NAME` and
     `TEMPORAL_WORKER_BUILD_ID`, as Temporal's worker controller sets them.
 
-    An unversioned worker that claims a version hangs silently until somebody makes that version current.
+    An unversioned worker that claims a version hangs silently until an operator makes that version current.
     """
     name, build = os.environ.get("TEMPORAL_DEPLOYMENT_NAME"), os.environ.get("TEMPORAL_WORKER_BUILD_ID")
     if not name or not build:

@@ -100,7 +100,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
 
 
 class LateModel:
-    """The door to language models, built at the first question: without one, nobody waits for its library."""
+    """The language model client, created at the first use: without a model its library is never imported."""
 
     def __init__(self, settings: Settings, store: EvidenceStore) -> None:
         self._settings = settings

@@ -56,8 +56,8 @@ class AutoResearch(ResearchHandlers):
         )
 
     def _with_defaults(self, mode: Mode) -> ResearchRequest:
-        """The request with the mode's own defaults for limits that nobody set; what was added to the budget
-        meanwhile stays added."""
+        """The request with the mode's own defaults for limits that the user did not set; what was added to
+        the budget meanwhile stays added."""
         request, budget = self.research.request, self.research.context.budget
         own = {name: value for name, value in MODES[mode].defaults.items() if name in request.open_limits}
         added = budget.limits.max_iterations - request.limits.max_iterations

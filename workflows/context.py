@@ -33,7 +33,7 @@ class ModeTraits:
     single_section: bool = False
     """Whether the report has one section, whose key question is the question of the run."""
     search_seconds: float | None = None
-    """Seconds that one search may take, all its pages and attempts together; None leaves it to the source."""
+    """Seconds that one search may last, all its pages and attempts together; None leaves it to the source."""
     temperatures: Mapping[Role, float] = field(default_factory=dict)
     """Sampling temperature by role; 0 for those that are not named."""
 

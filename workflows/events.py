@@ -29,7 +29,7 @@ LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_too
 MESSAGE_CHARS = 400
 """Maximum length of an event's message and of each text of its data."""
 BATCH_ROOM = 120 * 1024
-"""Bytes of events that one blob takes: what travels to the activity stays under the payload limit."""
+"""Bytes of events in one blob: the activity's input stays under the payload limit."""
 STORED_EVENTS = "store-events"
 """Patch: runs of earlier versions dropped the older part of their log."""
 
@@ -74,10 +74,10 @@ class EventLog:
         control = self.context.state.control
         # A section's end is the parent's event `section_complete`.
         new = (e for e in control.events if e.seq > control.reported_seq and e.type != "complete")
-        taken = within(new, room)
-        if taken:
-            control.reported_seq = taken[-1].seq
-        return taken
+        fitting = within(new, room)
+        if fitting:
+            control.reported_seq = fitting[-1].seq
+        return fitting
 
     def stream_draft(self, section_id: str, draft: SectionDraft) -> None:
         """Emit the paragraphs of a draft as it was written; the quotes are checked when it is published."""

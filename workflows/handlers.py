@@ -3,7 +3,7 @@
 Invariants:
 
 * a signal only records what was requested; one that cannot be read becomes an event and is ignored;
-* an answer counts only while its gate waits: nobody approves what was not shown yet;
+* an answer counts only while its gate waits: nothing is approved before it was shown;
 * what may be wrong (a plan, an amount, a name) is an update with a validator, and a refusal changes nothing;
 * the answer of every query stays under the payload limit.
 """
@@ -169,7 +169,7 @@ class ResearchHandlers:
             fields = ", ".join(model.model_fields)
             self.research.events.emit_event(
                 "ignored",
-                f"signal {signal} could not be read: it takes one JSON object with {fields}",
+                f"signal {signal} could not be read: it needs one JSON object with {fields}",
                 signal=signal,
             )
             return None

@@ -1,8 +1,9 @@
 """HierarchicalResearch: sub-teams research the parts of a question, their parent synthesizes.
 
 A sub-team is a child workflow: it executes its task, has the result judged, refines the task by the judge's
-feedback, and so on; the best attempt by score is what it returns, not the latest. Parent and sub-teams talk
-by signals (budget, progress, words of a reviewer), and a sub-team that fails leaves the others alone.
+feedback, and so on; the best attempt by score is what it returns, not the latest. Parent and sub-teams
+exchange signals (budget, progress, a reviewer's instructions), and a sub-team that fails leaves the others
+alone.
 """
 
 from temporalio import workflow

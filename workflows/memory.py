@@ -1,4 +1,4 @@
-"""The memory of a loop: what the iteration under way has brought so far, and the records of those before it.
+"""The memory of a loop: what the current iteration has found so far, and the records of those before it.
 
 Pure. `workflows.iterations` reads it.
 """
@@ -55,8 +55,8 @@ class LoopMemory(BaseModel):
     def add_found(self, refs: Sequence[EvidenceRef]) -> None:
         """Remember works that a search has brought for the first time."""
         self.new_items += len(refs)
-        told = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
-        self.findings = (*self.findings, *told)[:FINDINGS_KEPT]
+        found = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
+        self.findings = (*self.findings, *found)[:FINDINGS_KEPT]
 
     def record(
         self, iteration: int, section: str, searches: Iterable[SearchRecord], used: Usage, now: str = ""

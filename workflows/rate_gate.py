@@ -1,4 +1,4 @@
-"""One gate for a strictly limited API in the whole fleet, kept alive by Temporal.
+"""One rate gate per strictly limited API for the whole fleet, kept running by Temporal.
 
 `RateGate` is a singleton by its workflow id. It runs one endless activity, `hold_gate`: the worker process
 that gets it polls the API's task queue from then on, alone. When that process dies its heartbeat fails and
@@ -8,7 +8,7 @@ Invariants:
   - At most one `hold_gate` is scheduled at a time, and it is retried for ever: a retry adds nothing to the
     history.
   - Each return of the activity continues the workflow as new, so the history never grows.
-  - The workflow knows no rate: what the gate lets through is decided by the process that holds it.
+  - The workflow knows no rate: the process that holds the gate limits it (`RateLimiter`).
 """
 
 from datetime import timedelta
@@ -25,7 +25,7 @@ HOLD_GATE = "hold_gate"
 
 
 class GateTerms(Frozen):
-    """What is held, and how soon a dead holder is noticed."""
+    """The queue that is held, and how soon a dead holder is noticed."""
 
     queue: str
     """The API's task queue."""
@@ -41,7 +41,8 @@ class RateGate:
         await workflow.execute_activity(
             HOLD_GATE,
             terms,
-            # A holder gives the gate back long before; this only bounds an attempt that hangs but beats.
+            # A holder gives the gate back long before; this bounds an attempt that hangs but sends
+            # heartbeats.
             start_to_close_timeout=timedelta(days=2),
             heartbeat_timeout=timedelta(seconds=terms.heartbeat_seconds),
             retry_policy=RetryPolicy(

@@ -1,7 +1,7 @@
 """A research run: the parts that every mode holds, and the way every run ends.
 
-A mode is a workflow class that creates a `Run`, tells its story with the run's parts, and passes the story to
-`run_to_completion`. See `docs/workflows.md`.
+A mode is a workflow class that creates a `Run`, executes its steps with the run's parts, and passes its body
+to `run_to_completion`. See `docs/workflows.md`.
 """
 
 import asyncio

@@ -42,7 +42,7 @@ CARRIED_PLAINLY = 128 * 1024
 
 
 class ControlState(BaseModel):
-    """What people have said, and where the run stands for them to see."""
+    """The decisions and instructions of people, and the progress that they are shown."""
 
     phase: Phase = "starting"
     message: str = ""
@@ -107,7 +107,7 @@ class RunState(BaseModel):
     chosen_because: str = ""
     loop: LoopState = Field(default_factory=LoopState)
     memory: LoopMemory = Field(default_factory=LoopMemory)
-    """Each iteration: what was missing, searched, found and thought."""
+    """The record of each iteration: gaps, searches, findings and reasoning."""
     evidence: list[EvidenceRef] = Field(default_factory=list)
     imported: bool = False
     """Whether the evidence of the run that this one follows up was imported."""
@@ -153,7 +153,7 @@ class RunState(BaseModel):
     stop_reason: StopReason | None = None
 
     offered: list[EvidenceRef] = Field(default_factory=list)
-    """Of a section: what other sections found and it has not taken over yet."""
+    """Of a section: what other sections found and it has not adopted yet."""
     taken_over: list[str] = Field(default_factory=list)
     """Of a section: ids of items that other sections found."""
     shared: list[str] = Field(default_factory=list)
@@ -170,9 +170,9 @@ class RunState(BaseModel):
 
     sections: dict[str, SectionProgress] = Field(default_factory=dict)
     findings: dict[str, SectionFindings] = Field(default_factory=dict)
-    """What became of each section; its evidence and searches have gone into the run's."""
+    """The outcome of each section; its evidence and searches have gone into the run's."""
     found: dict[str, list[str]] = Field(default_factory=dict)
-    """Ids of the items each section brought home, best first."""
+    """Ids of the items each section returned, best first."""
     drafts: dict[str, PlannedSection] = Field(default_factory=dict)
     written: list[Claim] = Field(default_factory=list)
     owners: dict[str, str] = Field(default_factory=dict)

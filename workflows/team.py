@@ -1,6 +1,6 @@
 """TeamResearch: a manager gives turns to a searcher, a hypothesizer and a judge; the reporter writes.
 
-Each round asks the manager for its ledger, and code decides what comes of it (`workflows.rules.team`). Every
+Each round asks the manager for its ledger, and code decides how to apply it (`workflows.rules.team`). Every
 exit ends in the reporter's turn. Without a model the manager is a fixed rotation.
 """
 
@@ -22,7 +22,7 @@ from workflows.run import Run
 from workflows.state import RunState
 
 MEMBERS: Mapping[Member, str] = {
-    "searcher": "searches the sources for what it is told",
+    "searcher": "searches the sources for what the manager asks",
     "hypothesizer": "names drugs with target, pathway and effect from the evidence",
     "judge": "scores the evidence and names gaps",
     "reporter": "writes the report; only when the judge found the evidence sufficient",
@@ -34,7 +34,7 @@ TEMPERATURES: Mapping[Role, float] = {
     "judge": 0.0,
     "writer": 0.2,
 }
-"""Sampling temperature of each member; a model that takes none is not sent one."""
+"""Sampling temperature of each member; a model that accepts none is not sent one."""
 TRAITS = ModeTraits("team", single_section=True, temperatures=TEMPERATURES)
 
 
@@ -103,11 +103,11 @@ class TeamResearch(ResearchHandlers):
             judged_gaps=judged.gaps if judged else (),
         )
         state.steering_read = state.control.steered
-        nobody = TeamLedger(facts=team.facts, plan=team.plan)
-        ledger = await research.models.execute("manager", ThinkActivities.manage_team, step, nobody)
+        no_turn = TeamLedger(facts=team.facts, plan=team.plan)
+        ledger = await research.models.execute("manager", ThinkActivities.manage_team, step, no_turn)
         research.events.emit_event(
             "managed",
-            f"{ledger.next_speaker or 'nobody'}: {ledger.instruction}",
+            f"{ledger.next_speaker or 'no member'}: {ledger.instruction}",
             next_speaker=ledger.next_speaker,
             instruction=ledger.instruction,
         )
@@ -128,7 +128,7 @@ class TeamResearch(ResearchHandlers):
         )
 
     async def _play(self, member: Member, instruction: str) -> tuple[str, bool]:
-        """A member's turn: what came of it in a few words, and whether that was anything new."""
+        """A member's turn: its result in a few words, and whether that was anything new."""
         match member:
             case "searcher":
                 return await self._search(instruction)

@@ -1,4 +1,4 @@
-"""What goes into a research workflow and what its queries answer. Passed through the sandbox: no clock, no
+"""The input of a research workflow and the answers of its queries. Passed through the sandbox: no clock, no
 randomness, no I/O."""
 
 from typing import Literal
@@ -81,7 +81,7 @@ class ResearchRequest(Frozen):
     """Models to try when one is down, in order. Empty: the worker's setting."""
     limits: Limits = Limits()
     open_limits: tuple[str, ...] = ()
-    """Limits that nobody set: in mode auto, the chosen mode's own defaults replace them."""
+    """Limits that the user did not set: in mode auto, the chosen mode's own defaults replace them."""
     filters: Filters = Filters()
     """What every search is narrowed by, as far as its source can be."""
     search_seconds: float | None = Field(default=30.0, gt=0)
@@ -217,7 +217,7 @@ class SectionJob(Frozen):
 
 
 class SectionFindings(Frozen):
-    """What a section brings home."""
+    """The findings that a section returns."""
 
     section_id: str
     status: Literal["complete", "partial", "failed", "cancelled"]
@@ -263,7 +263,7 @@ class Outcome(Frozen):
     """Set only by a section of a deep run, which publishes nothing itself."""
 
 
-# messages; each takes at most one JSON object
+# messages; each accepts at most one JSON object
 
 
 class Approval(Frozen):
@@ -360,7 +360,7 @@ class PlanView(Frozen):
     plan_hash: str = ""
     approved: bool = False
     asked: bool = True
-    """Whether anybody was to approve it."""
+    """Whether a person was to approve it."""
 
 
 class ReportView(Frozen):
@@ -379,7 +379,7 @@ class LeaseRequest(Frozen):
 
     section_id: str
     tokens: int
-    """What it would like."""
+    """The amount it requests."""
     least_tokens: int
     """What its next call needs."""
     cost_microusd: int = 0

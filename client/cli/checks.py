@@ -1,5 +1,5 @@
-"""Checks of what a person gave to a verb, made before anything is started. Each raises BadInput with one line
-that says what is wrong and how to fix it."""
+"""Checks of a command's arguments, made before anything is started. Each raises BadInput with one line that
+says what is wrong and how to fix it."""
 
 import os
 from pathlib import Path
@@ -56,8 +56,8 @@ def check_library(folder: str | None) -> str | None:
 
 
 def has_document(folder: Path) -> bool:
-    """Whether a folder holds a document that can be read. A common ending decides; the readers, which take
-    long to load, are asked only about a folder without one. Raises BadInput."""
+    """Whether a folder holds a document that can be read. A common ending decides; the readers, which are
+    slow to load, are used only for a folder without one. Raises BadInput."""
     for _, _, names in os.walk(folder):
         if any(name.lower().endswith(COMMON) and not name.startswith(".") for name in names):
             return True

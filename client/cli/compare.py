@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How one mode did."""
+    """The result of one mode."""
 
     mode: str
     run_id: str
@@ -82,7 +82,7 @@ async def _compared(
     ended: "Ended",
     output: Path | None,
 ) -> Compared:
-    """What one run came to."""
+    """The result of one run."""
     from client.reports.load import ended_report, save_report
     from client.runs.query import progress
     from client.terminal import plain

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from activities.settings import Settings
 
 SECONDS = 2.0
-"""How long the server may take."""
+"""Seconds to wait for the server."""
 
 
 def settings_in_force() -> "Settings | None":

@@ -19,7 +19,7 @@ STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     state: State
@@ -56,7 +56,7 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
 
 
 async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
-    """Everything that is looked at, in the order in which one thing needs another."""
+    """All checks, in the order of their dependencies."""
     try:
         settings = load_settings()
     except Failure as error:

@@ -59,8 +59,8 @@ def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
 def _lines(record: "IterationRecord", plain: Plain) -> list[str]:
     where = f"{record.section} iteration" if record.section else "iteration"
     time = record.started_at[11:19]
-    took = f"{record.seconds:.0f} s" if record.seconds else ""
-    found = [plain("  ".join(filter(None, (f"{where} {record.iteration}", time, took, cost_of(record)))))]
+    duration = f"{record.seconds:.0f} s" if record.seconds else ""
+    found = [plain("  ".join(filter(None, (f"{where} {record.iteration}", time, duration, cost_of(record)))))]
 
     def add(word: str, text: str) -> None:
         if text:

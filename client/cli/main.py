@@ -30,7 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "refresh": ("client.cli.refresh:refresh", "Check a report's references again, and its searches."),
     "schedules": ("client.cli.schedules:schedules", "List and delete scheduled refreshes."),
     "inspect": ("client.cli.inspect:inspect", "Show each iteration of a run, and what it cost."),
-    "rewind": ("client.cli.rewind:rewind", "Take a run back to the beginning of an iteration."),
+    "rewind": ("client.cli.rewind:rewind", "Reset a run to the beginning of an iteration."),
     "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
     "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),
     "approve": ("client.cli.steering:approve", "Approve what waits at a gate."),

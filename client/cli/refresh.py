@@ -1,4 +1,4 @@
-"""`determinator refresh`: what has become of a report's references and searches since it was made."""
+"""`determinator refresh`: check a report's references and searches again."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,12 +44,14 @@ def refresh(run: str, search: bool, every: float | None, as_json: bool, address:
 
     With --search the searches of the report are run again on the server, and works that the run had not found
     are listed. When anything is new, a version is kept beside the report, in which nothing rests on retracted
-    work; `report` prints it from then on, and the first one with --version 1. Exit code 1 when nobody
+    work; `report` prints it from then on, and the first one with --version 1. Exit code 1 when no authority
     answered for some reference.
     """
     settings = load_settings()
     if settings.offline:
-        raise BadInput("DETERMINATOR_OFFLINE is set, so nobody can be asked; unset it to refresh a report")
+        raise BadInput(
+            "DETERMINATOR_OFFLINE is set, so no authority can be asked; unset it to refresh a report"
+        )
 
     async def body() -> int:
         from client.reports.finished import find_finished
@@ -67,10 +69,10 @@ def refresh(run: str, search: bool, every: float | None, as_json: bool, address:
         else:
             show(found, outcome, path)
         for why in outcome.failures:
-            say(f"not everybody answered: {why}")
+            say(f"not every authority answered: {why}")
         if outcome.unanswered:
             silent = len(outcome.unanswered)
-            say(f"nobody answered for {silent} of {outcome.references} references; try again later")
+            say(f"no authority answered for {silent} of {outcome.references} references; try again later")
         return Exit.FAILED if outcome.unanswered else Exit.DONE
 
     return run_async(body)
@@ -103,8 +105,8 @@ async def from_here(settings: "Settings", run: "Finished", address: str | None) 
 async def ask_again(
     settings: "Settings", run: "Finished", address: str | None
 ) -> "dict[str, StandingVerdict]":
-    """Verdicts on the references that somebody could be asked about, by evidence id. Where a fleet runs, it
-    asks PubMed, whose rate holds for all of it."""
+    """Verdicts on the references that an authority could be asked about, by evidence id. Where a fleet runs,
+    it asks PubMed, whose rate holds for all of it."""
     from activities.check_pubmed import ReleaseStanding
     from activities.publish import pubmed_name
     from activities.refresh import references_of
@@ -267,8 +269,8 @@ def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
         click.echo(f"Version {outcome.version} {path}")
     elif not asked and not outcome.searches:
         click.echo(
-            f"nobody can be asked about any of the {total} references: they come from a library or have no "
-            "identifier that the authorities know"
+            f"no authority can be asked about any of the {total} references: they come from a library or "
+            "have no identifier that the authorities know"
         )
     elif len(outcome.unanswered) < asked or outcome.searches:
         click.echo(f"nothing changed since {outcome.since}")

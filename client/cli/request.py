@@ -160,7 +160,7 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
 
 
 def defaults_of(mode: str) -> dict[str, int]:
-    """The limits that a mode sets where nobody did."""
+    """The limits that a mode sets where the user set none."""
     from workflows.modes import MODES
 
     return dict(MODES[mode].defaults) if mode in MODES else {}

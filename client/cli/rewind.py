@@ -1,4 +1,4 @@
-"""`determinator rewind`: back to the beginning of an iteration."""
+"""`determinator rewind`: reset a run to the beginning of an iteration."""
 
 import click
 
@@ -13,7 +13,7 @@ from client.cli.common import (
 )
 
 
-@click.command(short_help="Take a run back to the beginning of an iteration.")
+@click.command(short_help="Reset a run to the beginning of an iteration.")
 @run_argument
 @click.option(
     "--to-iteration",
@@ -26,11 +26,11 @@ from client.cli.common import (
 @json_option
 @address_option
 def rewind(run: str, iteration: int, as_json: bool, address: str | None) -> None:
-    """Take a run back to the beginning of an iteration, from where it goes on under the same id. A run that
-    has ended may be rewound, too.
+    """Reset a run to the beginning of an iteration; it continues from there under the same id. A run that has
+    ended may be rewound, too.
 
-    What came after is left behind: searches, judgements, and what people said. Model answers that were paid
-    for stay in the store and are not bought again when the same is asked. A run with sections (deep,
+    Everything after it is discarded: searches, judgements, and people's decisions. Model answers that were
+    paid for stay in the store and are not bought again when the same is asked. A run with sections (deep,
     hierarchical) goes back only to before they began: iteration 1. The report files that the run left are
     renamed and kept.
     """

@@ -205,7 +205,7 @@ def show_list(rows: "list[Row]") -> None:
     table.add_column("run", no_wrap=True, min_width=max(map(len, ids)))
     for name, width in COLUMNS:
         table.add_column(name, no_wrap=True, min_width=width)
-    # the rest of the line: Rich would take the room for a long question from all columns alike
+    # the rest of the line: Rich would shorten all columns alike for a long question
     room = console.width - max(map(len, ids)) - sum(width + 2 for _, width in COLUMNS) - 2
     table.add_column("question", overflow="ellipsis", no_wrap=True, max_width=max(room, 8))
     for row, name in zip(rows, ids, strict=True):

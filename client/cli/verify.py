@@ -49,9 +49,9 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
     --evidence, else against `evidence.jsonl` beside it, else against this machine's evidence store; no server
     is needed.
 
-    Of a Markdown file, whoever wrote it, citations and references are checked against each other: references
-    never cited, citations without a reference, gaps in the numbering, one address under several numbers,
-    malformed identifiers.
+    Of any Markdown file, citations and references are checked against each other: references never cited,
+    citations without a reference, gaps in the numbering, one address under several numbers, malformed
+    identifiers.
     """
     from client.reports.parcel import is_file_name, is_markdown
 

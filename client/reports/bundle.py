@@ -65,16 +65,16 @@ sha256sum -c SHA256SUMS    # the sums alone
 determinator verify .      # everything, claim by claim
 ```
 
-`check.py` is a program: run it only when this bundle comes from you or from somebody you trust. A bundle of a
+`check.py` is a program: run it only when this bundle comes from you or from a person you trust. A bundle of a
 stranger is checked with `determinator verify`, which runs nothing of it and says whether its `check.py` is
 the one that Determinator writes.
 
-By hand: take a quote from `report.json`, look up its `evidence_id` in `evidence.jsonl`, and find the quote in
+By hand: choose a quote in `report.json`, look up its `evidence_id` in `evidence.jsonl`, and find the quote in
 that item's `text`.
 
-The stored texts belong to their publishers and are here so that the quotes can be checked; mind their
-licences before passing them on."""
-TELLS = {
+The stored texts belong to their publishers and are here so that the quotes can be checked; check
+their licences before passing them on."""
+FILE_DESCRIPTIONS = {
     "report.md": "the report, to read",
     "report.html": "the same for a browser",
     "report.docx": "the same for a word processor",
@@ -115,7 +115,9 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     if run.events:
         made["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     if run.iterations:
-        made["iterations.jsonl"] = clean("".join(f"{told.model_dump_json()}\n" for told in run.iterations))
+        made["iterations.jsonl"] = clean(
+            "".join(f"{record.model_dump_json()}\n" for record in run.iterations)
+        )
     made["methodology.md"] = clean(_methodology(run, report))
     made[CHECK] = (files(__package__) / "check_bundle.py").read_bytes()
     if run.versions:
@@ -159,7 +161,7 @@ def _json_lines(lines: Iterable[EvidenceLine]) -> str:
 
 
 def _searches(report: Report) -> str:
-    """The ledger as CSV. A cell that a spreadsheet would take for a formula gets an apostrophe before it, as
+    """The ledger as CSV. A cell that a spreadsheet would read as a formula gets an apostrophe before it, as
     OWASP advises; `report.json` has it as it was."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -192,7 +194,7 @@ def _methodology(run: Finished, report: Report) -> str:
         RULE,
         *([LEFT_OUT, _list(words.left_out(report))] if report.verification.dropped else []),
         "## Decisions",
-        _list(words.decision(made) for made in method.approvals) or "Nobody was asked.",
+        _list(words.decision(made) for made in method.approvals) or "No person was asked.",
         *_versions(run),
         "## Limitations",
         _list(words.limitations(report)) or "None was noted.",
@@ -212,8 +214,8 @@ def _searches_told(report: Report) -> str:
     counts: dict[str, int] = {}
     for record in report.methodology.searches:
         counts[record.status] = counts.get(record.status, 0) + 1
-    told = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
-    return f"{len(report.methodology.searches)} searches: {told or 'none'}; each is in `searches.csv`."
+    listed = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
+    return f"{len(report.methodology.searches)} searches: {listed or 'none'}; each is in `searches.csv`."
 
 
 def _iterations(records: Sequence[IterationRecord]) -> list[str]:
@@ -266,13 +268,17 @@ def _readme(
         if found.holds
         else f"{len(found.faults())} things did not hold; the check names them"
     )
-    rows = [(name, TELLS.get(name, "the report as the run first published it")) for name in names]
+    rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
     blocks = [
         f"# {escape_markdown(report.title)}",
         f"**Question:** {escape_markdown(report.question)}",
         f"{HOLDS} Run `{run.run_id}`, {escape_markdown(report.generated_at)}.",
         "\n".join(
-            ["| file | what it is |", "|---|---|", *(f"| `{name}` | {tells} |" for name, tells in rows)]
+            [
+                "| file | what it is |",
+                "|---|---|",
+                *(f"| `{name}` | {description} |" for name, description in rows),
+            ]
         ),
         "## Checking it",
         f"{quotes} quotes from {len(report.references)} references; when this was exported, {state}.",

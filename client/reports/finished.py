@@ -50,7 +50,7 @@ class Finished:
     plan: PlanView | None = None
     iterations: tuple[IterationRecord, ...] = ()
     gaps: tuple[str, ...] = field(default=())
-    """What could not be had, and why: a sentence each."""
+    """What is missing, and why: a sentence each."""
 
     def lines(self) -> list[EvidenceLine]:
         """The items as `evidence --format jsonl` has them, with the standing that is known by now."""
@@ -111,7 +111,7 @@ async def report_in_store(archive: Archive, name: str, error: Exception) -> Repo
 
 
 async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole: bool) -> _Answers:
-    """What the run says of itself, and the report in full."""
+    """What the run reports about itself, and the whole report."""
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way; follow it with `determinator watch {run_id}`")
     try:
@@ -142,8 +142,8 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
         return _Answers(report, refs, gaps=tuple(gaps))
     plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
     events = await ask("events", lambda: read_events(client, settings, run_id))
-    told = await ask("iterations", lambda: iterations(client, run_id))
-    return _Answers(report, refs, tuple(events or ()), plan, told or (), tuple(gaps))
+    records = await ask("iterations", lambda: iterations(client, run_id))
+    return _Answers(report, refs, tuple(events or ()), plan, records or (), tuple(gaps))
 
 
 async def patiently(body: Callable[[], Awaitable[T]], connection: Connection) -> T:

@@ -23,7 +23,7 @@ MAX_NAMES = 1_000
 """Files that a list of sums may name."""
 
 MARKDOWN = (".md", ".markdown")
-"""Endings of a report that is text, whoever wrote it."""
+"""Endings of a report that is text, by any author."""
 
 Read = Callable[[str], bytes | None]
 """A file of a bundle by its name; None when it is not there."""

@@ -102,7 +102,7 @@ def seconds_left(seen: Progress) -> float | None:
     """At most so many seconds until the last iteration ends, at the speed of this run so far; None before an
     iteration is complete, and while a run waits.
 
-    An upper bound: a run mostly stops before its last iteration. Writing comes on top.
+    An upper bound: a run mostly stops before its last iteration. The time for writing is added to it.
     """
     if seen.phase in ("done", "paused", "waiting_for_approval"):
         return None

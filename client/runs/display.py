@@ -62,7 +62,7 @@ class Display(Protocol):
         """Show a message about the run or about following it."""
 
     def suspended(self) -> AbstractContextManager[None]:
-        """Leave the terminal to others meanwhile."""
+        """Release the terminal meanwhile."""
 
 
 def open_display(run_id: str) -> Display:
@@ -91,7 +91,7 @@ class PlainLines:
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
-            if event.type != "streaming":  # the answer follows as a whole
+            if event.type != "streaming":  # the whole answer follows
                 self.note(event_line(event))
 
     def suspended(self) -> AbstractContextManager[None]:

@@ -17,8 +17,8 @@ from workflows.types import Progress
 async def inspect_run(client: Client, settings: Settings, run_id: str) -> tuple[IterationRecord, ...]:
     """Every iteration of a run and of its sections, those of the run's own loop first.
 
-    A section that runs is asked itself. A run of an earlier version has no memory of its iterations: what its
-    event log says stands for it, without thoughts and cost. Raises NoAnswer, NoSuchRun, StoreError.
+    A section that runs is asked itself. A run of an earlier version has no memory of its iterations: its
+    event log is used instead, without reasoning and cost. Raises NoAnswer, NoSuchRun, StoreError.
     """
     seen = await progress(client, run_id)
     found = await iterations(client, run_id)

@@ -13,7 +13,7 @@ from client.runs.listing import describe
 from workflows.types import EvidenceIndex, ItemsAfter, IterationHistory, Outcome, Progress
 
 QUERY_SECONDS = 5.0
-"""How long a query may take before it counts as unanswered."""
+"""Seconds after which a query counts as unanswered."""
 
 Answer = TypeVar("Answer")
 

@@ -1,8 +1,8 @@
 """Refreshing reports on the server: once, or on a schedule of Temporal's.
 
 A refresh is a workflow (`workflows.refresh`), so it goes on when the command that started it ends. A schedule
-starts one at each of its times. What has passed while the server was down is made up for once, when it is up
-again; a refresh that still runs at the next time is not started twice.
+starts one at each of its times. Times missed while the server was down are caught up with one refresh, when
+it is up again; a refresh that still runs at the next time is not started twice.
 """
 
 import uuid
@@ -177,6 +177,6 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
     try:
         await client.get_schedule_handle(found[0]).delete()
     except RPCError as error:
-        if error.status != RPCStatusCode.NOT_FOUND:  # somebody else has deleted it a moment ago
+        if error.status != RPCStatusCode.NOT_FOUND:  # another command has just deleted it
             raise
     return known[found[0]]

@@ -1,4 +1,4 @@
-"""Taking a run back to the beginning of an iteration, by Temporal's reset.
+"""Reset a run to the beginning of an iteration, by Temporal's reset.
 
 Invariants:
 
@@ -6,8 +6,8 @@ Invariants:
   happened before the iteration; commands follow the newest execution.
 - The boundary is the workflow task that scheduled the first step of the iteration: what that task decides is
   decided again, everything before it is kept.
-- Signals, updates and cancels that came after the boundary are left behind: an order to finish must not end
-  the rewound run. Answers that were paid for stay in the store and are not bought again.
+- Signals, updates and cancels after the boundary are discarded: a request to finish must not end the rewound
+  run. Answers that were paid for stay in the store and are not bought again.
 - A run with sections has iterations in its sections only. It can go back to before they began, which is
   iteration 1; its sections are ended first, since those of the new execution have the same ids.
 """
@@ -51,7 +51,7 @@ class Boundary:
 
 
 async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
-    """Take a run back to the beginning of an iteration; return Temporal's id of the new execution.
+    """Reset a run to the beginning of an iteration; return Temporal's id of the new execution.
 
     The time since the boundary does not count against the time limit of the run: the workflow sees to that
     (`RunContext.now`). Raises CannotRewind, NoSuchRun, RPCError.

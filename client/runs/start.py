@@ -1,7 +1,7 @@
 """Starting a run.
 
 Invariant: no run gets the id of another, so nothing that a run left (its report, versions, evidence) is ever
-overwritten. Ids of the same question and settings form a chain; a new run takes the first free one.
+overwritten. Ids of the same question and settings form a chain; a new run gets the first free one.
 """
 
 import hashlib

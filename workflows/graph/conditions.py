@@ -22,7 +22,7 @@ COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 
 
 class Facts(Frozen):
-    """What a condition may look at."""
+    """The facts that a condition may use."""
 
     iteration: int = 0
     evidence: int = 0
@@ -51,7 +51,7 @@ class Facts(Frozen):
     all_failed: bool = False
     """Whether searches were made and not one got an answer."""
     unread_steering: bool = False
-    """Whether a reviewer said something that no step has read."""
+    """Whether a reviewer gave an instruction that no step has read."""
     last: Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"] = "start"
     """The research step that was completed last."""
 

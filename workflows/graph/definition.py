@@ -214,9 +214,9 @@ class GraphView(Frozen):
     """The latest nodes, the oldest first."""
     visits: Mapping[str, int] = Field(default_factory=dict)
     results: Mapping[str, str] = Field(default_factory=dict)
-    """Node -> what its latest visit brought, in a few words."""
+    """Node -> the result of its latest visit, in a few words."""
     nodes: tuple[str, ...] = ()
     """All nodes of the graph, in the order of its definition."""
     state: Mapping[str, bool | int | float | str] = Field(default_factory=dict)
-    """What conditions look at, by name (`workflows.graph.conditions.Facts`); empty until the run is prepared.
-    Query `budget` says what is left."""
+    """The facts that conditions use, by name (`workflows.graph.conditions.Facts`); empty until the run is
+    prepared. Query `budget` says what is left."""

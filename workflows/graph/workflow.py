@@ -68,7 +68,7 @@ class GraphResearch(ResearchHandlers):
 
     @workflow.query
     def graph(self) -> GraphView:
-        """Which node runs, which were visited, what they brought, and what conditions look at."""
+        """Which node runs, which were visited, their results, and the facts that conditions use."""
         walk, request = self._walk, self.research.request
         definition = walk.definition or request.graph
         return GraphView(
@@ -165,7 +165,7 @@ class GraphResearch(ResearchHandlers):
         return limit if self._walk.passes.get(name, 0) >= node.budget else None
 
     def _facts(self) -> Facts:
-        """What conditions look at."""
+        """The facts that conditions use."""
         research, state, loop = self.research, self.research.state, self.research.state.loop
         judged = loop.judged
         return Facts(

@@ -1,12 +1,12 @@
 """Budget arithmetic: reserve before a call, settle after it, keep back what the report needs.
 
-Pure: it takes the time and owns no clock. Invariants, held by property tests:
+Pure: the time is an argument, and there is no clock. Invariants, held by property tests:
 
 * what is used plus what is reserved plus what is leased never exceeds a limit, as long as no call uses more
   than its allowance (the model client holds calls to it);
 * the writing reserve can only be spent on writing;
 * a reservation is settled once; settling an unknown one changes nothing;
-* a call whose price nobody knows costs, for the limit, what was held for it;
+* a call of unknown price is charged, for the limit, with what was held for it;
 * extending raises limits and never lowers them;
 * the clock stands still while anything holds it, however many things do.
 """
@@ -53,7 +53,7 @@ class Budget(BaseModel):
     limits: Limits
     used: Usage = Usage()
     spent_microusd: int = 0
-    """What counts against the money limit: what providers charged, or what was held where nobody knows."""
+    """What counts against the money limit: what providers charged, or what was held where that is unknown."""
     by_role: dict[str, Usage] = Field(default_factory=dict)
     reservations: dict[int, Reservation] = Field(default_factory=dict)
     leases: dict[str, Lease] = Field(default_factory=dict)
@@ -164,7 +164,7 @@ class Budget(BaseModel):
         return granted
 
     def close_lease(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> Lease:
-        """Take back a section's lease, charge what it used of it and return what it left."""
+        """Close a section's lease, charge what it used of it and return the rest."""
         lease = self.leases.pop(section, Lease())
         for role, usage in by_role.items():
             self._count(role, usage)
@@ -251,7 +251,7 @@ class Budget(BaseModel):
 
 
 def _needed(calls: Sequence[tuple[Allowance, Price | None]]) -> tuple[int, int]:
-    """Tokens and millionths of a dollar that calls can take at most."""
+    """Tokens and millionths of a dollar that calls can use at most."""
     return (
         sum(allowance.tokens for allowance, _ in calls),
         sum(worst_cost(allowance, price) for allowance, price in calls),

@@ -6,7 +6,7 @@ Invariants (`workflows.rules.matching` says which records are one work):
 - The richest record wins: full text before abstract, then the longer text, then more identifiers. When it
   replaces a known one, the known id stays and the blob is the new one. Quotes are checked against the blob:
   an item that was quoted already keeps the blob it was quoted from.
-- What any of the records had is kept: identifiers, sections, queries, and the gravest standing.
+- What any of the records had is kept: identifiers, sections, queries, and the worst standing.
 - Merging what was merged before changes nothing.
 """
 

@@ -13,11 +13,11 @@ from activities.types import EvidenceRef, Frozen, SearchRecord, Statement
 T = TypeVar("T", bound=Frozen)
 
 ROOM = 200 * 1024
-"""Bytes of JSON that a single growing value may take, with room for the fields beside it."""
+"""Largest JSON of a single growing value in bytes; the rest of the limit is for the fields beside it."""
 REFS_ROOM = 120 * 1024
-"""Bytes of JSON the references in a step's input may take."""
+"""Largest JSON of the references in a step's input, in bytes."""
 ROWS_ROOM = 80 * 1024
-"""Bytes of JSON the rows of the search ledger may take in a result."""
+"""Largest JSON of the search ledger's rows in a result, in bytes."""
 ROWS_MISSING = Statement(code="search_rows_missing")
 """The limitation that states missing rows."""
 REPORT_CUT = Statement(code="report_cut")

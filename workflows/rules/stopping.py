@@ -55,7 +55,8 @@ class LoopState(BaseModel):
 
 
 LEAST_BY_CODE = 0.1
-"""Code's confidence below which no model's verdict suffices: then hardly anything speaks of the question."""
+"""Code's confidence below which no model's verdict suffices: then hardly any evidence is about the
+question."""
 
 
 class NextStep(Frozen):
@@ -78,7 +79,7 @@ def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
 
 
 def agrees(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a judgement bears out a gap evaluator that calls the research complete: two that find nothing
+    """Whether a judgement supports a gap evaluator that calls the research complete: two that find nothing
     missing need no more confidence than code that judges alone. The scores must meet the profile."""
     return judged is not None and _meets(profile, judged, profile.confidence_threshold * CODE_SHARE)
 

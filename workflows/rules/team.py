@@ -1,8 +1,9 @@
-"""The rules a team works by: what code makes of the manager's word. Pure.
+"""The rules of a team: how code applies the manager's decisions. Pure.
 
 The manager proposes, code decides: the profile says whether the evidence suffices, code counts whether a turn
-brought anything, and a member has a turn only when there is something for it to work on. A manager that lies,
-repeats itself or names nobody can therefore waste rounds, and neither end the research nor prolong it.
+brought anything, and a member has a turn only when there is something for it to work on. A manager that makes
+false claims, repeats itself or names no member can therefore waste rounds, and neither end the research nor
+prolong it.
 """
 
 from typing import Literal
@@ -43,7 +44,7 @@ class TeamState(BaseModel):
 
 
 class Turn(Frozen):
-    """Who works in this round; nobody when the plan is to be made again first."""
+    """The member that works in this round; empty when the plan is to be made again first."""
 
     member: Member | None
     instruction: str = ""
@@ -59,8 +60,8 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
     last = team.last.member if team.last else None
     if last == "searcher" and all_failed(loop.statuses):
         return write("all_sources_failed", "every search of this round failed")
-    heard = not loop.judge_failures and not loop.unread_steering
-    if last == "judge" and heard and sufficient(profile, loop.judged):
+    current = not loop.judge_failures and not loop.unread_steering
+    if last == "judge" and current and sufficient(profile, loop.judged):
         return write("sufficient_evidence", "the scores meet the profile")
     if team.resets > RESETS:
         return write("no_new_evidence", f"the plan was made again {RESETS} times and nothing new came of it")
@@ -70,7 +71,7 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
 
 
 def heed(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[TeamState, Turn]:
-    """The state after the manager has spoken, and the turn that follows from it."""
+    """The state after the manager's decision, and the turn that follows from it."""
     early = ledger.satisfied or ledger.next_speaker == "reporter"
     brought_nothing = team.last is not None and not team.last.new
     stalled = early or ledger.looping or not ledger.progress or brought_nothing
@@ -102,5 +103,5 @@ def _turn(ledger: TeamLedger, team: TeamState, loop: LoopState) -> Turn:
 
 
 def _fitting(loop: LoopState) -> Member:
-    """Who has something to work on: the judge while evidence is not judged, else the searcher."""
+    """The member that has something to work on: the judge while evidence is not judged, else the searcher."""
     return "judge" if loop.unjudged else "searcher"

@@ -57,7 +57,7 @@ def cause_of(error: ActivityError) -> FailureError | None:
 
 
 def last_heartbeat(error: FailureError | None) -> dict[str, object]:
-    """What an attempt that timed out had reported last (`activities.models.progress`)."""
+    """The last report of an attempt that timed out (`activities.models.progress`)."""
     if isinstance(error, StepTimedOut) and error.last_heartbeat_details:
         detail = error.last_heartbeat_details[0]
         if isinstance(detail, dict) and detail.get("usage"):

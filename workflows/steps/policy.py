@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
 LONGEST_CALL = timedelta(hours=2)
 """Of a model: a call lasts as long as words come, and waits for its turn at a server with one slot. What ends
 it is silence or its output cap (`activities.models.stream`), a dead worker its missing heartbeats; this is
-the net."""
+the last limit."""
 
 
 class Options(TypedDict, total=False):

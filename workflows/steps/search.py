@@ -25,7 +25,7 @@ from workflows.steps.retry import retry_on_worker_loss
 EVIDENCE_KEPT = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
 SLOW_SOURCES = "stop-slow-searches"
-"""Patch: a search whose source has taken its time asks for no further page."""
+"""Patch: a search whose source has used up its time requests no further page."""
 MAX_PAGES = 20
 """Requests that one search makes at most, whatever cursor its source returns."""
 
@@ -134,13 +134,13 @@ class SearchSteps:
         return most is not None and self.context.now() - started >= most
 
     def _source_is_slow(self, waited: float) -> bool:
-        """Whether the source took the seconds that a search may wait for it."""
+        """Whether the source has used the seconds that a search may wait for it."""
         most = self.context.request.search_seconds
-        # runs that began before asked for every page, however long it took
+        # runs that began before requested every page, without a limit on time
         return most is not None and waited >= most and workflow.patched(SLOW_SOURCES)
 
     def _seconds_left(self, started: float) -> float | None:
-        """Seconds that a search may still take; None without a limit."""
+        """Seconds that a search may still wait; None without a limit."""
         left, most = self.context.research_seconds(), self.context.traits.search_seconds
         if most is None:
             return left

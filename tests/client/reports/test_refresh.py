@@ -99,7 +99,7 @@ def test_nothing_is_said_to_be_unchanged_when_nobody_answered(home: Path, world:
     ran = refresh(world)
     assert ran.code == 1
     assert "nothing changed" not in ran.out
-    assert "nobody answered for 2 of 2 references" in ran.err
+    assert "no authority answered for 2 of 2 references" in ran.err
     assert files(home / "evidence") == before
     assert sorted(refresh(world, "--json").json()["unanswered"]) == ["pmid:1", "pmid:2"]
 
@@ -109,7 +109,7 @@ def test_one_authority_that_fails_is_named_and_the_others_count(home: Path, worl
     world.on("/works/*", RETRACTION)
     ran = refresh(world)
     assert "none -> retracted" in ran.out
-    assert "not everybody answered: europepmc" in ran.err
+    assert "not every authority answered: europepmc" in ran.err
 
 
 def test_offline_nobody_is_asked(home: Path, world: ReplayServer) -> None:
@@ -126,7 +126,7 @@ def test_a_library_of_ones_own_is_nobodys_to_ask_about(home: Path) -> None:
         ran = refresh(nobody_knows(server))
         assert server.asked == []
     assert ran.code == 0
-    assert "nobody can be asked about any of the 2 references" in ran.out
+    assert "no authority can be asked about any of the 2 references" in ran.out
 
 
 def test_without_the_stored_texts_the_change_is_told_and_nothing_is_written(
