@@ -74,7 +74,7 @@ def nested(depth: int, size: int) -> bytes:
 
 async def test_a_large_answer_that_is_made_to_hang_costs_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "SECONDS", 3.0)
-    async with serving(nested(120, 8_000_000)) as http:
+    async with serving(nested(120, 31 * 1024 * 1024)) as http:
         reading = asyncio.create_task(pmc.build(Settings(), http).fetch(["1"]))
         slowest, began = 0.0, time.monotonic()
         while not reading.done():

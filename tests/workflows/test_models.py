@@ -20,9 +20,11 @@ ROLES: tuple[Role, ...] = (
 )
 
 
-def away(stage: Stage, seconds: float, after: int = 0) -> None:
-    """The model is down for so long, of the server's time, beginning with a paid attempt."""
+def away(stage: Stage, seconds: float, after: int = 0) -> list[float]:
+    """The model is down for so long, of the server's time, beginning with a paid attempt. Returns the list of
+    seconds of the calls since then, which grows."""
     begun: list[float] = []
+    since: list[float] = []
     calls = 0
 
     def fails(_: object) -> None:
@@ -31,10 +33,12 @@ def away(stage: Stage, seconds: float, after: int = 0) -> None:
         now = stage.fakes.now
         if calls > after:
             begun.append(now)
+            since.append(now - begun[0])
             if now - begun[0] < seconds:
                 raise down()
 
     stage.script.before = dict.fromkeys(ROLES, fails)
+    return since
 
 
 async def test_half_an_hour_without_a_model_ends_well(stage: Stage) -> None:
@@ -60,6 +64,13 @@ async def test_a_run_that_waits_for_its_model_goes_on_when_it_is_back(stage: Sta
     assert 1_800 <= budget.elapsed_seconds < 3_000
     assert budget.used.calls > len(stage.fakes.paid())
     assert "model_did_not_answer" not in limitations(report)
+
+
+async def test_after_an_outage_of_five_minutes_a_run_idles_for_a_minute_at_most(stage: Stage) -> None:
+    since = away(stage, 300, after=1)
+    outcome, _, _ = await stage.play(a_request(wait_for_model=True))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert next(seconds for seconds in since if seconds >= 300) <= 365
 
 
 async def test_waiting_for_a_model_ends_with_the_time_limit(stage: Stage) -> None:

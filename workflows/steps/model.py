@@ -50,8 +50,9 @@ SMALLER_RESERVATIONS = "reservations-follow-use"
 """Patch: a call whose full allowance is not free is made with what is."""
 NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
 """The allowance of a step without a model."""
-MODEL_WAITS = (30.0, 60.0, 120.0, 300.0, 600.0)
-"""Seconds between attempts while a run waits for its model; the last one repeats."""
+MODEL_WAITS = (30.0, 60.0, 60.0, 60.0, 60.0, 60.0, 120.0, 300.0, 600.0)
+"""Seconds between attempts while a run waits for its model; the last one repeats. After an outage of five
+minutes, of which most are shorter, a run idles for a minute at most."""
 
 
 class ModelSteps:

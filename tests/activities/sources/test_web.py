@@ -102,6 +102,31 @@ async def test_a_page_that_cannot_be_read_leaves_a_marked_snippet(name: str, bui
         assert result.details[-1] == "2 pages could not be read"
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param(
+            ARTICLE.replace("<head>", "<head><meta charset=undefined>").encode(), id="character set"
+        ),
+        pytest.param(ARTICLE.replace("<head>", "<head><meta charset=zlib>").encode(), id="no character set"),
+        pytest.param(b"<div>" * 100_000 + b"\xed\xa0\x80", id="deep, with a lone surrogate"),
+        pytest.param(b"\x00\xff" * 2_000, id="binary"),
+    ],
+)
+async def test_one_bad_page_voids_no_search(bad: bytes) -> None:
+    with ReplayServer() as server:
+        server.on("/bad", Reply(200, bad, PAGE)).on("/good", Reply(200, ARTICLE, PAGE))
+        found = [
+            {"url": f"{server.url}/{name}", "title": name, "snippet": f"Of the {name} page"}
+            for name in ("bad", "good")
+        ]
+        server.on("/search", answer_of("searxng", found))
+        async with client() as http:
+            result = await search(searxng.build(of(server, "searxng"), http), Query(text="x"))
+    assert result.status == "ok"
+    assert any(SENTENCE in record.text for record in result.records if record.url == f"{server.url}/good")
+
+
 @pytest.mark.parametrize(("name", "build", "path"), ENGINES)
 async def test_an_inward_result_is_never_fetched(name: str, build: Build, path: str) -> None:
     with ReplayServer() as server:
