@@ -37,7 +37,7 @@ def modes(as_json: bool) -> None:
     table.add_column("defaults")
     table.add_row(AUTO, AUTO_LINE)
     for info in TABLE:
-        best = f"; best with {', '.join(info.best_with)}" if info.best_with else ""
+        best = f"; best with {', '.join(info.best_with).replace('_', ' ')}" if info.best_with else ""
         defaults = ", ".join(f"{name} {value}" for name, value in info.defaults.items())
         names = ", ".join((info.name, *info.aliases))
         table.add_row(names, info.good_for, ", ".join(info.needs) + best, defaults)
