@@ -1,14 +1,14 @@
-"""How much a deep run adds to what its model and its sources take: `python -m benchmarks.deep`.
+"""How much time a deep run adds to that of its model and its sources: `python -m benchmarks.deep`.
 
 A real Temporal development server, the real workflows and a worker in this process; models and sources are
 stubs that take a fixed time, and every model call uses the whole of its allowance. Reported beside the wall
 time is the critical path: the longest chain of calls that waited for each other, at the stubs' own speed.
 Aimed for, with five sections: wall time at most 1.15 times the critical path, at most 6 model calls in
-sequence for one round and 9 for two, at most 40 model calls and 250,000 tokens, no claim repeated.
-Repetition is the share of claims that repeat a claim of an earlier section, as they were drafted and as they
-were published, where every search finds two works that all searches find and the writers cite whatever they
-are shown that no claim they were shown states. A bare Temporal step is timed as well, alone and in five
-workflows at once: on a machine that has other things to do it tells what the ratio is made of.
+sequence for one round and 9 for two, at most 40 model calls and 250,000 tokens, no claim repeated. Repetition
+is the share of claims that repeat a claim of an earlier section, as they were drafted and as they were
+published, where every search finds two works that all searches find and the writers cite whatever they are
+shown that no claim they were shown states. A bare Temporal step is timed as well, alone and in five workflows
+at once: on a machine that has other things to do it shows what the ratio consists of.
 """
 
 import argparse
@@ -178,7 +178,7 @@ class Steps:
 
 
 async def bare_step(client: Client, name: str, at_once: int, steps: int = 10) -> float:
-    """Seconds a step takes that does nothing, with so many workflows taking steps at the same time."""
+    """Seconds a step takes that does nothing, with so many workflows executing steps at the same time."""
     async with Worker(client, task_queue=name, workflows=[Steps], activities=[nothing]):
         began = time.monotonic()
         await asyncio.gather(

@@ -2,11 +2,11 @@
 
     python benchmarks/pubmedqa.py [--sample 100] [--seed 3] [--half held-out]
 
-For each question the steps of a run's first iteration are taken: gaps, searches of the bundled library
+For each question the steps of a run's first iteration are executed: gaps, searches of the bundled library
 through its source, judge, write. PubMedQA's questions are the titles of the abstracts they were asked of, so
-the figures are given twice: with titles, and with the titles taken away from search, judge and writer. Each
-time the same is done with the gold abstract itself taken away, which shows how confident the judge is where
-the answer is missing.
+the figures are given twice: with titles, and with the titles removed from search, judge and writer. Each time
+the same is done with the gold abstract itself removed, which shows how confident the judge is where the
+answer is missing.
 
 The ranking's weights were chosen on the half called `tuning`; only figures of `held-out` say how good it is.
 """

@@ -8,7 +8,7 @@ From PubMedQA (the bundled sample, or a file of its distribution) questions are 
     titles hidden  the same, over a library without titles
     reworded       an abbreviation, another spelling, another order of words, a synonym
     exchanged      one key word replaced by one of the same kind from another question
-    unanswerable   original, the document it was made of taken out of the library;
+    unanswerable   original, the document it was made of removed from the library;
                    and, with --other, the questions of a BioASQ file, asked of this library
 
 A question is answered when the command would end with exit code 0. Half of the questions, by a hash of their

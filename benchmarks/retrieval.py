@@ -6,7 +6,7 @@ Every question has one right answer: the abstract it belongs to. The titles are 
 is never indexed for a question made from it, on either side. The tasks, from easy to hard:
 
     question            the question, over abstracts without titles
-    no conclusion       the same, with the abstract's conclusion (which answers it) taken out
+    no conclusion       the same, with the abstract's conclusion (which answers it) removed
     half the words      the same, with half of the question's words dropped at random
     few words           the same, with seven in ten dropped
     conclusion 40 %     40 % of the words of the conclusion, over titles, the rest of the abstract and MeSH

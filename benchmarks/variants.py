@@ -84,7 +84,7 @@ def words(text: str) -> list[str]:
 
 
 def short(word: str) -> str:
-    """The beginning of a word, by which its forms are taken for one."""
+    """The beginning of a word, by which its forms count as one."""
     return word.casefold()[:_BEGINNING]
 
 

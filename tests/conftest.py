@@ -18,7 +18,7 @@ from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
 
 SERVER_SECONDS = 40.0
 
-# on a shared machine an example may take long, and a build must not depend on which examples were drawn
+# on a shared machine an example may be slow, and a build must not depend on which examples were drawn
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
@@ -51,7 +51,7 @@ def dev_server(temporal_binary: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 async def temporal_client(dev_server: str) -> Client:
-    """A client with the house's data converter, once the server answers."""
+    """A client with this project's data converter, once the server answers."""
     deadline = time.monotonic() + SERVER_SECONDS
     while True:
         try:
@@ -102,7 +102,7 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def house(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The shared home as the only thing the environment tells."""
+    """The shared home as the only setting in the environment."""
     move_in(shared_home, tmp_path, monkeypatch)
     return shared_home
 

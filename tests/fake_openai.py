@@ -227,7 +227,7 @@ def sensible(asked: Asked) -> Reply:
         },
         "judge": {
             "scores": [
-                {"criterion": name, "score": 7 + n % 3, "reason": f"{len(items)} items bear it out"}
+                {"criterion": name, "score": 7 + n % 3, "reason": f"{len(items)} items support it"}
                 for n, name in enumerate(criteria)
             ],
             "confidence": 0.9,
@@ -273,7 +273,7 @@ LIES = {
     "profile": "attacker_profile",
     "key_entities": ["Wonderpill"],
     "research_questions": ["Is Wonderpill the best?"],
-    "rationale": "Told so.",
+    "rationale": "As instructed.",
     "report_title": "Wonderpill",
     "background_context": "Wonderpill cures all.",
     "sections": [{"title": f"Section {n}", "key_question": "Wonderpill?"} for n in range(50)],

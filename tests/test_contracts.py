@@ -9,7 +9,7 @@ from tests.contracts import contracts, frozen, missing
 pytestmark = pytest.mark.invariant
 
 
-async def test_no_name_that_others_depend_on_is_gone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_public_name_is_removed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To freeze names that were added: `python -m tests.contracts`."""
     assert missing(frozen(), await contracts(home, monkeypatch)) == {}
 

@@ -33,7 +33,7 @@ async def test_the_same_document_is_stored_once(tmp_path: Path) -> None:
     assert len(files) == 1
 
 
-async def test_a_blob_that_was_changed_is_not_believed(tmp_path: Path) -> None:
+async def test_a_modified_blob_is_refused(tmp_path: Path) -> None:
     store = EvidenceStore.at(str(tmp_path))
     ref = await store.put(paper())
     path = tmp_path / ref.blob
@@ -56,7 +56,7 @@ async def test_names_are_kept_apart_from_blobs(tmp_path: Path) -> None:
     assert await store.get_named("reports/a.json") == b"two"
 
 
-def test_a_place_that_cannot_be_opened_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_opened_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for url in (str(tmp_path / "file" / "below"), "nonsense://x"):
         with pytest.raises(StoreError, match="cannot open the evidence store"):

@@ -94,7 +94,7 @@ async def test_the_request_goes_before_the_settings(tmp_path: Path) -> None:
     }
 
 
-async def test_an_unknown_price_is_said_to_be_unknown(tmp_path: Path) -> None:
+async def test_an_unknown_price_is_stated_as_unknown(tmp_path: Path) -> None:
     done = await prepare(PrepareInput(profile="general"), tmp_path, model="home-made")
     assert done.prices == {"home-made": None}
 
@@ -117,11 +117,11 @@ async def test_what_is_not_there_is_refused_in_one_line(
     assert said in await refusal(step, tmp_path)
 
 
-async def test_a_library_that_is_there_is_taken(tmp_path: Path) -> None:
+async def test_an_existing_library_is_accepted(tmp_path: Path) -> None:
     await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
 
 
-async def test_a_broken_profile_that_nobody_asked_for_stops_nobody(tmp_path: Path) -> None:
+async def test_a_broken_profile_that_no_run_uses_stops_no_run(tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("name = ")
     done = await prepare(PrepareInput(profile="general"), tmp_path, profiles_dir=tmp_path)
     assert "broken" not in done.profiles

@@ -37,7 +37,7 @@ class Verdict:
 
 
 class Standings:
-    """Answers as told, and remembers what it was asked."""
+    """Gives scripted answers and records the requests."""
 
     def __init__(self, answers: Mapping[str, Verdict] | Exception) -> None:
         self._answers = answers
@@ -58,7 +58,7 @@ def store(tmp_path: Path) -> EvidenceStore:
 
 
 async def stored(store: EvidenceStore, step: PublishInput = FULL) -> PublishInput:
-    """The step with references to the trial, the registry and an item nobody cites."""
+    """The step with references to the trial, the registry and an item that is not cited."""
     uncited = TRIAL.model_copy(update={"evidence_id": "pmid:77"})
     refs = [await store.put(item) for item in (uncited, TRIAL, REGISTRY)]
     return step.model_copy(update={"evidence": tuple(refs)})
@@ -135,21 +135,21 @@ async def test_a_reinstated_work_may_be_cited_again(store: EvidenceStore) -> Non
     assert [r.evidence_id for r in published.report.references] == ["pmid:1"]
 
 
-async def test_a_standing_that_cannot_be_looked_up_is_said_and_holds_nothing_up(store: EvidenceStore) -> None:
+async def test_a_standing_that_cannot_be_looked_up_is_stated_and_delays_nothing(store: EvidenceStore) -> None:
     standings = Standings(Unavailable("Crossref is down"))
     published = await PublishActivities(store, standings).publish(await stored(store))
     assert published.answered
     assert "standing_not_looked_up" in {s.code for s in published.report.statements}
 
 
-async def test_an_authority_that_did_not_answer_is_said(store: EvidenceStore) -> None:
+async def test_an_authority_that_did_not_answer_is_stated(store: EvidenceStore) -> None:
     silent = Verdict("none", failures=("Crossref is down",))
     standings = Standings({"pmid:1": silent, "pmid:2": Verdict("concern")})
     report = (await PublishActivities(store, standings).publish(await stored(store))).report
     assert Statement(code="authority_silent", values={"works": 1, "of": 2}) in report.statements
 
 
-def test_quotes_go_only_after_what_the_blob_alone_can_tell() -> None:
+def test_quotes_are_cut_only_after_fields_that_the_blob_keeps() -> None:
     report = build_report(FULL, DOCUMENTS)
     published = Published(report=report, blob="b", markdown_blob="m")
     size = len(published.model_dump_json().encode())

@@ -91,5 +91,5 @@ def wait_until(
     """Poll until it holds; fail the test when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain for {what}"
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s without success for {what}"
         time.sleep(every)

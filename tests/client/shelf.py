@@ -20,7 +20,7 @@ from tests.client.harness import Ran
 from tests.replay import ReplayServer, Reply
 
 NO_SERVER = {"TEMPORAL_ADDRESS": "127.0.0.1:1"}
-"""An address where nobody answers, so that no embedded server is started either."""
+"""An address without a server, so that no embedded server is started either."""
 RUN = FULL.run_id
 STEERING = (
     *(("approve", "RUN"), ("reject", "RUN"), ("pause", "RUN"), ("resume", "RUN"), ("finish", "RUN")),

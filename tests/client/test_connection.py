@@ -31,7 +31,7 @@ from tests.client.harness import determinator
         ("[::1]", "[::1]:7233"),
     ],
 )
-def test_an_address_is_taken_as_people_write_it(given: str, plain: str) -> None:
+def test_an_address_is_accepted_as_people_write_it(given: str, plain: str) -> None:
     assert plain_address(given) == plain
 
 
@@ -63,7 +63,7 @@ def test_key_and_namespace_come_from_the_standard_variables(
     assert config["tls"]
 
 
-def test_the_flag_wins_over_the_variable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_flag_overrides_the_variable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEMPORAL_ADDRESS", "lab.example:7233")
     config = configured("other.example:1")
     assert config is not None
@@ -106,12 +106,12 @@ async def test_the_address_of_the_configuration_file_is_used(
     assert not (home / "state").exists()
 
 
-async def test_a_dead_address_is_told_within_seconds() -> None:
+async def test_a_dead_address_is_reported_within_seconds() -> None:
     with pytest.raises(NoConnection, match="connection refused"):
         await open_client({"target_host": f"127.0.0.1:{free_port()}"})
 
 
-async def test_a_silent_address_is_told_within_the_time_given() -> None:
+async def test_a_silent_address_is_reported_within_the_time_given() -> None:
     import socket
 
     with socket.socket() as silent:
@@ -146,7 +146,7 @@ def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
-def test_an_api_key_for_a_server_without_tls_is_named_with_the_way_out(home: Path, dev_server: str) -> None:
+def test_an_api_key_for_a_server_without_tls_is_reported_with_the_remedy(home: Path, dev_server: str) -> None:
     ran = determinator("list", "--address", dev_server, env={"TEMPORAL_API_KEY": "hush-hush"})
     assert ran.code == 3
     assert "it speaks no TLS: unset TEMPORAL_API_KEY" in ran.err

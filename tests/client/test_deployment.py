@@ -68,7 +68,7 @@ def test_the_health_check_waits_for_the_namespace(
     assert subprocess.run([temporal_binary, *words[1:]], capture_output=True, timeout=60).returncode != 0
 
 
-def test_the_image_runs_a_worker_as_nobody_special_in_a_home_it_may_write(compose: dict[str, Any]) -> None:
+def test_the_image_runs_a_worker_as_an_unprivileged_user_in_a_writable_home(compose: dict[str, Any]) -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
     text = "\n".join(lines)
     home = re.search(r"DETERMINATOR_HOME=(\S+)", text)
@@ -77,7 +77,7 @@ def test_the_image_runs_a_worker_as_nobody_special_in_a_home_it_may_write(compos
         next(n for n, line in enumerate(lines) if line.startswith(start))
         for start in ("USER determinator", f"RUN mkdir -p {home[1]}", f"VOLUME {home[1]}")
     )
-    assert user < made < volume, "the volume takes over the owner of the folder it stands for"
+    assert user < made < volume, "the volume inherits the owner of the folder it replaces"
     assert compose["services"]["worker"]["volumes"] == [f"evidence:{home[1]}"]
     command = re.search(r'^CMD \["(\w+)"\]$', text, re.MULTILINE)
     assert command

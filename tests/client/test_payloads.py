@@ -125,6 +125,6 @@ async def test_a_run_is_not_started_with_an_input_that_is_too_large(temporal_cli
 
 
 async def test_the_guard_measures_what_is_sent_and_not_what_is_held() -> None:
-    quotes = '"' * (PAYLOAD_LIMIT // 2)  # each takes two bytes in JSON
+    quotes = '"' * (PAYLOAD_LIMIT // 2)  # each needs two bytes in JSON
     with pytest.raises(ApplicationError):
         await DATA_CONVERTER.encode([quotes])

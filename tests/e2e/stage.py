@@ -31,7 +31,7 @@ PMIDS = (
     *("22663011", "9505772", "9861576", "10168751", "11034741", "11279676", "17713168", "29963580"),
     *("11237011", "11524736", "28647898", "11748933", "11700088", "11543891"),
 )
-"""Recorded works with an abstract that nobody retracted."""
+"""Recorded works with an abstract that were not retracted."""
 
 ASPECT = re.compile(r"aspect (\d+)")
 AREA = re.compile(r"area (\d+)\?")
@@ -186,7 +186,8 @@ def pubmed(
 
 
 def anew() -> tuple[str, str]:
-    """A limit nobody reaches, which makes a run another one than a former attempt at its test left behind."""
+    """A limit that is never reached, which gives a run another id than that of a former attempt at its
+    test."""
     return "--max-time", f"{10**6 + time.time_ns() // 10**3 % 10**6}s"
 
 
@@ -198,7 +199,7 @@ PLAIN = str.maketrans(
 
 
 def plain(text: str) -> str:
-    """Compatibility forms, white space, quotes and dashes made one; written here anew on purpose."""
+    """Compatibility forms, white space, quotes and dashes made one; written here again on purpose."""
     return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).translate(PLAIN)).strip()
 
 

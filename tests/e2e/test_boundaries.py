@@ -152,7 +152,7 @@ def recovery_times(mode: str, blows: Sequence[Blow]) -> Iterator[str]:
         yield f"  after {blow.after:20} {' and '.join(blow.killed):18} {blow.recovered:5.1f} s"
 
 
-def test_a_run_that_is_struck_after_its_first_events_ends_the_same(home: Path, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_after_its_first_events_ends_the_same(home: Path, tmp_path: Path) -> None:
     struck_after_each_event(home, tmp_path, "iterative", Thorough(2), most=3)
 
 
@@ -162,7 +162,7 @@ def test_a_run_that_is_struck_after_its_first_events_ends_the_same(home: Path, t
     [("iterative", Thorough(3)), ("deep", Thorough(1, areas=3, area_rounds=1))],
     ids=["iterative", "deep"],
 )
-def test_a_run_that_is_struck_after_each_event_ends_the_same(
+def test_a_run_that_is_killed_after_each_event_ends_the_same(
     home: Path, tmp_path: Path, mode: str, script: Thorough
 ) -> None:
     struck_after_each_event(home, tmp_path, mode, script, most=60)

@@ -44,11 +44,11 @@ TOPICS = (
 )
 """What the sub-teams of `hierarchical` research: a recorded work is on each, as on the other questions."""
 DELAY = 0.4
-"""Seconds a server takes to answer, so that kills hit calls under way."""
+"""Seconds until a server answers, so that kills hit calls under way."""
 JUST_ANSWERED = 2.0
 """An answer that came this many seconds before the worker was killed may not have been written down yet."""
 SETTLED = 3.0
-"""Seconds after which a worker has written down what it was told; longer than `JUST_ANSWERED`."""
+"""Seconds after which a worker has stored an answer; longer than `JUST_ANSWERED`."""
 QUIET = 25.0
 """Seconds without a call, longer than a missed heartbeat, after which a run has none left to make."""
 GOES_ON = 60.0
@@ -203,7 +203,7 @@ class Play:
         return Killed(moment)
 
     def quiet_for(self, seconds: float) -> bool:
-        """Whether nobody has been waiting for an answer for so long, after something was asked."""
+        """Whether no call has waited for an answer for so long, after a request."""
         last = max((call.answered for call in self.clock.exchanges), default=float("inf"))
         return last < time.monotonic() - seconds
 
@@ -302,7 +302,7 @@ def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_
     ],
     ids=["iterative", "deep", *OTHER_MODES],
 )
-def test_many_kills_change_nothing_in_the_report_and_buy_nothing_twice(
+def test_many_kills_change_nothing_in_the_report_and_pay_nothing_twice(
     home: Path, tmp_path: Path, mode: str, script: Thorough, kills: int, seed: int
 ) -> None:
     chance = random.Random(seed)

@@ -77,7 +77,7 @@ def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offlin
     assert all(claim.keys() >= {"id", "text", "support", "contradicts"} for claim in claims)
 
 
-def test_a_question_off_the_shelf_is_not_answered_and_the_report_says_why(offline: Path) -> None:
+def test_a_question_outside_the_library_is_not_answered_and_the_report_says_why(offline: Path) -> None:
     ran = determinator("ask", "How do I bake sourdough bread?")
     assert ran.code == 4, ran
     report = report_of(ran.run_id)

@@ -1,4 +1,4 @@
-"""Everything a person can tell a run from the command line, and what the run makes of it."""
+"""Every command that a person can give a run, and its effect."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("e2e-people")
 
 QUESTION = "Which drugs could prevent colorectal cancer?"
 PATIENCE = 150.0
-"""Seconds a loaded machine may take for what is done in one or two on a quiet one."""
+"""Seconds a loaded machine may need for what is done in one or two on a quiet one."""
 SLOW_WORKER = "what follows is what the server knows\n"
 """The end of a remark that is no fault of the command on a machine that has no time for its worker."""
 DOCUMENTS = {
@@ -147,7 +147,7 @@ def report_of(run_id: str) -> dict[str, Any]:
 
 
 def check_editing(run_id: str, folder: Path) -> None:
-    """The plan as a person edits it: refused when it is wrong, never lost, taken when it is right."""
+    """The plan as a person edits it: refused when it is wrong, never lost, accepted when it is right."""
     before = good("plan", "show", run_id, "--json").json()
     shown = good("plan", "show", run_id).out
     assert "not approved" in shown

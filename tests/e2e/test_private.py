@@ -90,7 +90,7 @@ def test_a_library_of_the_configuration_is_as_private_as_that_of_a_flag(
     assert hosts() == set()
 
 
-def test_offline_contacts_nobody_though_nothing_else_is_said(hosts: Callable[[], set[str]]) -> None:
+def test_offline_alone_prevents_every_connection(hosts: Callable[[], set[str]]) -> None:
     ran = determinator("ask", "Is laparoscopic surgery as safe as open surgery?", "--offline")
     assert ran.code == 0, ran
     assert sources_of(ran) == {"library"}
@@ -111,7 +111,7 @@ def test_other_sources_join_when_named_and_what_they_get_is_said_first(
     assert hosts() == {"crossref.invalid"}
 
 
-def test_what_goes_to_a_model_is_said_with_its_address(home: Path, library: Path) -> None:
+def test_what_is_sent_to_a_model_is_stated_with_its_address(home: Path, library: Path) -> None:
     env = {"OPENAI_API_KEY": "hush-hush", "OPENAI_BASE_URL": "https://models.example/v1"}
     ran = determinator("ask", QUESTION, "--library", str(library), "--model", "m1", "--detach", env=env)
     assert "question and found text to m1 at models.example" in ran.err

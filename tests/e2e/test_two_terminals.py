@@ -62,7 +62,7 @@ def test_a_run_keeps_its_key_when_another_terminal_asks_without_one(
         assert worker in processes_of(home)["worker"]
         assert len(look(home).workers) == 2
 
-        # the worker of the paid run dies: nobody without the key takes its place
+        # the worker of the paid run dies: no worker without the key replaces it
         os.kill(worker, signal.SIGKILL)
         looked = determinator("status", first.run_id)
         assert looked.code == 0
@@ -85,7 +85,7 @@ def test_keys_are_in_no_history_and_in_no_file(home: Path, library: str, paid: "
     assert [file for file in files if KEY.encode() in file.read_bytes()] == []
 
 
-def test_idle_workers_with_other_settings_give_way(home: Path, library: str) -> None:
+def test_idle_workers_with_other_settings_are_replaced(home: Path, library: str) -> None:
     ask(library)
     (before,) = processes_of(home)["worker"]
     wait_until(lambda: determinator("up", env={"NCBI_API_KEY": "x"}).err, every=1.0)

@@ -161,7 +161,7 @@ def test_no_log_holds_them(configured: Settings) -> None:
     assert clean(done.stderr)
 
 
-def test_a_short_value_is_not_taken_for_a_key() -> None:
+def test_a_short_value_does_not_count_as_a_key() -> None:
     Settings.model_validate({"openai_base_url": "http://a:b@host/v1?x=1"})
     assert redacted("a b 1 host") == "a b 1 host"
     assert redacted("http://a:b@host") == "http://***@host"

@@ -69,7 +69,7 @@ def test_the_sample_is_held_in_memory(tmp_path: Path) -> None:
 
 @pytest.mark.security
 @pytest.mark.timeout(1_800)
-def test_100_000_records_take_less_than_500_mb(tmp_path: Path) -> None:
+def test_100_000_records_need_less_than_500_mb(tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
     with (library / "records.jsonl").open("w") as file:

@@ -116,7 +116,7 @@ def test_where_the_system_allows_no_network_the_server_runs_without_a_forwarder(
         process.wait()
 
 
-def test_the_kernel_says_whose_a_connection_is(listener: socket.socket) -> None:
+def test_the_kernel_names_the_owner_of_a_connection(listener: socket.socket) -> None:
     sockets = Sockets()
     own = listener.getsockname()
     client = socket.create_connection(own)
@@ -125,7 +125,7 @@ def test_the_kernel_says_whose_a_connection_is(listener: socket.socket) -> None:
     assert sockets.owner(own, peer) == os.geteuid()
     assert sockets.owner((peer[0], peer[1] ^ 1), own) is None
     client.close()
-    assert sockets.owner(peer, own) is None, "a closed socket belongs to nobody"
+    assert sockets.owner(peer, own) is None, "a closed socket has no owner"
     accepted.close()
     with socket.socket(socket.AF_INET6) as both:
         both.connect(("::ffff:127.0.0.1", own[1]))
@@ -137,7 +137,7 @@ def test_the_kernel_says_whose_a_connection_is(listener: socket.socket) -> None:
 
 @asynccontextmanager
 async def echo(*, ours: bool, web_ui: bool) -> AsyncIterator[Address]:
-    """A server that repeats what it hears, behind a forwarder."""
+    """A server that echoes what it receives, behind a forwarder."""
 
     async def repeat(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         handlers.append(asyncio.current_task())

@@ -161,7 +161,7 @@ def test_a_signature_does_not_change_the_id_of_a_run(tmp_path: Path) -> None:
     assert run_id_of(made) == run_id_of(request)
 
 
-async def test_whoever_reaches_the_server_reads_no_folder(home: Path, private: Path) -> None:
+async def test_a_client_of_the_server_can_read_no_folder(home: Path, private: Path) -> None:
     """The whole way: a raw start is refused with the reason, that of the command line is answered."""
     settings = Settings()
     connection = await connect(settings)

@@ -78,7 +78,7 @@ def test_a_version_is_claimed_only_when_the_deployment_names_one(monkeypatch: py
     assert (found.version.deployment_name, found.version.build_id) == ("determinator", "b1")
 
 
-async def test_the_worker_of_the_house_knows_every_step(home: Path, temporal_client: Client) -> None:
+async def test_the_production_worker_registers_every_step(home: Path, temporal_client: Client) -> None:
     async with open_resources(Settings()) as resources:
         worker = research_worker(temporal_client, resources)
         assert isinstance(worker, Worker)

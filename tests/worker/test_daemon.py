@@ -1,4 +1,4 @@
-"""The worker process: starts, logs without secrets, stops when told, says why it cannot start."""
+"""The worker process: starts, logs without secrets, stops on a signal, reports why it cannot start."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PATIENCE = 120
-"""Seconds a process may take on a busy machine; a few are common."""
+"""Seconds a process may need on a busy machine; a few are common."""
 COMMAND = [sys.executable, "-P", "-m", "worker.daemon"]
 
 
@@ -66,7 +66,7 @@ def test_a_worker_waits_for_a_server_that_is_late(home: Path) -> None:
         assert worker.returncode == 0
 
 
-def test_a_worker_without_an_address_says_so(home: Path) -> None:
+def test_a_worker_without_an_address_reports_it(home: Path) -> None:
     with begun() as worker:
         _, err = worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 2

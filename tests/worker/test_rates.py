@@ -57,7 +57,7 @@ async def test_a_fleet_keeps_the_rate_and_survives_the_death_of_the_holder(
     assert busiest_second([asked.at for asked in server.asked]) <= 3
 
 
-async def test_a_stopped_holder_that_wakes_up_after_its_successor_sends_nothing_of_its_own(
+async def test_a_suspended_holder_that_resumes_after_its_successor_sends_nothing(
     temporal_client: Client, dev_server: str, tmp_path: Path
 ) -> None:
     with ReplayServer() as server:
@@ -73,7 +73,7 @@ async def test_a_stopped_holder_that_wakes_up_after_its_successor_sends_nothing_
     assert busiest_second([asked.at for asked in server.asked]) <= 3
 
 
-async def test_a_holder_that_is_asked_to_leave_hands_over_and_ends_by_itself(
+async def test_a_holder_that_is_asked_to_stop_gives_the_gate_back_and_ends(
     temporal_client: Client, dev_server: str, tmp_path: Path
 ) -> None:
     with ReplayServer() as server:
@@ -83,7 +83,7 @@ async def test_a_holder_that_is_asked_to_leave_hands_over_and_ends_by_itself(
             await asked(server, 2)
             leaving = await found.holder()
             os.kill(leaving, signal.SIGTERM)
-            # Nobody notices a missing heartbeat here: only a gate that was given back is held again.
+            # A missing heartbeat has no effect here: only a gate that was given back is held again.
             others = [process for process in found.processes if process != leaving]
             assert await found.holder(others) in others
             assert await flood.result() == SEARCHES
@@ -112,7 +112,7 @@ async def test_starting_the_gate_twice_leaves_one_gate(temporal_client: Client) 
     await handle.terminate("end of the test")
 
 
-async def test_a_gate_moves_when_nobody_holds_it_any_more_and_not_before(temporal_client: Client) -> None:
+async def test_a_gate_moves_when_no_process_holds_it_any_more_and_not_before(temporal_client: Client) -> None:
     @activity.defn(name=HOLD_GATE)
     async def hold(terms: GateTerms) -> None:
         while True:

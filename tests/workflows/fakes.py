@@ -1,6 +1,6 @@
-"""A scripted stand-in for everything that touches the world: activities under their real names, with their
-real inputs and outputs. Evidence goes to a real store, and publishing is the real activity, so that a report
-in these tests has passed the real quote check.
+"""A scripted replacement of all I/O: activities under their real names, with their real inputs and outputs.
+Evidence goes to a real store, and publishing is the real activity, so that a report in these tests has passed
+the real quote check.
 """
 
 import asyncio
@@ -148,7 +148,7 @@ def takes(seconds: float) -> None:
 
 @dataclass
 class Call:
-    """A thinking step that was taken."""
+    """A thinking step that was executed."""
 
     role: Role
     step: StepContext
@@ -187,7 +187,7 @@ class Script:
     """Called before any step, paid or not; may raise."""
     answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
     model_seconds: float = 0.0
-    """How long a paid step takes, in real time."""
+    """Duration of a paid step, in real time."""
     search_seconds: float = 0.0
     hangs: Role | None = None
     """A role whose paid steps never answer."""

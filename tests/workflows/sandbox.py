@@ -1,4 +1,4 @@
-"""The sandbox workflow code is tested in: all of `workflows` is loaded anew for each run and watched.
+"""The sandbox workflow code is tested in: all of `workflows` is loaded again for each run and watched.
 
 Contracts and activities pass through: they hold no clock and no randomness, and a model's class must be the
 same on both sides of the data converter.

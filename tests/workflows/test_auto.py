@@ -59,7 +59,7 @@ async def test_auto_chooses_the_profile_as_well(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("left_open", "rounds"), [(("max_iterations",), 11), ((), 6)])
-async def test_limits_that_nobody_set_are_the_chosen_modes_own(
+async def test_limits_that_were_not_set_are_the_chosen_modes_own(
     stage: Stage, left_open: tuple[str, ...], rounds: int
 ) -> None:
     """Ten rounds for a team, or the five of the request, and the one that was added meanwhile."""

@@ -97,7 +97,7 @@ def test_a_record_found_again_does_not_change_what_quotes_are_checked_against() 
     assert merge([known], [again], "").refs[0].blob == "blobs/old"
 
 
-def test_an_item_that_was_quoted_keeps_its_text_and_learns_the_rest() -> None:
+def test_an_item_that_was_quoted_keeps_its_text_and_gets_the_other_fields() -> None:
     abstract = ref("pmid:1", identifiers=Identifiers(pmid="1"), chars=1500)
     full = ref("pmcid:PMC1", identifiers=Identifiers(pmid="1", pmcid="PMC1"), full_text=True, chars=9000)
     for found in (full, full.model_copy(update={"evidence_id": "pmid:1"})):
@@ -106,7 +106,7 @@ def test_an_item_that_was_quoted_keeps_its_text_and_learns_the_rest() -> None:
         assert kept.identifiers == Identifiers(pmid="1", pmcid="PMC1")
 
 
-def test_two_known_items_are_never_made_one() -> None:
+def test_two_known_items_are_never_merged() -> None:
     known = [ref("pmid:1", identifiers=Identifiers(pmid="1")), ref("doi:a", identifiers=Identifiers(doi="a"))]
     bridge = ref("s2:1", identifiers=Identifiers(pmid="1", doi="a", s2="1"))
     merged = merge(known, [bridge], "")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.invariant
 
 
 def spent(stage: Stage) -> Usage:
-    """What the scripted models really gave out, as nobody but they can know."""
+    """What the scripted models really used, which only they know."""
     return sum((call.usage for call in stage.fakes.calls), Usage())
 
 
@@ -145,7 +145,7 @@ async def test_one_section_that_runs_out_does_not_end_the_others(stage: Stage) -
 
 
 async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stage) -> None:
-    """Writing takes more than anybody kept back: the last sections are quoted without a model."""
+    """Writing needs more than was reserved: the last sections are quoted without a model."""
     stage.script.sections = 5
     limits = {"max_tokens": 50_000}
     writing = ALLOWANCES["long_writer"]

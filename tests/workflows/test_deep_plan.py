@@ -33,7 +33,9 @@ async def test_a_plan_approved_after_three_days_is_the_plan_that_runs(stage: Sta
 @pytest.mark.parametrize(
     ("default", "stop"), [("approve", "sufficient_evidence"), ("reject", "rejected_by_reviewer")]
 )
-async def test_a_plan_nobody_looks_at_takes_the_stated_default(stage: Stage, default: str, stop: str) -> None:
+async def test_a_plan_without_a_decision_gets_the_stated_default(
+    stage: Stage, default: str, stop: str
+) -> None:
     request = a_request("deep", approve=("plan",), approval_timeout_seconds=3 * DAY, approval_default=default)
     outcome, report, _ = await stage.play(request)
     assert outcome.stop_reason == stop

@@ -126,7 +126,7 @@ async def test_at_most_so_many_sections_run_at_once(stage: Stage) -> None:
     assert judged == {"s1", "s2", "s3", "s4", "s5"}
 
 
-async def test_an_outage_everywhere_is_told_as_one(stage: Stage) -> None:
+async def test_an_outage_everywhere_is_stated_once(stage: Stage) -> None:
     def down(_: Any) -> Any:
         raise outage()
 

@@ -104,7 +104,7 @@ async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reporte
     _, report, _ = await stage.play(a_request("deep", sources=("alpha",)))
     common = document("alpha", "about question 3").evidence_id
     owned = [step.section_id for step in drafts_of(stage) if common not in step.shared]
-    assert len(owned) == 1, "one section owns it, the others were told that it is another's"
+    assert len(owned) == 1, "one section owns it, the others received it as another's"
     citing = [s.id for s in report.sections for c in s.claims if common in {q.evidence_id for q in c.support}]
     assert citing == owned
 

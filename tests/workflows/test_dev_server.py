@@ -91,7 +91,7 @@ async def test_a_run_goes_on_after_everything_was_killed_while_a_gate_waited(
     assert all(section.claims for section in report.sections)
 
 
-async def test_a_cancel_at_any_moment_leaves_one_report_and_no_section_at_work(live: Stage) -> None:
+async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(live: Stage) -> None:
     """Forty cancels, from the first step to the last."""
     live.script.sufficient_at = 2
     draw = random.Random(7)

@@ -41,7 +41,7 @@ STORY = {
         "complete",
     ),
 }
-"""What the log of any deep run tells."""
+"""What the log of any deep run contains."""
 
 
 def settings_of(stage: Stage, folder: Path) -> Settings:
@@ -70,7 +70,7 @@ def test_an_event_of_an_earlier_version_is_read() -> None:
         AgentEvent.model_validate({"seq": 1, "type": "unheard of", "message": "m"})
 
 
-async def test_the_events_of_a_deep_run_tell_its_whole_story(stage: Stage, tmp_path: Path) -> None:
+async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path: Path) -> None:
     stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 3, 2
     run = await stage.start(a_request("deep"))
     await run.outcome()

@@ -1,5 +1,5 @@
-"""What every mode promises: each stop reason leaves one report that says why, people are heard, and no budget
-is exceeded. The modes with stories of their own add theirs in files of their own."""
+"""What every mode promises: each stop reason leaves one report that says why, people's decisions count, and
+no budget is exceeded. The modes with stories of their own add theirs in files of their own."""
 
 from typing import Any
 
@@ -190,7 +190,7 @@ async def test_the_gates_wait_for_a_person(stage: Stage, mode: str) -> None:
 
 
 @every_mode
-async def test_a_paused_run_asks_nobody_anything_until_it_is_resumed(stage: Stage, mode: str) -> None:
+async def test_a_paused_run_sends_no_request_until_it_is_resumed(stage: Stage, mode: str) -> None:
     run = await at_its_first_judge(stage, mode)
     await run.handle.signal("pause")
     await run.until(lambda p: p.paused)

@@ -33,7 +33,7 @@ async def test_a_run_builds_on_the_evidence_of_an_earlier_one(stage: Stage, mode
     assert report.methodology.counts.identified >= report.methodology.counts.included > 0
 
 
-async def test_what_the_run_finds_itself_is_not_said_to_be_taken(stage: Stage) -> None:
+async def test_what_the_run_finds_itself_does_not_count_as_imported(stage: Stage) -> None:
     _, _, earlier = await stage.play(a_request())
     follow_up = await evidence_of(stage, earlier)
     stage.script.answers["writer"] = lambda step: stage.fakes._draft(
@@ -44,7 +44,7 @@ async def test_what_the_run_finds_itself_is_not_said_to_be_taken(stage: Stage) -
     assert {reference.from_run for reference in report.references} == {"", earlier.handle.id}
 
 
-async def test_retracted_and_unreadable_items_are_left_behind(stage: Stage) -> None:
+async def test_retracted_and_unreadable_items_are_not_imported(stage: Stage) -> None:
     good = await stage.fakes.store.put(document("alpha", "good"))
     bad = (await stage.fakes.store.put(document("alpha", "bad"))).model_copy(update={"standing": "retracted"})
     lost = EvidenceRef(evidence_id="pmid:1", blob="blobs/00/" + "0" * 64 + ".json", source="alpha", title="T")

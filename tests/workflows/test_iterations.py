@@ -173,7 +173,7 @@ async def test_what_would_test_a_hypothesis_is_searched_for(stage: Stage) -> Non
     assert candidate.against
 
 
-async def test_a_search_stops_when_its_source_has_taken_its_seconds(stage: Stage) -> None:
+async def test_a_search_stops_when_its_source_has_used_its_seconds(stage: Stage) -> None:
     """Whatever it has found by then is kept, and the ledger says that there is more."""
 
     def search(task: SearchTask) -> Hits:

@@ -85,7 +85,7 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
     assert outcome.stop_reason == "sufficient_evidence"
     report = await run.report()
     decided = datetime.fromisoformat(report.methodology.approvals[0].at)
-    assert abs((decided - begun).total_seconds() - 10 * DAY) < 120, "the time-out did not begin anew"
+    assert abs((decided - begun).total_seconds() - 10 * DAY) < 120, "the time-out did not begin again"
     assert [d.action for d in report.methodology.approvals] == ["timed_out_approved"]
     assert (await run.budget()).elapsed_seconds < 600
     asked = [e for e in await run.events() if e.type == "awaiting_approval"]

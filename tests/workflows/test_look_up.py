@@ -77,7 +77,7 @@ async def test_candidates_are_looked_up_at_the_same_time(stage: Stage) -> None:
         assert field(report, "trials", number).status == "not_looked_up"
 
 
-async def test_a_source_that_is_down_takes_only_its_own_fields_away(stage: Stage) -> None:
+async def test_a_source_that_is_down_costs_only_its_own_fields(stage: Stage) -> None:
     candidates_from(stage, chembl=Register(), clinicaltrials=Register(fails=Unavailable("down")))
     outcome, report, _ = await stage.play(a_request())
     assert outcome.verified_claims > 0

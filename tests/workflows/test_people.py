@@ -88,7 +88,7 @@ async def test_a_pause_can_be_cancelled(stage: Stage) -> None:
 
 
 async def test_what_a_reviewer_says_is_read_by_the_next_gap_evaluation(stage: Stage) -> None:
-    """Said while the judge, who would be satisfied, is at work: the run goes round once more."""
+    """Sent while the judge, which would be satisfied, is running: the run makes another iteration."""
     stage.script.before["judge"] = lambda _: takes(30)
     run = await stage.start(a_request())
     await run.until(lambda p: p.phase == "judging")
@@ -176,7 +176,7 @@ async def test_a_malformed_signal_harms_nothing(stage: Stage, signal: str, said:
         assert "ignored" in await kinds(run)
 
 
-async def test_bytes_that_are_no_json_harm_nothing(stage: Stage) -> None:
+async def test_bytes_that_are_no_json_are_ignored(stage: Stage) -> None:
     from temporalio.api.common.v1 import Payload
 
     stage.script.before["judge"] = lambda _: takes(30)
@@ -247,7 +247,7 @@ async def test_finishing_does_not_release_a_report_that_was_to_be_approved(stage
 @pytest.mark.parametrize(
     ("default", "stop"), [("approve", "sufficient_evidence"), ("reject", "rejected_by_reviewer")]
 )
-async def test_a_gate_that_times_out_takes_the_stated_default(stage: Stage, default: str, stop: str) -> None:
+async def test_a_gate_that_times_out_uses_the_stated_default(stage: Stage, default: str, stop: str) -> None:
     request = a_request(approve=("plan",), approval_timeout_seconds=3 * DAY, approval_default=default)
     begun = await stage.env.get_current_time()
     outcome, report, run = await stage.play(request)

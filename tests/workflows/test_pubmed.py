@@ -56,7 +56,7 @@ async def test_pubmed_is_asked_once_about_everything_cited(stage: Stage, mode: s
 
 
 @pytest.mark.parametrize(("error", "attempts"), [(Unavailable("NCBI is down"), 4), (Refused("no"), 1)])
-async def test_a_report_comes_out_while_pubmed_is_down(
+async def test_a_report_is_published_while_pubmed_is_down(
     stage: Stage, error: Unavailable | Refused, attempts: int
 ) -> None:
     stage.script.pubmed_queue, stage.script.search = NCBI, numbered
@@ -70,7 +70,7 @@ async def test_a_report_comes_out_while_pubmed_is_down(
 
 
 @pytest.mark.chaos  # two minutes: time is not skipped while an activity is under way
-async def test_a_report_does_not_wait_for_a_queue_that_nobody_polls(stage: Stage) -> None:
+async def test_a_report_does_not_wait_for_a_queue_without_a_worker(stage: Stage) -> None:
     stage.script.pubmed_queue, stage.script.search = NCBI, numbered
     outcome, _, _ = await stage.play(a_request())
     assert outcome.verified_claims > 0
@@ -79,7 +79,7 @@ async def test_a_report_does_not_wait_for_a_queue_that_nobody_polls(stage: Stage
     assert published.pubmed.failure
 
 
-async def test_nobody_is_asked_when_pubmed_is_not_enabled_or_nothing_has_a_pmid(stage: Stage) -> None:
+async def test_no_request_is_sent_when_pubmed_is_not_enabled_or_nothing_has_a_pmid(stage: Stage) -> None:
     stage.script.search = numbered
     await stage.play(a_request())
     stage.script.pubmed_queue, stage.script.search = NCBI, None

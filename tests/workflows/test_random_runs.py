@@ -1,8 +1,8 @@
 """A hundred runs through the real workflows with random answers, failures, limits and people: every one ends
 once, within its limits, with a report.
 
-Nobody cancels here: the server that skips time rejects a cancel that meets an activity at the wrong moment
-(ACTIVITY_UNKNOWN), which the real one does not. `test_dev_server` cancels at any moment.
+No run is cancelled here: the server that skips time rejects a cancel that meets an activity at the wrong
+moment (ACTIVITY_UNKNOWN), which the real one does not. `test_dev_server` cancels at any moment.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.invariant
 RUNS = 100
 BATCH = 10
 SLACK = 5.0
-"""Seconds the last steps may take beyond a time limit: each of them gets at least one."""
+"""Seconds the last steps may last beyond a time limit: each of them gets at least one."""
 
 
 class Weather:
@@ -94,7 +94,7 @@ def a_random_request(draw: random.Random, seed: int) -> ResearchRequest:
 
 
 async def people(run: Run, draw: random.Random) -> None:
-    """Now and then somebody says something, at any moment."""
+    """Send messages at random moments."""
     for _ in range(draw.choice([0, 0, 1, 3])):
         await asyncio.sleep(draw.uniform(0, 0.15))
         what = draw.choice(["pause", "resume", "steer", "finish_now", "approve", "add_source"])

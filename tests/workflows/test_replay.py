@@ -159,7 +159,7 @@ async def test_every_step_and_message_occurs_in_a_history(
 
 
 async def test_a_history_that_was_tampered_with_does_not_replay() -> None:
-    """The judge's place taken by the writer: the replayer must notice, or the tests above prove nothing."""
+    """The judge replaced by the writer: the replayer must notice, or the tests above prove nothing."""
     events = recorded("iterative")
     named = [
         event["activityTaskScheduledEventAttributes"]["activityType"]

@@ -76,7 +76,7 @@ async def test_a_finished_run_goes_on_from_an_iteration(live: Stage, history_eve
     assert [(row.run_id, row.status) for row in rows] == [(run.handle.id, "completed")]
 
 
-async def test_what_people_said_later_is_left_behind(live: Stage) -> None:
+async def test_later_decisions_of_people_are_discarded(live: Stage) -> None:
     live.script.sufficient_at = 2
     run = await live.start(a_request(), f"{live.queue}-said")
     await run.outcome()

@@ -16,7 +16,7 @@ def most_at_once(times: list[tuple[str, float, float]]) -> int:
     return max(sum(began <= at < ended for _, began, ended in times) for _, at, _ in times)
 
 
-async def test_a_report_takes_three_model_calls(stage: Stage) -> None:
+async def test_a_report_needs_three_model_calls(stage: Stage) -> None:
     outcome, _, _ = await stage.play(a_request("simple"))
     assert outcome.verified_claims > 0
     assert [call.role for call in stage.fakes.paid()] == ["query_parser", "judge", "writer"]

@@ -128,7 +128,7 @@ async def test_judge_unavailable(stage: Stage) -> None:
     assert outcome.answered
 
 
-async def test_a_judge_that_comes_back_is_heard(stage: Stage) -> None:
+async def test_a_judge_that_recovers_is_used_again(stage: Stage) -> None:
     failures = iter([True] * 6 + [False] * 100)
 
     def fails(_: object) -> None:

@@ -65,7 +65,7 @@ def test_people_come_before_limits_and_limits_before_evidence(which: list[int]) 
     assert decide_next(state("judge", **more), PROFILE).stop == ORDER[min(which)][0]
 
 
-def test_the_loop_goes_round_in_its_order() -> None:
+def test_the_loop_executes_its_steps_in_order() -> None:
     assert decide_next(state("start"), PROFILE).step == "observe"
     assert decide_next(state("observe"), PROFILE).step == "evaluate_gaps"
     assert decide_next(state("evaluate_gaps", gaps=("a",)), PROFILE).step == "select_tools"

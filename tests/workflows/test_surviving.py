@@ -30,26 +30,26 @@ def timed_out(kind: TimeoutType) -> TimedOut:
 class Step:
     def __init__(self, *failures: ActivityError) -> None:
         self.failures = list(failures)
-        self.taken = 0
+        self.executed = 0
 
     async def __call__(self) -> str:
-        self.taken += 1
+        self.executed += 1
         if self.failures:
             raise self.failures.pop(0)
         return "answered"
 
 
-async def test_a_step_is_taken_again_when_its_worker_died_on_the_last_attempt() -> None:
+async def test_a_step_is_executed_again_when_its_worker_died_on_the_last_attempt() -> None:
     step = Step(*[failed(timed_out(TimeoutType.HEARTBEAT))] * 3)
     assert await retry_on_worker_loss(step) == "answered"
-    assert step.taken == 4
+    assert step.executed == 4
 
 
-async def test_a_step_that_kills_whoever_takes_it_comes_to_an_end() -> None:
+async def test_a_step_that_kills_every_worker_is_given_up() -> None:
     step = Step(*[failed(timed_out(TimeoutType.HEARTBEAT))] * 100)
     with pytest.raises(ActivityError):
         await retry_on_worker_loss(step)
-    assert step.taken == MAX_EXECUTIONS
+    assert step.executed == MAX_EXECUTIONS
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ async def test_a_step_that_kills_whoever_takes_it_comes_to_an_end() -> None:
         failed(timed_out(TimeoutType.HEARTBEAT), RetryState.CANCEL_REQUESTED),
     ],
 )
-async def test_what_failed_by_itself_or_has_no_time_left_is_not_taken_again(error: ActivityError) -> None:
+async def test_what_failed_by_itself_or_has_no_time_left_is_not_executed_again(error: ActivityError) -> None:
     step = Step(error)
     with pytest.raises(ActivityError):
         await retry_on_worker_loss(step)
-    assert step.taken == 1
+    assert step.executed == 1

@@ -1,4 +1,4 @@
-"""A team: its rules, and managers that lie, repeat themselves, stall or name nobody."""
+"""A team: its rules, and managers that make false claims, repeat themselves, stall or name no member."""
 
 import random
 from collections.abc import Callable
@@ -169,13 +169,13 @@ async def test_a_stalling_manager_comes_to_an_end_with_a_report(stage: Stage) ->
     assert len(stage.fakes.of("manager")) <= (RESETS + 1) * STALLS
 
 
-async def test_a_manager_that_names_nobody_is_passed_over(stage: Stage) -> None:
+async def test_a_manager_that_names_no_member_is_ignored(stage: Stage) -> None:
     works_by(lambda _: ledger(""), stage)
     outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
     assert outcome.stop_reason == "sufficient_evidence"
 
 
-async def test_a_manager_that_nothing_can_answer_is_passed_over_and_the_report_says_so(
+async def test_a_manager_without_an_answer_is_skipped_and_the_report_says_so(
     stage: Stage,
 ) -> None:
     stage.script.always["manager"] = lambda _: (_ for _ in ()).throw(ValueError("no such ledger"))
@@ -208,7 +208,7 @@ async def test_ten_rounds_are_the_most_by_default(stage: Stage) -> None:
     outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
     assert outcome.stop_reason == "max_iterations_reached"
     assert len(stage.fakes.of("manager")) == 10
-    # the last round judges what nobody has judged
+    # the last round judges what has no judgement yet
     assert len(stage.fakes.of("judge")) == 1
 
 

@@ -113,7 +113,7 @@ async def test_stopped_trials_come_first_with_their_reason() -> None:
         ("/uniprotkb/search", "uniprot", set()),
     ],
 )
-async def test_a_source_that_is_down_takes_away_only_what_it_alone_knows(
+async def test_a_source_that_is_down_costs_only_what_it_alone_has(
     path: str, silent: str, gone: set[str]
 ) -> None:
     with ReplayServer() as server:

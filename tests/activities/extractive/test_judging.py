@@ -99,7 +99,7 @@ def test_the_judge_sees_no_more_than_it_may() -> None:
         ("Patients were seen on Mondays.", "none"),
     ],
 )
-def test_effect_and_absence_of_effect_are_told_apart(sentence: str, way: str) -> None:
+def test_effect_and_absence_of_effect_are_distinguished(sentence: str, way: str) -> None:
     assert direction(sentence) == way
 
 

@@ -114,7 +114,7 @@ def test_a_clause_that_points_back_names_what_it_points_to() -> None:
     assert "antiviral" in second
 
 
-def test_a_clause_that_leaves_open_what_it_is_about_takes_it_from_the_first() -> None:
+def test_a_clause_without_a_subject_inherits_that_of_the_first() -> None:
     asked = parsed("Which factors predict mortality after hip fracture, and does early surgery help?")
     assert asked.research_questions[1] == "Does early surgery help (mortality, hip fracture)?"
 

@@ -120,7 +120,7 @@ def test_only_enabled_search_sources_are_asked() -> None:
     assert selected(QUESTION, (off,)) == []
 
 
-def test_reflection_tells_an_outage_from_an_empty_answer() -> None:
+def test_reflection_distinguishes_an_outage_from_an_empty_answer() -> None:
     def reflected(status: SearchStatus, found: int) -> Any:
         documents = library()[:found]
         step = ReflectInput(

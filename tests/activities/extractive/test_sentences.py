@@ -34,7 +34,7 @@ def test_a_measure_at_the_end_of_a_sentence_ends_it() -> None:
     assert read(f"{first} {second}") == [first, second]
 
 
-def test_labels_tell_the_parts_and_are_not_quoted() -> None:
+def test_labels_name_the_parts_and_are_not_quoted() -> None:
     parts = [s.part for s in sentences(document(1, METFORMIN))]
     assert parts == ["background", "aim", "methods", "results", "conclusion"]
     assert not any("RESULTS" in s.quote for s in sentences(document(1, METFORMIN)))

@@ -126,7 +126,7 @@ def test_a_near_neighbour_is_not_the_thing_that_is_asked_about(
     assert judged(question, [work]).confidence == 0
 
 
-def test_what_no_work_speaks_of_is_named_with_what_is_near_it() -> None:
+def test_a_subject_without_works_is_named_with_the_nearest_works() -> None:
     text = "Vitamin C prevented the common cold in marathon runners in this randomized trial."
     work = document(32, f"CONCLUSIONS: {text}", "Does vitamin C prevent the common cold in marathon runners?")
     draft = written("Does vitamin E prevent the common cold in marathon runners?", [work])
@@ -135,7 +135,7 @@ def test_what_no_work_speaks_of_is_named_with_what_is_near_it() -> None:
     assert any("E" in said and "pmid:32" in said for said in draft.limitations)
 
 
-def test_a_question_that_no_document_speaks_of_is_told_by_its_missing_names() -> None:
+def test_a_question_outside_the_documents_names_what_is_missing() -> None:
     draft = written("Does aspirin prevent colorectal cancer?", [STAGING, MISSED])
     assert any("speaks of aspirin" in said for said in draft.limitations)
 
@@ -214,7 +214,7 @@ def test_each_part_of_a_question_begins_with_a_capital() -> None:
     assert parts[1].startswith("Is it safe for the liver")
 
 
-def test_a_question_in_another_language_is_told_to_ask_in_that_of_the_documents() -> None:
+def test_a_question_in_another_language_gets_advice_to_use_that_of_the_documents() -> None:
     german = written("Verhindert Aspirin Dickdarmkrebs?", [STAGING])
     assert any("language of the documents" in text for text in german.limitations)
     english = written("Does aspirin prevent colorectal cancer?", [STAGING])
@@ -230,7 +230,7 @@ def test_what_was_pasted_with_a_question_is_no_part_of_it() -> None:
     assert pasted.strong == plain.strong
 
 
-def test_the_clinical_evidence_of_a_search_for_drugs_speaks_of_drugs() -> None:
+def test_the_clinical_evidence_of_a_search_for_drugs_names_drugs() -> None:
     works = [
         document(
             14,

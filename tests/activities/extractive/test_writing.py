@@ -40,7 +40,7 @@ def hypotheses(**more: Any) -> Hypotheses:
     return extractive.hypothesise(step, library())
 
 
-def test_the_report_answers_first_and_quotes_only_what_bears_on_the_question() -> None:
+def test_the_report_answers_first_and_quotes_only_what_is_relevant() -> None:
     draft = written(QUESTION, library())
     assert texts(draft)[0] in (
         "Metformin reduced the risk of dementia in patients with type 2 diabetes.",
@@ -56,7 +56,7 @@ def test_the_quote_check_drops_none_of_its_claims() -> None:
     assert check(claims, {d.evidence_id: d for d in library()}).dropped == ()
 
 
-def test_an_off_topic_question_gets_no_claim_and_is_told_so() -> None:
+def test_an_off_topic_question_gets_no_claim_and_the_reason() -> None:
     draft = written("Who won the world cup in 2018?", library())
     assert draft.paragraphs == ()
     assert "Who won the world cup in 2018?" in draft.limitations[0]
@@ -108,7 +108,7 @@ def test_a_quote_supports_only_a_claim_that_says_the_same() -> None:
             assert claim.text.rstrip(".").split()[-3:] == claim.support[0].quote.rstrip(".").split()[-3:]
 
 
-def test_sentences_in_the_voice_of_the_authors_say_who_speaks() -> None:
+def test_sentences_in_the_first_person_name_the_authors() -> None:
     text = METFORMIN.replace("In conclusion, metformin", "We found that metformin")
     draft = written(QUESTION, [document(1, text, kind="observational", year=2018)])
     voice = "An observational study of 2018 reports: We found that metformin reduced the risk of dementia"

@@ -1,4 +1,4 @@
-"""A model that is down is asked by one step for all, not by every step anew."""
+"""A model that is down is called by one step for all, not by every step."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ DOWN = fails(503, "overloaded")
 
 
 class Sick:
-    """A breaker with a clock, around a model that answers as told."""
+    """A breaker with a clock, around a model with scripted answers."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -41,7 +41,7 @@ class Sick:
         return self
 
 
-def test_after_failures_in_a_row_nobody_asks_until_it_has_rested() -> None:
+def test_after_failures_in_a_row_no_call_is_made_until_the_pause_is_over() -> None:
     sick = Sick().opened()
     sick.now += REST_SECONDS - 1
     with pytest.raises(ModelDown, match="it is down; it was not asked again") as raised:
@@ -53,7 +53,7 @@ def test_after_failures_in_a_row_nobody_asks_until_it_has_rested() -> None:
     assert sick.calls == FAILURES + 1
 
 
-def test_an_answer_closes_it_and_the_row_begins_anew() -> None:
+def test_an_answer_closes_it_and_resets_the_row() -> None:
     sick = Sick().opened()
     sick.now += REST_SECONDS
     sick.call()
@@ -82,7 +82,7 @@ def test_while_one_asks_for_all_the_others_do_not() -> None:
     sick.call()
 
 
-def test_one_who_asks_for_all_and_never_hears_is_followed_by_another() -> None:
+def test_a_probe_without_an_answer_is_followed_by_another() -> None:
     sick = Sick().opened()
     sick.now += REST_SECONDS
     with pytest.raises(KeyboardInterrupt), sick.breaker.passage():

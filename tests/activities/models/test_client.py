@@ -19,7 +19,7 @@ BAD = {"label": "yes", "score": "many"}
 # structured output on every server
 
 
-async def test_a_schema_is_sent_where_it_is_taken(ask: Asker, server: FakeOpenAI) -> None:
+async def test_a_schema_is_sent_where_it_is_accepted(ask: Asker, server: FakeOpenAI) -> None:
     server.script(says(GOOD))
     verdict, done = await ask()
     assert verdict == Verdict(label="yes", score=7, reasons=["one", "two"])
@@ -43,7 +43,7 @@ async def test_the_configured_temperature_holds_where_the_step_has_none(
     assert [body["temperature"] for body in server.bodies] == [sent]
 
 
-async def test_each_refusal_lowers_one_rung_and_is_made_once_for_all(
+async def test_each_refusal_selects_the_next_form_and_is_remembered(
     ask: Asker, server: FakeOpenAI, settings: Settings, store: EvidenceStore
 ) -> None:
     no = fails(400, "response_format is not supported", param="response_format")
@@ -63,7 +63,9 @@ async def test_each_refusal_lowers_one_rung_and_is_made_once_for_all(
     assert len(server.bodies) == 6
 
 
-async def test_a_server_learns_us_its_manners(ask: Asker, server: FakeOpenAI) -> None:
+async def test_the_form_of_requests_is_learned_from_a_servers_refusals(
+    ask: Asker, server: FakeOpenAI
+) -> None:
     system = recorded("openai/error_400_unsupported_value.json", 400)
     server.script(
         system,
@@ -189,7 +191,7 @@ async def test_the_recorded_cut_answer_is_a_cut_answer(ask: Asker, server: FakeO
         await ask()
 
 
-async def test_what_is_whole_of_a_cut_answer_is_used_and_said(ask: Asker, server: FakeOpenAI) -> None:
+async def test_the_complete_part_of_a_cut_answer_is_used_and_stated(ask: Asker, server: FakeOpenAI) -> None:
     server.script(says('{"label": "yes", "score": 7, "reasons": ["one", "tw', finish="length"))
     verdict, done = await ask()
     assert (verdict.label, verdict.score) == ("yes", 7)

@@ -37,7 +37,7 @@ async def test_recorded_reasoning_usage_is_read(ask: Asker, server: FakeOpenAI) 
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many"}])
-async def test_usage_that_is_not_reported_is_estimated_and_said(
+async def test_usage_that_is_not_reported_is_estimated_and_stated(
     ask: Asker, server: FakeOpenAI, usage: dict[str, object] | None
 ) -> None:
     server.script(says(GOOD, usage=usage))

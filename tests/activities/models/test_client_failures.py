@@ -107,7 +107,7 @@ async def test_the_key_goes_to_the_configured_address_only(
     await model.aclose()
 
 
-async def test_no_key_and_no_server_of_ones_own_is_said_before_asking(
+async def test_a_missing_key_is_reported_before_the_run_starts(
     store: EvidenceStore,
 ) -> None:
     model = OpenAIModel(Settings(openai_api_key=None, openai_base_url=None), store)

@@ -1,4 +1,4 @@
-"""Failures are told apart: what to retry and when, what never, and in words that hold no key."""
+"""Failures are classified: what to retry and when, what never, with messages that contain no key."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a model server may do wrong without taking our time, our memory, our money or our secrets."""
+"""What a model server may do wrong without costing time, memory, money or secrets."""
 
 import asyncio
 import gzip
@@ -37,7 +37,7 @@ def streamed(chunks: Iterator[bytes] | tuple[bytes, ...], delay: float = 0.01) -
 
 @pytest.fixture
 def patient(settings: Settings) -> Settings:
-    """A first word may take 1.2 s here, the next ones 0.3 s."""
+    """A first word may need 1.2 s here, the next ones 0.3 s."""
     return settings.model_copy(update={"model_silence": 0.3})
 
 
@@ -49,7 +49,7 @@ async def hurried(patient: Settings, store: EvidenceStore) -> Asker:
 # time
 
 
-async def test_a_call_may_last_as_long_as_words_come(hurried: Asker, server: FakeOpenAI) -> None:
+async def test_a_call_may_last_as_long_as_words_arrive(hurried: Asker, server: FakeOpenAI) -> None:
     text = json.dumps({**GOOD, "reasons": [f"reason {n}" for n in range(40)]})
     parts = tuple(word(text[at : at + 30]) for at in range(0, len(text), 30))
     done = events(completion(""))[-3:]
@@ -69,7 +69,7 @@ async def test_pings_are_no_words(hurried: Asker, server: FakeOpenAI) -> None:
             await hurried()
 
 
-async def test_what_was_whole_before_the_silence_is_used_and_charged(
+async def test_what_was_complete_before_the_silence_is_used_and_charged(
     hurried: Asker, server: FakeOpenAI
 ) -> None:
     def falters() -> Iterator[bytes]:
@@ -145,7 +145,7 @@ async def test_a_loop_ends_the_call(ask: Asker, server: FakeOpenAI) -> None:
         (json.dumps({"scores": [{"criterion": f"c{n}", "score": 8} for n in range(6)]}), False),
     ],
 )
-def test_a_loop_is_told_from_a_list(text: str, loop: bool) -> None:
+def test_a_loop_is_distinguished_from_a_list(text: str, loop: bool) -> None:
     assert repeats_itself(text) is loop
 
 

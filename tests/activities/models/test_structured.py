@@ -69,7 +69,7 @@ def test_prose_is_not_an_answer(text: str) -> None:
 
 
 def test_an_object_that_is_not_the_answer_is_no_answer() -> None:
-    """A model whose fields all have defaults would otherwise take any object for an empty answer."""
+    """A model whose fields all have defaults would otherwise accept any object as an empty answer."""
 
     class Lenient(BaseModel):
         items: list[str] = []
@@ -87,13 +87,13 @@ def test_the_validator_says_what_is_wrong_without_repeating_the_value() -> None:
     assert "SECRET" not in raised.value.problem
 
 
-def test_what_is_whole_of_a_cut_answer_is_used() -> None:
+def test_the_complete_part_of_a_cut_answer_is_used() -> None:
     long = {"title": "T", "items": [{"name": f"n{n}", "value": n} for n in range(5)]}
     text = json.dumps(long)
     for end in range(text.index('"n3"'), text.index('"n4"')):
         answer = read(text[:end], Wanted, cut=True)
         assert [i.name for i in answer.items[:3]] == ["n0", "n1", "n2"]
-        assert all(i.name == f"n{i.value}" for i in answer.items), "an unfinished item was taken"
+        assert all(i.name == f"n{i.value}" for i in answer.items), "an unfinished item was accepted"
 
 
 def test_a_cut_answer_without_its_required_parts_is_refused() -> None:
@@ -131,7 +131,7 @@ def test_what_was_written_is_what_is_read(wanted: Wanted, form: str) -> None:
 
 
 @pytest.mark.parametrize("role", SPECS)
-def test_every_schema_is_one_that_strict_servers_take(role: str) -> None:
+def test_every_schema_is_one_that_strict_servers_accept(role: str) -> None:
     def check(node: object) -> None:
         if isinstance(node, list):
             for part in node:
@@ -172,7 +172,7 @@ def test_a_long_answer_is_read_in_time_in_proportion_to_its_length(text: str, cu
     assert time.process_time() - begun < 5, "420 KB took minutes when reading was quadratic"
 
 
-def test_what_stands_after_a_thought_is_found_however_long_the_thought_is() -> None:
+def test_an_answer_after_reasoning_of_any_length_is_found() -> None:
     assert read("<think>" + "so {maybe} " * 30_000 + "</think>" + TEXT, Wanted).title == "T"
 
 

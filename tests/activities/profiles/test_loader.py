@@ -1,4 +1,5 @@
-"""Profiles: the built-in ones say what the design says; a user's own is read, and mended by its message."""
+"""Profiles: the built-in ones say what the design says; a user's own is read, and its errors say how to fix
+them."""
 
 from pathlib import Path
 
@@ -78,6 +79,6 @@ def test_a_name_is_a_name_and_not_a_path(tmp_path: Path, name: str) -> None:
         load_profile(name, folder=tmp_path)
 
 
-def test_a_missing_file_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match="cannot read"):
         load_profile("x", path=tmp_path / "none.toml")

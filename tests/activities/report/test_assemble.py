@@ -130,7 +130,7 @@ def test_a_bracketed_year_is_never_a_citation() -> None:
     "named",
     ["s1c1", "[s1c1]", "Metformin reduced mortality by 30%", "metformin reduced mortality by 30% [1]."],
 )
-def test_a_contradiction_keeps_both_sides_and_is_told_on_both(named: str) -> None:
+def test_a_contradiction_keeps_both_sides_and_is_stated_on_both(named: str) -> None:
     report = built(
         publish_input(
             planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))),
@@ -146,7 +146,7 @@ def test_a_contradiction_keeps_both_sides_and_is_told_on_both(named: str) -> Non
     assert set(report.summary_claims) == {first.id, second.id}
 
 
-def test_a_contradiction_to_a_claim_that_did_not_stand_is_gone() -> None:
+def test_a_contradiction_to_a_dropped_claim_is_removed() -> None:
     report = built(
         publish_input(
             planned("s1", quoting("Mortality fell.", ("pmid:1", REDUCED), contradicts=("s9c9", "Foo.")))
@@ -155,7 +155,7 @@ def test_a_contradiction_to_a_claim_that_did_not_stand_is_gone() -> None:
     assert report.sections[0].claims[0].contradicts == ()
 
 
-def test_the_same_claim_in_two_sections_is_told_once() -> None:
+def test_the_same_claim_in_two_sections_is_stated_once() -> None:
     claim = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
     report = built(publish_input(planned("s1", claim), planned("s2", claim)))
     assert report.sections[1].claims == ()
@@ -212,7 +212,7 @@ def test_an_empty_search_is_no_failure() -> None:
 
 
 @pytest.mark.parametrize("reason", get_args(StopReason))
-def test_every_way_out_leaves_a_report_that_says_so(reason: StopReason) -> None:
+def test_every_exit_leaves_a_report_that_says_so(reason: StopReason) -> None:
     report = built(publish_input(stop_reason=reason, title=" "))
     assert report.title == "Does metformin reduce mortality?"
     assert report.unanswered is not None
@@ -386,7 +386,7 @@ def test_the_summary_leads_with_what_is_strong_and_direct() -> None:
         st.tuples(SAFE_TEXT, st.sampled_from(["pmid:1", "pmid:2", "pmid:3", "x"]), SAFE_TEXT), max_size=6
     )
 )
-def test_whatever_models_write_a_sound_report_comes_out(claims: list[tuple[str, str, str]]) -> None:
+def test_any_output_of_models_yields_a_valid_report(claims: list[tuple[str, str, str]]) -> None:
     drafts = [quoting(text, (item, quote), contradicts=(text, "s1c1")) for text, item, quote in claims]
     drafts.append(quoting("Mortality fell.", ("pmid:1", REDUCED)))
     paragraphs = tuple(DraftParagraph(claims=(draft,)) for draft in drafts)
@@ -416,7 +416,7 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     assert built(FULL.model_copy(update={"confidence": 0.9})).confidence == 0.9
 
 
-def test_items_that_answer_nothing_are_not_told_as_nothing_found() -> None:
+def test_items_that_answer_nothing_are_not_reported_as_nothing_found() -> None:
     search = SearchRecord(source="library", query="a", status="ok", hits=40, kept=10)
     report = built(publish_input(searches=(search,), counts=PrismaCounts(identified=10, screened=10)))
     assert report.unanswered == Statement(code="no_item_answers", values={"items": 10})
@@ -478,7 +478,7 @@ def test_the_label_of_an_abstracts_part_is_no_part_of_a_claim() -> None:
     assert plain_claim("COVID-19: metformin helps.") == "COVID-19: metformin helps."
 
 
-def test_a_dispute_needs_two_works_that_speak_of_the_same_thing() -> None:
+def test_a_dispute_needs_two_works_on_the_same_thing() -> None:
     sky = TRIAL.model_copy(
         update={"evidence_id": "doc:w", "text": "The sky over the clinic was blue all year."}
     )
@@ -519,7 +519,7 @@ def test_confidence_falls_when_most_of_what_was_written_does_not_stand() -> None
     assert built(step).confidence == pytest.approx(0.18)
 
 
-def test_a_limitation_is_told_once_with_or_without_its_full_stop() -> None:
+def test_a_limitation_is_stated_once_with_or_without_its_full_stop() -> None:
     section = planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)))
     drafts = section.draft.model_copy(update={"limitations": ("Only abstracts.", "Only abstracts")})
     report = built(publish_input(section.model_copy(update={"draft": drafts})))

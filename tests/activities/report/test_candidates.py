@@ -132,7 +132,7 @@ def test_approval_is_read_from_a_quote_and_from_a_label() -> None:
     assert label.text.startswith("RILUTEK is indicated")
 
 
-def test_a_status_that_no_record_bears_out_is_not_kept() -> None:
+def test_a_status_without_a_record_is_not_kept() -> None:
     bare = RILUZOLE.model_copy(update={"records": (), "regulatory_status": "approved"})
     report = report_of(bare, None)
     assert report.candidates[0].regulatory_status == ""

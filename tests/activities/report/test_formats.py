@@ -177,13 +177,13 @@ def test_html_stands_alone_and_each_citation_opens_its_quote_in_context() -> Non
     assert "url(" not in page.xpath("string(//style)")
 
 
-def test_a_report_without_evidence_comes_out_in_every_format() -> None:
+def test_a_report_without_evidence_is_rendered_in_every_format() -> None:
     report = build_report(publish_input(stop_reason="all_sources_failed"), {})
     assert all(render(report, fmt) is not None for fmt in FORMATS)
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
-def test_a_hostile_report_comes_out_in_every_format(fmt: str) -> None:
+def test_a_hostile_report_is_rendered_in_every_format(fmt: str) -> None:
     assert render(hostile(), fmt, {"pmid:1": TRIAL})
 
 
@@ -414,7 +414,7 @@ def test_a_direction_falls_with_the_finding_that_its_work_does_not_say() -> None
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_sections_without_a_claim_are_told_together_and_never_as_chapters(name: str) -> None:
+def test_sections_without_a_claim_are_listed_together_and_never_as_chapters(name: str) -> None:
     step = publish_input(
         planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)), title="Benefit"),
         planned("s2", title="Mechanism", status="partial", note="no new evidence"),
@@ -428,7 +428,7 @@ def test_sections_without_a_claim_are_told_together_and_never_as_chapters(name: 
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_the_question_is_not_told_again_where_it_is_the_title(name: str) -> None:
+def test_the_question_is_not_repeated_where_it_is_the_title(name: str) -> None:
     question = "Does metformin reduce mortality?"
     section = planned("s1", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)))
     own = section.section.model_copy(update={"key_question": question})

@@ -69,7 +69,7 @@ def test_each_claim_shows_the_strength_of_what_it_stands_on() -> None:
     ]
 
 
-def test_figures_say_in_words_what_they_draw() -> None:
+def test_figures_have_a_text_alternative() -> None:
     labels = page_of(RICH).xpath("//*[local-name()='svg']/@aria-label")
     assert len(labels) == 3
     assert "strong: 2, moderate: 0, weak: 2" in labels[0]

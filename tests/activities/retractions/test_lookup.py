@@ -18,7 +18,7 @@ from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 
 WAKEFIELD = "10.1016/s0140-6736(97)11096-0"
 NOT_FOUND = recorded("crossref/error_404_resource_not_found.txt", status=404)
-NOBODY = Reply(200, '{"hitCount": 0, "resultList": {"result": []}}', {"content-type": "application/json"})
+NO_RESULT = Reply(200, '{"hitCount": 0, "resultList": {"result": []}}', {"content-type": "application/json"})
 
 
 def ref(
@@ -71,7 +71,7 @@ def world(
     """What each authority answers; by default none knows any work."""
     server.on("/efetch.fcgi", pubmed or efetch())
     server.on("/works/*", crossref or NOT_FOUND)
-    return server.on("/search", europepmc or NOBODY)
+    return server.on("/search", europepmc or NO_RESULT)
 
 
 def lookup(
@@ -81,7 +81,7 @@ def lookup(
     return StandingLookup(http, settings(**urls, offline=offline), pace=pace)
 
 
-async def test_a_retraction_is_reported_with_everybody_who_reports_it() -> None:
+async def test_a_retraction_is_reported_with_every_authority_that_has_it() -> None:
     line = "Lancet. 2010 Feb 6;375(9713):445. doi: 10.1016/S0140-6736(10)60175-4."
     with ReplayServer() as server:
         world(
@@ -186,7 +186,7 @@ async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing:
     assert verdict.notices[0].reported_by == "openalex (when found)"
 
 
-async def test_the_worst_report_wins() -> None:
+async def test_the_worst_standing_counts() -> None:
     with ReplayServer() as server:
         world(
             server,
@@ -240,7 +240,7 @@ async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
     assert (verdict.standing, verdict.asked) == ("unknown", ())
 
 
-async def test_many_works_take_few_requests() -> None:
+async def test_many_works_need_few_requests() -> None:
     pmids = [str(n) for n in range(1, 61)]
     refs = [ref(pmid, "10.1000/same" if pmid in ("1", "2") else None) for pmid in pmids]
     with ReplayServer() as server:
@@ -393,7 +393,7 @@ def test_a_retraction_without_a_date_is_not_lifted() -> None:
     assert standing_of([fallen.model_copy(update={"date": "2023"}), raised, again]) == "retracted"
 
 
-def test_who_said_it_when_found_counts_once() -> None:
+def test_the_authority_of_the_record_counts_once() -> None:
     notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
     verdict = weigh(ref("1", standing="retracted"), [notice], asked=[], reported={}, failures=[])
     assert verdict.notices == (notice,)
@@ -410,7 +410,7 @@ def test_who_said_it_when_found_counts_once() -> None:
         ("Removed sutures and healing: a trial", None),
     ],
 )
-def test_a_marked_title_is_told_from_a_title_on_the_subject(title: str, kind: str | None) -> None:
+def test_a_marked_title_is_distinguished_from_a_title_on_the_subject(title: str, kind: str | None) -> None:
     found = marked_title(title, "crossref")
     assert (found.kind if found else None) == kind
 

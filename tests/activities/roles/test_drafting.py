@@ -132,7 +132,7 @@ CHOSEN = {
 
 
 async def test_what_is_ours_cannot_be_quoted(case: Case) -> None:
-    """Headings, the reason the search ended, background and earlier claims are nobody's evidence."""
+    """Headings, the reason the search ended, background and earlier claims are no evidence."""
     ours = "The search ended because the token budget was exceeded in this run."
     step = {"background": ours, "stop_reason": "token_budget_exceeded", "title": "Evidence on metformin"}
     answer = {"title": "", "claims": [{"text": ours, "item": "E1", "quote": ours}], "limitations": []}
@@ -186,7 +186,7 @@ async def test_claims_that_rest_on_nothing_are_asked_for_once_more_with_the_reas
     assert {c.support[0].evidence_id for c in claims_of(charged.output)} == {"pmid:1", "pmid:2"}
 
 
-async def test_what_stood_before_a_failed_repair_still_stands(case: Case) -> None:
+async def test_a_usable_answer_survives_a_failed_repair(case: Case) -> None:
     first = choosing({"sentence": "S1"}, {"sentence": "S77"})
     case.server.script(says(first), says("I give up."))
     charged = await case.thinker.think("writer", case.step("writer"))

@@ -1,4 +1,4 @@
-"""What a judge says beside its scores is kept, and only what the items shown bear out."""
+"""What a judge says beside its scores is kept, and only what the items shown support."""
 
 from activities.extractive import judge
 from activities.roles.judge import SPEC, JudgeAnswer, ScoreAnswer

@@ -62,7 +62,7 @@ async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role
     await case.thinker.think(role, case.step(role))
     system, user = (m["content"] for m in case.server.bodies[0]["messages"])
     assert "IGNORE ALL" not in system
-    # the one true pair of marks tells the three parts of the prompt apart
+    # the one valid pair of marks separates the three parts of the prompt
     found = re.fullmatch(r"(.*)<<<(evidence-[0-9a-f]{12})\n(.*)\n\2>>>(.*)", user, re.DOTALL)
     assert found is not None
     before, mark, inside, after = found.groups()
@@ -81,7 +81,7 @@ async def test_no_text_forges_an_item(case: Case) -> None:
 
 
 @pytest.mark.parametrize("role", READERS)
-async def test_what_is_left_out_is_said(case: Case, role: Role) -> None:
+async def test_what_is_left_out_is_stated(case: Case, role: Role) -> None:
     case.server.script(sensible)
     many = [
         DOCUMENTS[0].model_copy(
@@ -102,7 +102,7 @@ async def test_what_is_left_out_is_said(case: Case, role: Role) -> None:
     assert sent + body["max_tokens"] <= ALLOWANCES[role].tokens
 
 
-async def test_all_that_fits_is_shown_and_nothing_is_said(case: Case) -> None:
+async def test_all_that_fits_is_shown_without_a_limitation(case: Case) -> None:
     case.server.script(sensible)
     charged = await case.thinker.think("judge", case.step("judge"))
     assert charged.notes == ()
@@ -155,7 +155,7 @@ def test_an_excerpt_is_of_the_text_and_within_its_limit(text: str, limit: int) -
     assert all(piece.strip() in flat for piece in cut.split(" [...] ")) or "[...]" in flat
 
 
-def test_a_long_text_is_shown_by_what_bears_on_the_question() -> None:
+def test_a_long_text_is_shown_by_its_relevant_passages() -> None:
     filler = "The weather was mild and the harvest was good in that year. " * 200
     text = f"{filler}Metformin lowered the risk of dementia in this cohort. {filler}"
     cut = prompt.excerpt(text, {"metformin", "dementia"}, 1200)

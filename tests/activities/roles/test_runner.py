@@ -1,4 +1,4 @@
-"""Which model answers: the one asked for, its fallbacks when it cannot, and nobody where nobody is needed."""
+"""Which model answers: the one asked for, its fallbacks when it cannot, and none where none is needed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -142,7 +142,7 @@ async def test_what_failed_calls_cost_is_charged(case: Case) -> None:
     assert charged.usage.tokens > 860
 
 
-async def test_when_nobody_answers_the_failure_worth_a_retry_is_raised_with_every_price(case: Case) -> None:
+async def test_when_no_model_answers_the_failure_worth_a_retry_is_raised_with_every_price(case: Case) -> None:
     case.server.script(says("no json", usage=(400, 30)), says("still none", usage=(400, 30)), DOWN)
     step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
     with pytest.raises(ModelDown) as raised:
@@ -150,7 +150,7 @@ async def test_when_nobody_answers_the_failure_worth_a_retry_is_raised_with_ever
     assert raised.value.usage.tokens == 860
 
 
-async def test_a_missing_model_is_said_in_one_line(case: Case) -> None:
+async def test_a_missing_model_is_reported_in_one_line(case: Case) -> None:
     with pytest.raises(ModelRefused, match="DETERMINATOR_MODEL"):
         await RoleThinker(None, case.store, case.settings).think("judge", case.step("judge"))
 

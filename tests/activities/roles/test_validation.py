@@ -37,7 +37,7 @@ async def test_a_lying_parser_cannot_change_the_question(case: Case) -> None:
     parsed = (await case.thinker.think("query_parser", case.step("query_parser"))).output
     assert isinstance(parsed, ParsedQuery)
     assert parsed.improved_query == QUESTION
-    assert parsed.profile == "drug_repurposing", "a profile that is not on offer was taken"
+    assert parsed.profile == "drug_repurposing", "a profile that is not on offer was accepted"
     assert parsed.key_entities == ()
 
 
@@ -177,7 +177,7 @@ async def test_a_limitation_is_no_place_for_a_claim(case: Case, limitation: str,
     assert kept or any("without a quote" in note for note in charged.notes)
 
 
-async def test_a_lying_manager_names_no_member_the_team_does_not_have_and_loses_no_fact(case: Case) -> None:
+async def test_a_manager_can_name_members_of_the_team_only_and_lose_no_fact(case: Case) -> None:
     case.server.script(lying)
     ledger = (await case.thinker.think("manager", case.step("manager"))).output
     assert isinstance(ledger, TeamLedger)
@@ -223,7 +223,7 @@ async def test_a_proofreader_changes_no_quote(case: Case) -> None:
     assert other.contradicts == (one.text,)
 
 
-async def test_an_honest_model_is_let_through(case: Case) -> None:
+async def test_a_correct_answer_is_accepted(case: Case) -> None:
     """The gate would be worthless if it dropped everything."""
     case.server.script(sensible)
     draft = (await case.thinker.think("writer", case.step("writer"))).output

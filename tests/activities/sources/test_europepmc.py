@@ -43,7 +43,7 @@ def test_every_field_of_a_result_is_read() -> None:
     assert record.facts["open_access"] == "yes"
 
 
-def test_a_retracted_article_is_told_with_each_notice() -> None:
+def test_a_retracted_article_is_reported_with_each_notice() -> None:
     record = read_result(said("search_core_retracted.json")["resultList"]["result"][0])
     assert record.standing == "retracted"
     assert [(notice.kind, notice.date, notice.doi, notice.pmid) for notice in record.notices] == [

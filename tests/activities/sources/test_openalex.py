@@ -84,9 +84,7 @@ def test_a_retracted_work_says_so_and_who_reports_it(mark: dict[str, Any]) -> No
         ("A systematic review", "preprint", "preprint"),
     ],
 )
-def test_the_study_type_is_taken_from_the_title_when_it_says_so(
-    title: str, type_: str, expected: str
-) -> None:
+def test_the_study_type_is_read_from_a_title_that_states_it(title: str, type_: str, expected: str) -> None:
     assert read_work({**works()[0], "display_name": title, "type": type_}).evidence_type == expected
 
 
@@ -143,7 +141,7 @@ async def test_a_search_end_to_end() -> None:
     assert asked.query["api_key"] == ["k3y"]
 
 
-async def test_more_than_a_page_takes_one_exchange_a_page() -> None:
+async def test_more_than_a_page_needs_one_exchange_a_page() -> None:
     page = json.loads((RECORDED / LIST).read_text())
     page["results"] = [page["results"][0]] * 100
     page["meta"]["count"] = 400

@@ -86,7 +86,7 @@ def test_names_of_authors_stay_where_they_are_part_of_the_sentence() -> None:
     assert "T₄" in record.text
 
 
-def test_numeric_citation_marks_are_taken_out_with_their_brackets() -> None:
+def test_numeric_citation_marks_are_removed_with_their_brackets() -> None:
     mark = '<xref ref-type="bibr" rid="r{0}">{0}</xref>'.format
     record = read_evidence(
         jats(
@@ -122,7 +122,7 @@ def test_an_article_whose_publisher_keeps_the_text_is_an_abstract_and_says_so() 
         ("correction-forward", "corrected", "correction"),
     ],
 )
-def test_a_notice_that_the_article_links_to_is_told(link: str, standing: str, kind: str) -> None:
+def test_a_notice_that_the_article_links_to_is_reported(link: str, standing: str, kind: str) -> None:
     meta = f'<related-article related-article-type="{link}" xlink:href="10.1000/Notice"/>'
     record = read_evidence(jats("<p>Text.</p>", meta))
     assert record.standing == standing

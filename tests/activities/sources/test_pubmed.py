@@ -75,7 +75,7 @@ def test_every_field_of_a_trial_is_read() -> None:
     assert [(found.source, found.query) for found in record.provenance] == [("pubmed", "trametinib")]
 
 
-def test_a_retracted_article_is_told_with_its_notice() -> None:
+def test_a_retracted_article_is_reported_with_its_notice() -> None:
     record = read_record(tree("pubmed/efetch_retracted_993.xml")[0])
     assert record.standing == "retracted"
     assert record.notices == (
@@ -221,7 +221,7 @@ async def test_nothing_found_is_empty_and_asks_for_no_records() -> None:
     assert len(server.asked) == 1
 
 
-async def test_phrases_that_were_not_found_are_told() -> None:
+async def test_phrases_that_were_not_found_are_reported() -> None:
     with ReplayServer() as server:
         server.on("/esearch.fcgi", recorded("pubmed/esearch_json_40362_hits.json"))
         server.on("/efetch.fcgi", recorded(RCT))
@@ -380,7 +380,7 @@ async def test_an_empty_query_is_refused_without_asking() -> None:
     assert server.asked == []
 
 
-async def test_standing_can_be_asked_anew_past_the_cache(tmp_path: Path) -> None:
+async def test_standing_can_be_requested_past_the_cache(tmp_path: Path) -> None:
     from activities.sources.http.client import open_http
 
     with ReplayServer() as server:

@@ -16,7 +16,7 @@ from tests.replay import ReplayServer
 
 
 def closed_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -62,7 +62,7 @@ async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_
     assert [o.enabled for o in named.sources] == [True]
 
 
-async def test_a_library_of_ones_own_is_told_from_the_sample(home: Path) -> None:
+async def test_a_users_own_library_is_distinguished_from_the_sample(home: Path) -> None:
     settings = Settings(home=home, allowed_libraries=[home.parent])
     run = ActivityEnvironment().run
     async with open_http(settings) as http:

@@ -171,4 +171,4 @@ def test_a_broken_plug_in_does_not_stop_the_others(monkeypatch: pytest.MonkeyPat
     assert not option.enabled
     assert "no such database" in option.reason
     assert "notes" in registry.enabled(settings, sources)
-    assert sources["pubmed"].info.title == "PubMed"  # a built-in name cannot be taken
+    assert sources["pubmed"].info.title == "PubMed"  # a built-in name cannot be replaced

@@ -318,7 +318,7 @@ async def test_searxng_with_every_engine_throttled_is_a_rate_limit() -> None:
                 await searxng.build(of(server, "searxng"), http).exchange(Query(text="x"))
 
 
-async def test_searxng_without_json_says_how_to_mend_it() -> None:
+async def test_searxng_without_json_says_how_to_fix_it() -> None:
     with ReplayServer() as server:
         server.on("/search", recorded("searxng/error_403_json_format_disabled.html", 403))
         async with client() as http:

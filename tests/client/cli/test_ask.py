@@ -96,7 +96,7 @@ def test_json_on_stdout_is_nothing_but_json(house: Path, library: Path, tmp_path
     assert (house / "reports" / f"{answer['run_id']}.md").exists()
 
 
-def test_a_question_nobody_wrote_about_ends_with_exit_code_4_and_a_report(house: Path, library: Path) -> None:
+def test_a_question_without_evidence_ends_with_exit_code_4_and_a_report(house: Path, library: Path) -> None:
     ran = ask(library, question="Which submarine volcanoes erupted near Tonga?")
     assert ran.code == 4, ran
     assert "Answer: No claim could be supported" in ran.out
@@ -327,7 +327,7 @@ def test_no_command_crashes_at_exit(house: Path) -> None:
     [("list", 0), ("--help", 0), ("ask", 2), ("status nobody", 2), ("list --address 127.0.0.1:1", 3)],
 )
 def test_no_command_ends_by_the_interpreters_own_clean_up(house: Path, arguments: str, code: int) -> None:
-    """That clean-up is what crashes, in 3 to 27 of 100 runs: whoever never comes there cannot crash there."""
+    """That clean-up is what crashes, in 3 to 27 of 100 runs: a process that skips it cannot crash there."""
     program = (
         "import atexit, os, sys; atexit.register(os._exit, 99); "
         f"sys.argv = ['determinator', *{arguments.split()!r}]; from client.cli.main import main; main()"

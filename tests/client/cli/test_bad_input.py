@@ -97,7 +97,7 @@ def test_a_broken_configuration_file_is_named(home: Path, text: str, message: st
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_a_model_without_a_way_to_it_is_refused_before_the_run_starts(home: Path) -> None:
+def test_a_model_without_a_server_is_refused_before_the_run_starts(home: Path) -> None:
     ran = determinator("ask", "Does it work?", "--model", "gpt-5")
     assert ran.code == 2
     assert "OPENAI_API_KEY" in ran.err

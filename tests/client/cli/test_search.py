@@ -91,7 +91,9 @@ def test_with_nothing_running_it_is_asked_directly_and_nothing_is_started(
     assert processes_of(home) == {"server": [], "worker": []}
 
 
-def test_a_configured_server_that_is_away_is_not_gone_round(home: Path, ncbi: ReplayServer) -> None:
+def test_an_unreachable_configured_server_is_not_replaced_by_the_embedded_one(
+    home: Path, ncbi: ReplayServer
+) -> None:
     ran = determinator(
         *("search", "pubmed", "trametinib", "--address", "127.0.0.1:1"),
         env={"DETERMINATOR_PUBMED_URL": ncbi.url},

@@ -62,7 +62,7 @@ async def test_a_killed_server_comes_back_with_its_runs_and_on_its_ports(home: P
     assert (await second.client.get_workflow_handle("kept").describe()).workflow_type == "Nobody"
 
 
-async def test_a_port_that_was_taken_meanwhile_is_left_alone(home: Path) -> None:
+async def test_a_port_that_is_in_use_meanwhile_is_left_alone(home: Path) -> None:
     import socket
 
     first = await bring_up(Settings(), worker=False)
@@ -81,7 +81,7 @@ def test_a_database_belongs_to_one_version_of_the_server(home: Path) -> None:
     assert [file.name for file in home.glob("*.db")] == [f"temporal-{note.version}.db"]
 
 
-async def test_a_server_that_hangs_is_named_with_the_way_out(
+async def test_a_server_that_hangs_is_reported_with_the_remedy(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await bring_up(Settings(), worker=False)
@@ -156,7 +156,7 @@ def test_looking_does_not_restart_a_worker_with_other_settings(home: Path) -> No
     assert processes_of(home)["worker"] == before
 
 
-def test_a_worker_in_the_foreground_takes_the_only_seat(home: Path) -> None:
+def test_a_worker_in_the_foreground_holds_the_lock_of_the_home(home: Path) -> None:
     determinator("up")
     refused = determinator("worker")
     assert refused.code == 2
@@ -173,7 +173,7 @@ def test_a_worker_in_the_foreground_takes_the_only_seat(home: Path) -> None:
 
 
 @pytest.mark.parametrize("note", ["server.json", "worker.json"])
-def test_a_note_that_cannot_be_read_is_made_anew_and_nobody_is_left_behind(home: Path, note: str) -> None:
+def test_an_unreadable_note_is_rewritten_and_no_process_is_left_behind(home: Path, note: str) -> None:
     determinator("up")
     before = living(home)
     (home / "state" / note).write_text("{not a note")
@@ -188,7 +188,7 @@ def test_a_note_that_cannot_be_read_is_made_anew_and_nobody_is_left_behind(home:
         assert after[kept] == before[kept]
 
 
-def test_down_ends_what_no_note_tells_of_and_nobody_else(home: Path) -> None:
+def test_down_ends_processes_without_a_note_and_no_others(home: Path) -> None:
     determinator("up")
     living(home)
     innocent = subprocess.Popen(["sleep", "60"])
@@ -204,7 +204,7 @@ def test_down_ends_what_no_note_tells_of_and_nobody_else(home: Path) -> None:
     assert processes_of(home) == {"server": [], "worker": []}
 
 
-def test_a_damaged_database_is_named_with_the_way_out(home: Path) -> None:
+def test_a_damaged_database_is_reported_with_the_remedy(home: Path) -> None:
     determinator("up")
     determinator("down")
     (database,) = home.glob("*.db")
@@ -254,7 +254,7 @@ def test_a_lock_lives_as_long_as_the_process_that_inherited_it(tmp_path: Path) -
     assert not is_held(lock)
 
 
-def test_asking_for_a_lock_does_not_take_it(tmp_path: Path) -> None:
+def test_testing_a_lock_does_not_acquire_it(tmp_path: Path) -> None:
     lock = LockFile(tmp_path / "lock")
     assert not is_held(lock.path)
     with lock:

@@ -37,7 +37,7 @@ def exported(home: Path, folder: str = "bundle") -> Path:
 
 
 def stranger(folder: Path) -> tuple[int, str]:
-    """What somebody finds who has Python and nothing of ours."""
+    """What a user finds who has Python and nothing of this package."""
     script = [sys.executable, "-I", "-S", str(folder / "check.py")]
     done = subprocess.run(script, capture_output=True, text=True, cwd="/", timeout=60)
     assert not done.stderr
@@ -68,7 +68,7 @@ def test_a_bundle_can_be_made_and_checked_without_a_server(home: Path) -> None:
     assert "no Temporal server answers" in readme
 
 
-def test_every_file_of_a_bundle_is_told_and_its_sum_is_right(home: Path) -> None:
+def test_every_file_of_a_bundle_is_listed_and_its_sum_is_right(home: Path) -> None:
     folder = exported(home)
     names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     readme = (folder / "README.md").read_text()
@@ -78,7 +78,7 @@ def test_every_file_of_a_bundle_is_told_and_its_sum_is_right(home: Path) -> None
     assert check_bundle.check_sums(folder) == []
 
 
-def test_one_changed_word_is_found_by_both_checks_and_told_by_claim(home: Path) -> None:
+def test_one_changed_word_is_found_by_both_checks_and_reported_by_claim(home: Path) -> None:
     folder = exported(home)
     lines = (folder / "evidence.jsonl").read_text()
     (folder / "evidence.jsonl").write_text(lines.replace("reduced all-cause", "doubled all-cause"))
@@ -96,7 +96,7 @@ def test_one_changed_word_is_found_by_both_checks_and_told_by_claim(home: Path) 
 
 
 def edited(report: dict[str, object], edit: str) -> dict[str, object]:
-    """A report somebody has tampered with."""
+    """A report that was tampered with."""
     old, new = edit.split(" => ")
     text = json.dumps(report)
     assert old in text
@@ -196,7 +196,7 @@ def test_an_export_overwrites_nothing_that_was_not_meant(home: Path) -> None:
     assert [path.name for path in Path("papers").iterdir()] == ["mine.txt"]
 
 
-def test_no_secret_leaves_the_house(home: Path) -> None:
+def test_no_secret_leaves_the_process(home: Path) -> None:
     leaky = TRIAL.model_copy(update={"url": f"https://example.org/x?api_key={KEY}", "facts": {"seen": KEY}})
     shelve(home, documents=[leaky, *list(DOCUMENTS.values())[1:]])
     ran = command("export", RUN, "--output", "bundle", OPENAI_API_KEY=KEY, NCBI_API_KEY="none")
@@ -207,7 +207,7 @@ def test_no_secret_leaves_the_house(home: Path) -> None:
     assert command("verify", "bundle").code == 0
 
 
-def test_a_stand_in_for_a_key_tears_no_words() -> None:
+def test_a_placeholder_for_a_key_damages_no_words() -> None:
     found = known_secrets(
         settings(
             OPENAI_API_KEY="none",
@@ -238,7 +238,7 @@ def test_a_formula_in_a_query_is_text_to_a_spreadsheet(home: Path) -> None:
     assert report["methodology"]["searches"][0]["query"] == search.query
 
 
-def test_of_several_records_of_a_work_the_one_that_was_quoted_is_taken(home: Path) -> None:
+def test_of_several_records_of_a_work_the_quoted_one_is_used(home: Path) -> None:
     shelve(home)
     for number in range(8):
         other = TRIAL.model_copy(
@@ -273,7 +273,7 @@ def test_no_name_is_no_run(home: Path) -> None:
     assert command("export", "").code == 3
 
 
-def test_a_bundle_tells_each_iteration() -> None:
+def test_a_bundle_lists_each_iteration() -> None:
     record = IterationRecord(
         iteration=2,
         section="s1",

@@ -83,7 +83,7 @@ def test_what_is_known_already_is_no_news(home: Path, world: ReplayServer) -> No
     assert kept == {name: data for name, data in before.items() if not name.startswith("cache")}
 
 
-def test_the_same_question_asked_anew_has_no_later_versions(home: Path, world: ReplayServer) -> None:
+def test_the_same_question_asked_again_has_no_later_versions(home: Path, world: ReplayServer) -> None:
     world.on("/works/*", RETRACTION)
     assert refresh(world).code == 0
     shelve(home, FULL.model_copy(update={"generated_at": "2026-05-01T00:00:00Z"}))
@@ -92,7 +92,7 @@ def test_the_same_question_asked_anew_has_no_later_versions(home: Path, world: R
     assert len(json.loads(Path("bundle/report.json").read_text())["references"]) == 2
 
 
-def test_nothing_is_said_to_be_unchanged_when_nobody_answered(home: Path, world: ReplayServer) -> None:
+def test_nothing_is_reported_unchanged_when_no_authority_answered(home: Path, world: ReplayServer) -> None:
     for path in ("/efetch.fcgi", "/works/*", "/search"):
         world.on(path, Reply(503, "down"))
     before = files(home / "evidence")
@@ -112,7 +112,7 @@ def test_one_authority_that_fails_is_named_and_the_others_count(home: Path, worl
     assert "not every authority answered: europepmc" in ran.err
 
 
-def test_offline_nobody_is_asked(home: Path, world: ReplayServer) -> None:
+def test_offline_no_request_is_sent(home: Path, world: ReplayServer) -> None:
     ran = refresh(world, DETERMINATOR_OFFLINE="true")
     assert ran.code == 2
     assert "DETERMINATOR_OFFLINE" in ran.err
@@ -129,7 +129,7 @@ def test_a_library_of_ones_own_is_nobodys_to_ask_about(home: Path) -> None:
     assert "no authority can be asked about any of the 2 references" in ran.out
 
 
-def test_without_the_stored_texts_the_change_is_told_and_nothing_is_written(
+def test_without_the_stored_texts_the_change_is_reported_and_nothing_is_written(
     home: Path, world: ReplayServer
 ) -> None:
     world.on("/works/*", RETRACTION)
@@ -144,7 +144,7 @@ def test_without_the_stored_texts_the_change_is_told_and_nothing_is_written(
     assert files(home / "evidence") == before
 
 
-# telling a report again
+# revising a report
 
 
 def verdict(standing: Standing, *kinds: str) -> StandingVerdict:
@@ -168,7 +168,7 @@ def lines_of(report: Report) -> list[dict[str, object]]:
     return [dict(evidence_line(ref_of(item), item)) for item in items]
 
 
-def test_a_report_told_again_passes_the_same_check_and_keeps_its_names() -> None:
+def test_a_revised_report_passes_the_same_check_and_keeps_its_ids() -> None:
     step = FULL.model_copy(
         update={
             "sections": (
@@ -211,7 +211,7 @@ def test_a_report_that_loses_every_claim_says_that_the_question_is_not_answered(
     assert verify(later, []) == []
 
 
-def test_limitations_that_no_longer_hold_are_gone_and_the_others_stay() -> None:
+def test_limitations_that_no_longer_hold_are_removed_and_the_others_stay() -> None:
     unknown = {name: item.model_copy(update={"standing": "unknown"}) for name, item in DOCUMENTS.items()}
     empty = planned("s3", status="failed", note="the source was down")
     said = {"limitations": ("The reviewer was in a hurry.",), "sections": (*FULL.sections, empty)}

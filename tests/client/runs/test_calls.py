@@ -61,7 +61,7 @@ async def test_a_call_under_way_is_read_from_its_heartbeats(temporal_client: Cli
     assert 0 <= call.seconds < 60
 
 
-async def test_a_run_that_nobody_knows_has_no_calls(temporal_client: Client) -> None:
+async def test_an_unknown_run_has_no_calls(temporal_client: Client) -> None:
     assert await calls_under_way(temporal_client, progress(run_id=f"none-{uuid4().hex}")) == ()
 
 

@@ -29,7 +29,7 @@ RUN = progress(
 )
 
 
-def test_a_section_at_work_is_shown_as_it_says_itself() -> None:
+def test_a_running_section_is_shown_by_its_own_progress() -> None:
     second = progress(
         "ask-1/s2",
         30,

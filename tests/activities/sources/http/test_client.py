@@ -26,7 +26,7 @@ def opened(folder: Path) -> Http:
 async def test_a_repeated_request_is_served_from_disk_even_by_another_process(tmp_path: Path) -> None:
     with ReplayServer() as server:
         server.on("/a", GOOD)
-        for _ in range(2):  # each opens the cache anew
+        for _ in range(2):  # each opens the cache again
             async with opened(tmp_path) as http:
                 answer = await http.get("x", f"{server.url}/a", {"q": "1"})
                 assert answer.json() == {"records": [1, 2]}
@@ -69,7 +69,7 @@ async def test_age_decides_what_the_cache_may_serve(tmp_path: Path) -> None:
             fresh = await http.get("x", f"{server.url}/a", max_age=0)
             assert fresh.json() == {"records": [3]}
             again = await http.get("x", f"{server.url}/a", max_age=3600)
-            assert again.json() == {"records": [3]}  # the newer answer took the older one's place
+            assert again.json() == {"records": [3]}  # the newer answer replaced the older one
     assert len(server.asked) == 2
 
 

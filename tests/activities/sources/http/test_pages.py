@@ -1,4 +1,4 @@
-"""Reading pages that somebody else chose."""
+"""Reading pages with untrusted addresses."""
 
 import asyncio
 import gzip

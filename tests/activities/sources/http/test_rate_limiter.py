@@ -47,7 +47,7 @@ def virtually(story: Coroutine[Any, Any, T]) -> T:
 
 
 Request = tuple[float, float, float]
-"""When it is wanted, how long it travels to the API, how long the answer takes back; seconds."""
+"""When it is wanted, how long it travels to the API, how long the answer travels back; seconds."""
 
 
 async def arrivals(limiter: RateLimiter, requests: list[Request]) -> list[float]:

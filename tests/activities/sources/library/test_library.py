@@ -106,7 +106,7 @@ async def test_filters_narrow_by_year_and_kind(tmp_path: Path, folder: Path) -> 
     assert [r.facts["file"] for r in both.records] == ["heart.txt"], "narrowed before it is cut to the limit"
 
 
-async def test_what_could_not_be_read_is_told(tmp_path: Path, folder: Path) -> None:
+async def test_what_could_not_be_read_is_reported(tmp_path: Path, folder: Path) -> None:
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
     found = await source(tmp_path, folder).exchange(Query(text="colchicine"))
     assert found.set_aside == 1
@@ -161,7 +161,7 @@ async def test_a_file_is_read_once_by_all_searches_and_processes(
     assert counting.files[3:] == ["heart.txt"]
 
 
-async def test_a_damaged_cache_is_read_anew(tmp_path: Path, folder: Path) -> None:
+async def test_a_damaged_cache_is_rebuilt(tmp_path: Path, folder: Path) -> None:
     first = await source(tmp_path, folder).exchange(Query(text="colchicine"))
     kept = [p for p in (tmp_path / "home" / "cache" / "library").rglob("*") if p.is_file()]
     assert kept
