@@ -21,6 +21,7 @@ GAPS_KEPT = 5
 TEXT_CHARS = 600
 """Length of each text of a record; a gap or a query has half of it."""
 TITLE_CHARS = 160
+REASON_CHARS = 120
 
 
 class LoopMemory(BaseModel):
@@ -88,6 +89,11 @@ class LoopMemory(BaseModel):
             reflection=_cut(self.reflection),
             judged=judged is not None,
             scores=judged.scores if judged else {},
+            score_reasons={name: _cut(why, REASON_CHARS) for name, why in judged.score_reasons.items()}
+            if judged
+            else {},
+            candidates_found=judged.candidates_found if judged else (),
+            sources_breakdown=judged.sources_breakdown if judged else {},
             confidence=judged.reported_confidence if judged else 0.0,
             sufficient=self.sufficient,
             recommendation=judged.recommendation if judged else "",

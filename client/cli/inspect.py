@@ -77,7 +77,10 @@ def _lines(record: "IterationRecord", plain: Plain) -> list[str]:
     add("shared", f"{record.shared_items} items of other sections" if record.shared_items else "")
     add("reflected", record.reflection)
     if record.judged:
-        scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())
+        scores = ", ".join(
+            f"{name} {score}{f' ({why})' if (why := record.score_reasons.get(name)) else ''}"
+            for name, score in record.scores.items()
+        )
         verdict = "sufficient" if record.sufficient else "not sufficient"
         add("judged", "; ".join(filter(None, (f"confidence {record.confidence:.2f}", scores, verdict))))
         add("verdict", record.verdict)

@@ -226,7 +226,11 @@ def _iterations(records: Sequence[IterationRecord]) -> list[str]:
     for record in records:
         where = f"{record.section}, iteration" if record.section else "Iteration"
         searches = (f"{s.source}: {s.query} ({s.status}, {s.kept} of {s.hits} kept)" for s in record.searches)
-        scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())
+        scores = ", ".join(
+            f"{name} {score}{f' ({why})' if (why := record.score_reasons.get(name)) else ''}"
+            for name, score in record.scores.items()
+        )
+        shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
         verdict = f"{scores}; confidence {record.confidence:.2f}. {record.verdict}"
         found = "; ".join(found.title for found in record.findings)
         rows = {
@@ -237,6 +241,8 @@ def _iterations(records: Sequence[IterationRecord]) -> list[str]:
             "From other sections": (f"{record.shared_items} works",) if record.shared_items else (),
             "On the searches": (record.reflection,),
             "Judged": (verdict,) if record.judged else (),
+            "Shown to the judge": (shown,),
+            "Drugs named": (", ".join(record.candidates_found),),
         }
         lines = [f"{name}: {text}" for name, texts in rows.items() for text in texts if text]
         blocks += [f"### {where} {record.iteration}", _list(lines)]

@@ -285,6 +285,9 @@ def test_a_bundle_lists_each_iteration() -> None:
         reflection="The searches served the gap.",
         judged=True,
         scores={"mechanism": 7},
+        score_reasons={"mechanism": "one pathway only"},
+        candidates_found=("metformin",),
+        sources_breakdown={"pubmed": 3},
         confidence=0.7,
         verdict="Enough on dose.",
     )
@@ -297,6 +300,12 @@ def test_a_bundle_lists_each_iteration() -> None:
         IterationRecord.model_validate_json(line) for line in bundle["iterations.jsonl"].decode().splitlines()
     ] == [record]
     told = bundle["methodology.md"].decode()
-    for text in ("Two trials disagree", "Whether dose matters", "metformin AND dose", "The searches served"):
+    for text in (
+        "Two trials disagree",
+        "Whether dose matters",
+        "metformin AND dose",
+        "one pathway only",
+        "3 from pubmed",
+    ):
         assert text in told
     assert "iterations.jsonl" in bundle["README.md"].decode()
