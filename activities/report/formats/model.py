@@ -61,6 +61,8 @@ class Quote:
     """The claim says the quote word for word, so that a format without pop-ups need not print it again."""
     page: int = 0
     """Of its document; 0: not known."""
+    url: str | None = None
+    """Opens the document where the quote stands."""
 
 
 @dataclass(frozen=True, slots=True)

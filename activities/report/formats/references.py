@@ -12,6 +12,8 @@ _GROUP = re.compile(
     r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the)\b", re.IGNORECASE
 )
 LABEL_CHARS = 40
+FRAGMENT_WORDS = 5
+"""Words at each end of a quote by which a browser finds it in a page."""
 ALARMING = frozenset({"retracted", "concern"})
 """Standings that are shown as a warning."""
 
@@ -35,6 +37,23 @@ def page_links(reference: Reference) -> list[tuple[str, str | None]]:
     url = best_url(reference) or ""
     paged = url if url.lower().endswith(".pdf") else ""
     return [(f"p. {page}", f"{paged}#page={page}" if paged else None) for page in reference.pages]
+
+
+def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
+    """Where a quote stands in its document: a page of a PDF, or a text fragment of a web page, to which a
+    browser scrolls (https://wicg.github.io/scroll-to-text-fragment); None where a link cannot say it."""
+    url = best_url(reference)
+    if url is None:
+        return None
+    if page:
+        return f"{url}#page={page}" if url.lower().endswith(".pdf") else None
+    words = clean(quoted).split()
+    if reference.evidence_type != "web_page" or "#" in url or not words:
+        return None
+    ends = [words] if len(words) <= 2 * FRAGMENT_WORDS else [words[:FRAGMENT_WORDS], words[-FRAGMENT_WORDS:]]
+    # a dash has a meaning in fragments, and `quote` leaves it
+    parts = [quote(" ".join(end), safe="").replace("-", "%2D") for end in ends]
+    return f"{url}#:~:text={','.join(parts)}"
 
 
 def place(reference: Reference) -> str:

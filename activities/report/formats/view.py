@@ -94,6 +94,7 @@ class _Claims:
     def __init__(self, report: Report) -> None:
         self._citations = Citations.of(report.references)
         self._titles = {r.evidence_id: clean(r.title) for r in report.references}
+        self._references = {r.evidence_id: r for r in report.references}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
         self._views: dict[str, ClaimView] = {}
 
@@ -116,6 +117,8 @@ class _Claims:
         made = []
         for place, support in enumerate((s for s in supports if s.quote), start=1):
             context = self._contexts.get((support.evidence_id, support.quote))
+            reference = self._references.get(support.evidence_id)
+            page = context.page if context else 0
             made.append(
                 Quote(
                     anchor=f"{owner}-q{place}",
@@ -124,7 +127,8 @@ class _Claims:
                     text=clean(support.quote),
                     before=context.before if context else "",
                     after=context.after if context else "",
-                    page=context.page if context else 0,
+                    page=page,
+                    url=refs.quote_url(reference, support.quote, page) if reference else None,
                     same=words.same_words(said, support.quote),
                 )
             )

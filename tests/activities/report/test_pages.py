@@ -5,7 +5,7 @@ import pytest
 from activities.documents.read import from_pages
 from activities.report.assemble import build_report
 from activities.report.formats import render
-from activities.report.formats.references import best_url, page_links
+from activities.report.formats.references import best_url, page_links, quote_url
 from activities.report.schema import Report
 from activities.types import Evidence
 from tests.activities.cases import planned, publish_input, quoting
@@ -58,12 +58,27 @@ def test_a_page_is_a_link_into_the_document(form: str) -> None:
     shown = render(report("file:///home/me/papers/aspirin%201.pdf"), form).decode()
     assert "file:///home/me/papers/aspirin%201.pdf#page=3" in shown
     assert "p. 3" in shown
+    assert shown.count("#page=4") == (2 if form == "html" else 1)
 
 
 def test_documents_that_open_at_no_page_name_it_only() -> None:
     (reference,) = report("file:///home/me/talk.pptx").references
     assert page_links(reference) == [("p. 3", None), ("p. 4", None)]
     assert best_url(reference) == "file:///home/me/talk.pptx"
+
+
+def test_a_quote_from_a_web_page_is_found_by_its_words() -> None:
+    made = report("https://example.org/a?b=1", "web")
+    reference = made.references[0].model_copy(update={"evidence_type": "web_page"})
+    short, long = "a 5-year follow-up, it says", "one two three four five and then six seven eight nine ten"
+    assert quote_url(reference, short, 0) == (
+        "https://example.org/a?b=1#:~:text=a%205%2Dyear%20follow%2Dup%2C%20it%20says"
+    )
+    assert quote_url(reference, long, 0) == (
+        "https://example.org/a?b=1#:~:text=one%20two%20three%20four%20five,six%20seven%20eight%20nine%20ten"
+    )
+    article = reference.model_copy(update={"evidence_type": "article"})
+    assert quote_url(article, short, 0) is None, "the page of an article is not where its text was read"
 
 
 @pytest.mark.parametrize(
