@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 
 from activities.candidates import reading
 from activities.candidates.fields import ANSWERS, LEADS, SOURCES
-from activities.errors import SourceError
+from activities.errors import SourceError, TooSlow
 from activities.sources.base import Source
 from activities.steps import CandidateFindings, CandidateLookUp
 from activities.text.entities import of_kind, resolve
 from activities.types import CandidateField, CandidateFieldName, Evidence, FieldEntry, Filters, Query
 
+SOURCE_SECONDS = 35.0
+"""The longest that one source is waited for, its rate included. Two are asked one after the other, so that
+the answers of the others are stored before the activity's own time-out."""
 LABELS = 10
 APPLICATIONS = 20
 TRIALS_ASKED = 20
@@ -43,19 +46,28 @@ class _Asking:
             return found
         self.asked[source] = None
         query = Query(text=text, limit=limit, filters=Filters(options=options))
-        cursor: Mapping[str, str] | None = None
         try:
-            while True:
-                step = await self.sources[source].exchange(query, cursor)
-                found += step.records
-                cursor = step.cursor
-                if cursor is None or len(found) >= limit:
-                    return found
+            async with asyncio.timeout(SOURCE_SECONDS):
+                await self._exchange(self.sources[source], query, found)
+        except TimeoutError:
+            self._failed(source, TooSlow(f"{source} did not answer within {SOURCE_SECONDS:g} s"))
         except SourceError as error:
-            # A temporary failure has priority: it is worth another attempt.
-            if source not in self.failures or error.retryable:
-                self.failures[source] = error
-            return found
+            self._failed(source, error)
+        return found
+
+    async def _exchange(self, source: Source, query: Query, found: list[Evidence]) -> None:
+        cursor: Mapping[str, str] | None = None
+        while True:
+            step = await source.exchange(query, cursor)
+            found += step.records
+            cursor = step.cursor
+            if cursor is None or len(found) >= query.limit:
+                return
+
+    def _failed(self, source: str, error: SourceError) -> None:
+        """Remember a failure. A temporary one has priority: it is worth another attempt."""
+        if source not in self.failures or error.retryable:
+            self.failures[source] = error
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from activities.candidates import reading
-from activities.candidates.status import of_application
+from activities.candidates.records import facts_of, standing_of
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
@@ -19,7 +18,6 @@ from activities.text.tokens import fold, is_function, phrases, terms
 from activities.text.uses import Asked, asked_about, drugs_in_use, without_other_diseases
 from activities.text.vocabulary import vocabulary
 from activities.types import Evidence, Support
-from activities.verification.quote_check import MIN_QUOTE_CHARS
 
 _MECHANISM = re.compile(
     r"\b(inhibit\w*|activat\w+|antagoni\w+|agonis\w+|block(?:s|ed|ade|ing|er|ers)|bind(?:s|ing)?|modulat\w+|"
@@ -112,50 +110,23 @@ def _hypothesis(
     effect = (pro or against)[0][1].text
     best = sum(sorted((weight(d) for d in {t[2].evidence_id: t[2] for t in pro}.values()), reverse=True)[:3])
     confidence = max(0.0, min(0.95, best / 3 * (1 - 0.5 * len(against) / (len(against) + len(pro)))))
-    label = reading.best_label(reading.of_drug([d for d in every if d.evidence_type == "drug_label"], name))
-    approvals = reading.of_drug([d for d in every if d.evidence_type == "regulatory"], name)
-    approval = min(approvals, key=reading.application_order, default=None)
-    trial = next(
-        (d for d in every if d.evidence_type == "trial_registration" and reading.of_trial(d, name)), None
-    )
+    standing = standing_of(name, every)
     supporting = _supports(pro, 3)
     return MechanismHypothesis(
         drug=name,
         generic_name=name,
-        target=_target(mechanism) or _facts(label, "mechanism_class"),
+        target=_target(mechanism) or facts_of(standing.label, "mechanism_class"),
         pathway=_pathway(mechanism),
         effect=effect,
         confidence=round(confidence, 2),
         supporting_evidence=supporting,
         contradicting_evidence=_supports(against, 2),
         search_suggestions=_tests(name, question, disputed=bool(against)),
-        current_indications=_indications(label),
-        regulatory_status=(of_application(approval.facts) if approval else None)
-        or ("labelled" if label else ""),
-        trial_status=_facts(trial, "phase", "overall_status"),
-        records=(*(s for s in _supports(used, 2) if s not in supporting), *_records(label, approval, trial)),
+        current_indications=standing.indications,
+        regulatory_status=standing.regulatory_status,
+        trial_status=standing.trial_status,
+        records=(*(s for s in _supports(used, 2) if s not in supporting), *standing.quotes),
     )
-
-
-def _records(
-    label: Evidence | None, approval: Evidence | None, trial: Evidence | None
-) -> tuple[Support, ...]:
-    """What each record says about the drug's status, word for word."""
-    quotes = (
-        (label, reading.shortened(reading.section_of(label, "indications_and_usage")) if label else ""),
-        (approval, _line(approval, "Original submission")),
-        (trial, _line(trial, "Why the study stopped:") or _line(trial, "Study design:")),
-    )
-    return tuple(
-        Support(evidence_id=record.evidence_id, quote=quote)
-        for record, quote in quotes
-        if record is not None and len(quote) >= MIN_QUOTE_CHARS
-    )
-
-
-def _line(record: Evidence | None, start: str) -> str:
-    lines = record.text.split("\n") if record else []
-    return next((line for line in lines if line.startswith(start)), "")
 
 
 def _tests(name: str, question: str, *, disputed: bool) -> tuple[str, ...]:
@@ -176,11 +147,6 @@ def _supports(ranked: Sequence[tuple[float, Sentence, Evidence]], count: int) ->
     return tuple(by_document.values())[:count]
 
 
-def _facts(document: Evidence | None, *names: str) -> str:
-    """What a record says under these names, in one line."""
-    return ", ".join(filter(None, (document.facts.get(n, "") for n in names))) if document else ""
-
-
 def _target(text: str) -> str:
     for match in _TARGET.finditer(text):
         if match.group() not in _NOT_TARGETS:
@@ -196,9 +162,3 @@ def _pathway(text: str) -> str:
     while len(words) > 1 and (is_function(words[0]) or words[0].endswith(("s", "ed", "ing"))):
         words = words[1:]
     return " ".join(words)
-
-
-def _indications(label: Evidence | None) -> tuple[str, ...]:
-    text = reading.without_heading(reading.section_of(label, "indications_and_usage")) if label else ""
-    first = re.split(r"(?<=[.;])\s", " ".join(text.split()), maxsplit=1)[0]
-    return (reading.shortened(first),) if first else ()

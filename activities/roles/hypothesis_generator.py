@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from activities.candidates.records import standing_of
 from activities.roles.prompt import compose
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -91,6 +92,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
                 regulatory_status=grounded(line(given.regulatory_status, 160), corpus),
                 trial_status=grounded(line(given.trial_status, 160), corpus),
                 search_suggestions=lines(given.search_suggestions, 3, 200),
+                records=standing_of(drug, tuple(prompt.shown.values())).quotes,
             ),
         )
     notes = (f"{plural(dropped, 'candidate')} not named or supported by the items shown",) if dropped else ()

@@ -94,6 +94,16 @@ async def test_a_source_that_refuses_is_not_asked_again(stage: Stage) -> None:
     assert len(stage.fakes.looked_up) == len(report.candidates)
 
 
+async def test_a_reviewer_who_asks_to_finish_does_not_wait_for_look_ups(stage: Stage) -> None:
+    candidates_from(stage, chembl=Register(together=100))
+    run = await stage.start(a_request())
+    await run.until(lambda p: "looking up" in p.message)
+    await run.handle.signal("finish_now")
+    outcome = await run.outcome()
+    assert outcome.verified_claims > 0
+    assert {c.name for c in (await run.report()).candidates} == DRUGS
+
+
 async def test_a_run_without_time_left_looks_nothing_up_and_says_so(stage: Stage) -> None:
     candidates_from(stage, chembl=Register())
     stage.script.before["hypothesis_generator"] = lambda _: takes(280)

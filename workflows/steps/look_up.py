@@ -41,13 +41,16 @@ class LookUpSteps:
         if not waiting or not sources or not workflow.patched(LOOK_UP):
             return
         left = self.context.research_seconds()
-        if state.control.finish or (left is not None and left <= 0):
+        if self._must_finish() or (left is not None and left <= 0):
             self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
             return
         self.events.set_phase("hypothesising", f"looking up {len(waiting)} candidates")
         self.events.emit_event("hypothesizing", f"looking up {len(waiting)} candidates", items=len(waiting))
         running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
         try:
+            await workflow.wait_condition(lambda: self._must_finish() or all(t.done() for t in running))
+            for task in running:
+                task.cancel()  # a reviewer who asked to finish does not wait for what is left
             await workflow.wait(running)
         except asyncio.CancelledError:
             for task in running:
@@ -59,7 +62,12 @@ class LookUpSteps:
             by_name = {candidate.name: candidate for candidate in done}
             state.candidates = [by_name.get(c.name, c) for c in state.candidates]
         for task in running:
-            task.result()
+            if not (self._must_finish() and _was_cancelled(task)):
+                task.result()
+
+    def _must_finish(self) -> bool:
+        """Whether a reviewer asked to finish now."""
+        return self.context.state.control.finish
 
     def _sources(self) -> tuple[str, ...]:
         prepared = self.context.state.prepared
@@ -95,3 +103,11 @@ class LookUpSteps:
             self.events.add_limitation("candidate_not_looked_up", name=candidate.name, reason=reason)
             return candidate.model_copy(update={"fields": unanswered(sources)})
         return candidate.model_copy(update={"looked_up": answer.blob})
+
+
+def _was_cancelled(task: "asyncio.Task[Candidate]") -> bool:
+    """Whether a look-up ended by being cancelled."""
+    if task.cancelled():
+        return True
+    error = task.exception()
+    return error is not None and is_cancelled_exception(error)
