@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import determinator
+from tests.client.shelf import inside
 from tests.e2e.stage import evidence_of, faults, report_of
 
 pytestmark = pytest.mark.xdist_group("e2e-models")
@@ -33,13 +33,13 @@ def papers(tmp_path: Path) -> Path:
 
 
 def test_a_report_is_refreshed_scheduled_and_built_on(house: Path, papers: Path) -> None:
-    ran = determinator("ask", QUESTION, "--mode", "iterative", "--library", str(papers))
+    ran = inside("ask", QUESTION, "--mode", "iterative", "--library", str(papers))
     assert ran.code == 0, ran
     run_id = ran.run_id
     first = report_of(run_id)
 
     (papers / "registry.txt").write_text(LATER)
-    refreshed = determinator("refresh", run_id, "--search", "--json")
+    refreshed = inside("refresh", run_id, "--search", "--json")
     assert refreshed.code == 0, refreshed
     found = refreshed.json()
     assert [work["title"] for work in found["new"]] == [LATER.splitlines()[0]]
@@ -47,21 +47,19 @@ def test_a_report_is_refreshed_scheduled_and_built_on(house: Path, papers: Path)
     assert (found["version"], found["claims_lost"]) == (2, [])
     assert LATER.splitlines()[0] in Path(found["report"]).read_text()
     assert report_of(run_id)["sections"] == first["sections"]
-    again = determinator("refresh", run_id, "--search").out
+    again = inside("refresh", run_id, "--search").out
     assert "nothing changed" in again
 
-    made = determinator("refresh", run_id, "--search", "--every", "7d", "--json")
+    made = inside("refresh", run_id, "--search", "--every", "7d", "--json")
     assert made.code == 0, made
     assert "up" in made.err
-    listed = determinator("schedules", "list", "--json").json()
+    listed = inside("schedules", "list", "--json").json()
     assert [(one["run_id"], one["every_seconds"]) for one in listed] == [(run_id, 604_800)]
     assert listed[0]["next"] == made.json()["next"]
-    assert determinator("schedules", "delete", run_id).code == 0
-    assert determinator("schedules", "delete", run_id).code == 2
+    assert inside("schedules", "delete", run_id).code == 0
+    assert inside("schedules", "delete", run_id).code == 2
 
-    follow = determinator(
-        "ask", "What do trials say of metformin?", "--follow-up", run_id, "--mode", "simple"
-    )
+    follow = inside("ask", "What do trials say of metformin?", "--follow-up", run_id, "--mode", "simple")
     assert follow.code == 0, follow
     report = report_of(follow.run_id)
     assert report["references"]
