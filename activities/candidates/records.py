@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from activities.candidates import reading
 from activities.candidates.status import of_application
+from activities.text.sentences import NOT_STUDIES
 from activities.types import Evidence, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS
 
@@ -61,6 +62,14 @@ def standing_of(name: str, items: Sequence[Evidence]) -> Standing:
         approval=min(approvals, key=reading.application_order, default=None),
         trial=next((d for d in _of_type(items, "trial_registration") if reading.of_trial(d, name)), None),
     )
+
+
+def is_record_of_another(item: Evidence, name: str) -> bool:
+    """Whether an item is a label, an approval or a registration of another drug: that it names this one says
+    nothing for it."""
+    if item.evidence_type not in NOT_STUDIES:
+        return False
+    return not (reading.of_drug([item], name) or reading.of_trial(item, name))
 
 
 def facts_of(record: Evidence | None, *names: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from activities.candidates.records import facts_of, standing_of
+from activities.candidates.records import facts_of, is_record_of_another, standing_of
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
@@ -86,7 +86,7 @@ def _hypothesis(
     name: str, helpful: Sequence[Evidence], every: Sequence[Evidence], question: str
 ) -> MechanismHypothesis | None:
     """What the helpful works say about a drug; labels and registrations of all works give its status."""
-    own = [d for d in helpful if name in drugs_in(d)]
+    own = [d for d in helpful if name in drugs_in(d) and not is_record_of_another(d, name)]
     sought = asked_about(question)
     named: list[tuple[float, Sentence, Evidence]] = []
     topic = Needle(question).strong - {t for other in spellings(name) for t in terms(other)}

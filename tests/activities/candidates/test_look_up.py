@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
+from activities.candidates import lookup
 from activities.candidates.fields import ANSWERS, SOURCES
 from activities.candidates.lookup import Answered, look_up
 from activities.steps import CandidateLookUp
@@ -147,6 +148,18 @@ async def test_a_quote_stands_in_the_text_that_the_source_gave() -> None:
     assert len(quotes) >= 4
     for quote in quotes:
         assert quote[:60] in plain
+
+
+async def test_a_source_that_is_slow_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "SOURCE_SECONDS", 3.0)
+    with ReplayServer() as server:
+        answering(server).on("/studies", Reply(200, "{}", delay=8.0))
+        answered = await found(server)
+    assert (field(answered, "trials").status, set(answered.findings.silent)) == (
+        "unreachable",
+        {"clinicaltrials"},
+    )
+    assert field(answered, "mechanism").status == "found"
 
 
 async def test_only_permitted_sources_are_asked() -> None:

@@ -16,3 +16,7 @@ def test_a_drug_is_named_by_any_of_its_names() -> None:
     assert names_drug("Rifampicin was given.", "rifampin")
     assert names_drug("Compound XY-17 was given.", "compound xy-17")
     assert not names_drug("Rifabutin was given.", "rifampin")
+
+
+def test_a_messenger_of_a_pathway_is_no_drug() -> None:
+    assert drugs_named("Sildenafil acts on the cGMP signalling pathway.") == (("sildenafil", 1),)
