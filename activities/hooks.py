@@ -157,7 +157,7 @@ class _Inbound(ActivityInboundInterceptor):
                 try:
                     await hook.after(call, outcome)
                 except Exception as error:  # noqa: BLE001 - foreign code; it must not undo what was paid for
-                    _broke(hook, call, error)
+                    _log_hook_error(hook, call, error)
 
 
 def load_hooks(settings: Settings) -> list[Hook]:
@@ -203,10 +203,10 @@ async def _before(hook: Before, call: Call) -> None:
     except Veto as veto:
         raise to_application_error(veto) from veto
     except Exception as error:  # noqa: BLE001 - foreign code; only a Veto stops a call
-        _broke(hook, call, error)
+        _log_hook_error(hook, call, error)
 
 
-def _broke(hook: Hook, call: Call, error: Exception) -> None:
+def _log_hook_error(hook: Hook, call: Call, error: Exception) -> None:
     log.warning("hook_failed", run_id=call.run_id, step=call.name, hook=type(hook).__name__, error=str(error))
 
 

@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     )
     given = parser.parse_args(arguments)
     address: str | None = given.address
-    keep_lock_to_ourselves()
+    make_lock_non_inheritable()
     try:
         settings = Settings()
         if address and given.embedded:
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     leave(asyncio.run(work(settings, connection, embedded=given.embedded)))
 
 
-def keep_lock_to_ourselves() -> None:
+def make_lock_non_inheritable() -> None:
     """The inherited lock belongs to this process, not to the processes it starts."""
     number = os.environ.pop("DETERMINATOR_LOCK_FD", "")
     if number.isdigit() and sys.platform != "win32":

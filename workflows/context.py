@@ -81,7 +81,7 @@ class RunContext:
         if self._reset:
             self._reset = False
             if self.state.budget is not None:
-                self.state.budget.excuse(max(now - self._seen, 0.0))
+                self.state.budget.exclude_seconds(max(now - self._seen, 0.0))
         self._seen = now
         return now
 

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep
-from workflows.rules.team import Turn, decide_round, heed
+from workflows.rules.team import Turn, apply_ledger, decide_round
 from workflows.run import Run
 from workflows.state import RunState
 
@@ -54,18 +54,18 @@ class TeamResearch(ResearchHandlers):
         await self.research.preparation.initialize()
         if not await self.research.approve_single_section_plan():
             return "rejected_by_reviewer"
-        return await self.research.loop.run(self._play_round, self._decide)
+        return await self.research.loop.run(self._execute_round, self._decide)
 
     def _decide(self) -> NextStep:
         """Whether there is another round."""
         state = self.research.state
         return decide_round(state.loop, state.team, self.research.context.profile)
 
-    async def _play_round(self, _: NextStep) -> None:
+    async def _execute_round(self, _: NextStep) -> None:
         """One round: the manager's ledger, then the turn of the member that code lets work."""
         state = self.research.state
         ledger = await self._ask_manager()
-        state.team, turn = heed(ledger, state.team, state.loop)
+        state.team, turn = apply_ledger(ledger, state.team, state.loop)
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
             self.research.events.emit_event("replanning", message, resets=state.team.resets)
@@ -74,7 +74,7 @@ class TeamResearch(ResearchHandlers):
         if self._must_end():
             return
         self._announce(turn, turn.member)
-        result, new = await self._play(turn.member, turn.instruction)
+        result, new = await self._execute_turn(turn.member, turn.instruction)
         state.team = state.team.with_turn(
             TeamTurn(
                 round=state.loop.iteration,
@@ -127,7 +127,7 @@ class TeamResearch(ResearchHandlers):
             overruled=turn.overruled,
         )
 
-    async def _play(self, member: Member, instruction: str) -> tuple[str, bool]:
+    async def _execute_turn(self, member: Member, instruction: str) -> tuple[str, bool]:
         """A member's turn: its result in a few words, and whether that was anything new."""
         match member:
             case "searcher":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.steps import WriteInput
-from activities.text.facets import DRUGS, Facet, bears_on, chapter, facet_of, facet_of_section
+from activities.text.facets import DRUGS, Facet, chapter, facet_of, facet_of_section, is_about
 from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.text.stance import same
 from activities.types import Claim, Evidence
@@ -49,10 +49,10 @@ class Rules:
     def answers(self, item: Item, ranked: Ranked, again: bool) -> bool:
         """Whether a sentence answers the section's question; `again` for a further one of its document."""
         sentence = ranked.sentence
-        if sentence.part in ("aim", "methods") or (self.drugs_too and not bears_on(DRUGS, sentence)):
+        if sentence.part in ("aim", "methods") or (self.drugs_too and not is_about(DRUGS, sentence)):
             return False
         if self.facet is not None:
-            return ranked.coverage >= LEAST_IN_CHAPTER and bears_on(self.facet, sentence)
+            return ranked.coverage >= LEAST_IN_CHAPTER and is_about(self.facet, sentence)
         if ranked.coverage >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
             return True
         finding = sentence.part == "conclusion" or (sentence.part == "results" and self.few)
@@ -99,7 +99,7 @@ def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:
 def asked_for_drugs(step: WriteInput, items: Sequence[Item]) -> Facet | None:
     """The aspect of a question for drugs, where some sentence names one: the rest does not answer it."""
     facet = DRUGS if step.profile.candidates or facet_of(step.question) == DRUGS else None
-    named = facet and any(bears_on(facet, r.sentence) for item in items for r in item.ranked)
+    named = facet and any(is_about(facet, r.sentence) for item in items for r in item.ranked)
     return facet if named else None
 
 

@@ -127,7 +127,7 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
             else "Nothing was found that answers this question"
         )
         said = [f"{found}: {step.question}"]
-        absent = never_said(step.question, documents)
+        absent = names_not_mentioned(step.question, documents)
         if absent:
             said.append(
                 f"No work that was found speaks of {', '.join(absent)}{near_it(step.question, documents)}."
@@ -147,7 +147,7 @@ def near_it(question: str, documents: Sequence[Evidence]) -> str:
     return f"; near it: {', '.join(titles)}" if titles else ""
 
 
-def never_said(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
+def names_not_mentioned(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
     """The things a question names that no document speaks of, as typed."""
     missing = [{w.shown for w in item.missing} for item in rank(question, documents)]
     if not missing:

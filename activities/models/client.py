@@ -56,7 +56,7 @@ PATH = "/chat/completions"
 EVENTS = "text/event-stream"
 OVER = ("deadline",)
 """Finish reasons after which there is no time for a repair turn."""
-SHRUNK = 0.6
+SHRINK_FACTOR = 0.6
 """Of what a prompt had, when a server calls it too long and does not say what it can read."""
 
 
@@ -386,12 +386,14 @@ class OpenAIModel:
             return
         sent = question.estimated + question.cap
         named = context_size(f"{error.get('message') or ''} {error}", question.estimated)
-        size = named if named is not None and named < sent else math.floor(sent * SHRUNK)
+        size = named if named is not None and named < sent else math.floor(sent * SHRINK_FACTOR)
         where, model = question.address.shown, question.choice.model
         known = await self._memory.of(where, model)
         if known.context_tokens is not None:
             size = (
-                min(size, math.floor(known.context_tokens * SHRUNK)) if size >= known.context_tokens else size
+                min(size, math.floor(known.context_tokens * SHRINK_FACTOR))
+                if size >= known.context_tokens
+                else size
             )
         log.info("model_context_learned", model=model, context_tokens=size)
         await self._memory.remember(where, model, known.with_context(size))

@@ -20,7 +20,7 @@ from lxml import etree
 from pydantic import Field, JsonValue
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError
-from activities.retractions.rules import FALLEN, Kind, standing_of
+from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
 from activities.sources.http.cache import STANDING_SECONDS
@@ -110,7 +110,7 @@ class StandingLookup:
         verdicts = {ref.evidence_id: StandingVerdict(standing=ref.standing) for ref in refs}
         for ref in wanted:
             said = {n: a.notices[ref.evidence_id] for n, a in answers.items() if ref.evidence_id in a.notices}
-            verdicts[ref.evidence_id] = weigh(
+            verdicts[ref.evidence_id] = verdict_of(
                 ref,
                 [notice for notices in said.values() for notice in notices],
                 asked=[name for name in names if ref in lists[name]],
@@ -237,7 +237,7 @@ def combine(ref: EvidenceRef, parts: Sequence[StandingVerdict]) -> StandingVerdi
     parts = [part for part in parts if part.asked or part.notices]
     if not parts:
         return StandingVerdict(standing=ref.standing)
-    return weigh(
+    return verdict_of(
         ref,
         [n for part in parts for n in part.notices if not n.reported_by.endswith(_WHEN_FOUND)],
         asked=[name for part in parts for name in part.asked],
@@ -246,7 +246,7 @@ def combine(ref: EvidenceRef, parts: Sequence[StandingVerdict]) -> StandingVerdi
     )
 
 
-def weigh(
+def verdict_of(
     ref: EvidenceRef,
     notices: Sequence[StandingNotice],
     *,
@@ -258,7 +258,7 @@ def weigh(
     merged = list(merge(notices))
     own = _OWN.get(ref.standing)
     known = {notice.kind for notice in merged}
-    if own and own not in known and not (own == "retraction" and known & FALLEN):
+    if own and own not in known and not (own == "retraction" and known & RETRACTING_KINDS):
         merged.append(StandingNotice(kind=own, reported_by=f"{ref.source}{_WHEN_FOUND}"))
     return StandingVerdict(
         standing=standing_of(merged, otherwise="none" if reported else "unknown"),
@@ -293,7 +293,7 @@ def merge(notices: Sequence[StandingNotice]) -> list[StandingNotice]:
 
 def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
     """A record's notices; where it only calls itself retracted, that is one, undated."""
-    if record.standing == "retracted" and not any(n.kind in FALLEN for n in record.notices):
+    if record.standing == "retracted" and not any(n.kind in RETRACTING_KINDS for n in record.notices):
         return (*record.notices, StandingNotice(kind="retraction", reported_by=record.source))
     return record.notices
 

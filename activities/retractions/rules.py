@@ -33,7 +33,7 @@ Crossref passes on. New versions and editions are no notices."""
 SEVERITY: dict[Standing, int] = {"unknown": 0, "none": 1, "corrected": 2, "concern": 3, "retracted": 4}
 """The worst has the highest number."""
 
-FALLEN = frozenset({"retraction", "withdrawal"})
+RETRACTING_KINDS = frozenset({"retraction", "withdrawal"})
 """Kinds after which a work is no longer to be cited."""
 
 
@@ -49,7 +49,7 @@ def standing_of(notices: Iterable[StandingNotice], otherwise: Standing = "none")
     `otherwise` is the answer when no notice affects the work.
     """
     notices = list(notices)
-    fallen = [n.date for n in notices if n.kind in FALLEN]
+    fallen = [n.date for n in notices if n.kind in RETRACTING_KINDS]
     raised = max((n.date for n in notices if n.kind == "reinstatement" and n.date), default=None)
     if not all(date and raised and _not_before(raised, date) for date in fallen):
         return "retracted"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, bears_on, limits, line
+from activities.roles.validation import Loose, Text, is_relevant, limits, line
 from activities.steps import PlanInput
 from activities.types import Evidence, ReportPlan, ReportPlanSection
 
@@ -44,15 +44,15 @@ def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[Rep
     sections: dict[str, ReportPlanSection] = {}
     for section in answer.sections:
         title, key_question = line(section.title, 120), line(section.key_question, 400)
-        if title and key_question and bears_on(f"{title} {key_question}", *about, *usual):
+        if title and key_question and is_relevant(f"{title} {key_question}", *about, *usual):
             sections.setdefault(title.casefold(), ReportPlanSection(title=title, key_question=key_question))
     outline = tuple(sections.values())[: step.max_sections]
     notes = () if outline else ("the plan had no usable section; the question itself is the only one",)
     title = line(answer.report_title, 200)
     background = line(answer.background_context, 1_200)
     plan = ReportPlan(
-        report_title=title if bears_on(title, *about) else line(question, 200),
-        background_context=background if bears_on(background, *about) else "",
+        report_title=title if is_relevant(title, *about) else line(question, 200),
+        background_context=background if is_relevant(background, *about) else "",
         report_outline=outline
         or (ReportPlanSection(title=line(question, 120), key_question=line(question, 400)),),
     )

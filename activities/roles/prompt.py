@@ -92,7 +92,7 @@ def compose(
     if documents is None:
         return Prompt(system, fit("\n\n".join(parts), task, room - estimate(system)), file.version)
     frame = "\n\n".join([*parts, "Evidence:", task])
-    ordered = documents if best_first else most_telling(step.question, documents, at_most)
+    ordered = documents if best_first else most_relevant(step.question, documents, at_most)
     shown = show(step.question, ordered, room - estimate(system, frame), per_item, at_most)
     parts.append("Evidence:\n" + fenced("evidence", shown.text))
     return Prompt(
@@ -138,7 +138,7 @@ def show(question: str, documents: Sequence[Evidence], room: int, per_item: int,
     return Shown("\n".join(blocks), tuple(ordered))
 
 
-def most_telling(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
+def most_relevant(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
     """The documents most relevant to the question, by maximal marginal relevance, so that five reports of one
     trial do not displace what contradicts it."""
     ranked = rank(question, documents)
@@ -249,10 +249,10 @@ def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
 
 def earlier(records: Sequence[IterationRecord], each: int = 420) -> str:
     """What earlier iterations were missing, searched, found and thought, as data; empty before the second."""
-    return listed("Earlier iterations", [_told(record) for record in records], len(records), each)
+    return listed("Earlier iterations", [_iteration_line(record) for record in records], len(records), each)
 
 
-def _told(record: IterationRecord) -> str:
+def _iteration_line(record: IterationRecord) -> str:
     """An iteration in one line, the shortest parts first: the end is what is cut."""
     answered = sum(search.status in ANSWERED for search in record.searches)
     scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())

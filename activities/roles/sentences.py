@@ -13,7 +13,7 @@ from activities.text.ranking import Item, Ranked, diverse, rank, relevant
 from activities.text.sentences import Sentence
 from activities.types import Evidence
 
-UNTOLD = ("aim", "methods")
+PARTS_WITHOUT_ANSWERS = ("aim", "methods")
 """Parts of a work whose sentences answer nothing; left out while there are others."""
 LONGEST = 420
 """Characters of a sentence that are shown; what it is quoted by stays whole."""
@@ -65,7 +65,7 @@ def choose(items: Sequence[Item], most: int, an_item: int) -> list[Ranked]:
 
 def answering(item: Item) -> list[Ranked]:
     """The sentences of an item, best first; its aims and methods last."""
-    return sorted(item.ranked, key=lambda ranked: ranked.sentence.part in UNTOLD)
+    return sorted(item.ranked, key=lambda ranked: ranked.sentence.part in PARTS_WITHOUT_ANSWERS)
 
 
 def layout(chosen: Sequence[Ranked], documents: Sequence[Evidence]) -> Numbered:

@@ -172,7 +172,7 @@ def names(name: str, text: str) -> bool:
     return bool(wanted) and f" {wanted} " in f" {' '.join(words(text))} "
 
 
-def bears_on(text: str, *about: str) -> bool:
+def is_relevant(text: str, *about: str) -> bool:
     """Whether a text has at least one significant word of its subject."""
     return bool({word for word in words(text) if len(word) > 3} & {w for t in about for w in words(t)})
 

@@ -18,7 +18,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from activities.documents.xml_text import raw_text
 from activities.errors import Malformed, Refused
-from activities.retractions.rules import FALLEN, kind_of, marked_title, standing_of
+from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import CROSSREF, in_words_of
@@ -261,7 +261,7 @@ def notices(work: Work) -> tuple[StandingNotice, ...]:
                 )
             )
     marked = marked_title(work.title[0], NAME) if work.title and not noticed(work) else None
-    if marked and not any(n.kind in FALLEN for n in found):
+    if marked and not any(n.kind in RETRACTING_KINDS for n in found):
         found.append(marked)
     return tuple(found)
 

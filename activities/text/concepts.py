@@ -247,8 +247,8 @@ def technical(word: str) -> float:
     if not thesaurus.mostly_noun(plain):
         if "a" in kinds and thesaurus.relational(plain):
             return 0.65
-        return 0.5 if looks_special(word) or ("a" in kinds and thesaurus.met(plain) == 0) else 0.1
-    meanings, met, files = thesaurus.senses(plain), thesaurus.met(plain), thesaurus.files(plain)
+        return 0.5 if looks_special(word) or ("a" in kinds and thesaurus.tagged_count(plain) == 0) else 0.1
+    meanings, met, files = thesaurus.senses(plain), thesaurus.tagged_count(plain), thesaurus.files(plain)
     if files[0] in _BODY_AND_MATTER and meanings <= 8:
         return 0.8 if meanings <= 2 and met <= 10 else 0.7
     if files[0] in _THINGS and meanings <= 3 and met <= 15:

@@ -118,7 +118,7 @@ def facet_of_section(title: str, question: str) -> Facet | None:
     return asked if asked is not None and asked.name in _ASKED else None
 
 
-def bears_on(facet: Facet, sentence: Sentence) -> bool:
+def is_about(facet: Facet, sentence: Sentence) -> bool:
     """True when a sentence is about the aspect."""
     if facet.name == "candidates":
         return names_a_treatment(sentence.text)

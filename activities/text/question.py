@@ -118,7 +118,7 @@ def asked(question: str) -> Asked:
     return Asked("list" if several else "fact", tuple(things[:2]))
 
 
-def gives(want: Asked, question: str, sentence: str) -> float:
+def answer_fit(want: Asked, question: str, sentence: str) -> float:
     """How well a sentence gives the kind of thing that is asked for: 1 in full, 0 not at all, and 0.5 where
     nothing in particular is asked for."""
     if want.form in ("yes_no", "open"):

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import TECHNICAL, Concepts, Word
-from activities.text.facets import Facet, bears_on
+from activities.text.facets import Facet, is_about
 from activities.text.parts import Part
-from activities.text.question import asked, gives
+from activities.text.question import answer_fit, asked
 from activities.text.sentences import Sentence, sentences
 from activities.text.tokens import (
     pairs,
@@ -69,7 +69,7 @@ NAMED_IS_ENOUGH = 0.55
 """Least relevance of a work that names the one thing a question for a fact is about."""
 LEAST_DIRECT = 0.15
 """`Item.direct` under which a work is held to be about something else."""
-BARELY = 0.49
+MAX_OFF_TOPIC_RELEVANCE = 0.49
 """Relevance of such a work at most: under `RELEVANT`."""
 ABBREVIATED = 20_000
 """Characters of a text that are searched for definitions of abbreviations and for names outside sentences."""
@@ -255,7 +255,7 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
         if want.form in ("fact", "list", "definition") and _names_it(needle, reading):
             near = max(near, NAMED_IS_ENOUGH)
         elif direct < LEAST_DIRECT and needle.names_things:
-            near = min(near, BARELY)
+            near = min(near, MAX_OFF_TOPIC_RELEVANCE)
         relevance = near * ON_ANOTHER_THING if reading.missing else near
         direct = 0.0 if reading.missing else direct
         items.append(
@@ -312,7 +312,7 @@ def answer_value(question: str, sentence: Sentence) -> float:
     if want.form in ("yes_no", "open"):
         return _PART_WEIGHT[sentence.part]
     return max(_PART_WEIGHT[sentence.part], _FACT_ANYWHERE) * (
-        0.75 + 0.5 * gives(want, question, sentence.text)
+        0.75 + 0.5 * answer_fit(want, question, sentence.text)
     )
 
 
@@ -323,7 +323,7 @@ def score(
     whether it can stand alone."""
     value = (0.6 * own + 0.4 * focus) * factor
     if facet is not None and facet.name != "findings":
-        value *= 1.3 if bears_on(facet, sentence) else 0.8
+        value *= 1.3 if is_about(facet, sentence) else 0.8
         if sentence.part in facet.parts:
             value /= min(_PART_WEIGHT[sentence.part], 1.0)
     if calls(sentence) and (facet is None or facet.name != "open"):

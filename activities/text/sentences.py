@@ -14,7 +14,7 @@ import nupunkt
 from activities.text.parts import LABEL, Part, part_of_label, part_of_sentence
 from activities.text.tokens import pairs, terms
 from activities.types import Evidence, EvidenceType
-from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, says_nothing
+from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, quote_fault
 
 LONGEST_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
@@ -122,7 +122,7 @@ def split(
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if not quotable(quote) or normalise(quote) not in whole:
                 continue
-            if says_nothing(normalise(quote), named):
+            if quote_fault(normalise(quote), named):
                 continue
             closes = after == spans[-1][1] and len(spans) > 2 and not full_text
             own = part_of_sentence(normalise(quote), part, last=closes) if study else part

@@ -122,7 +122,7 @@ def missing_number(claim: str, quotes: Sequence[str], years: Sequence[int], item
     it cites, which it may count in words ("two trials").
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
-    falling = _pole(claim, _DIRECTIONS[0]) == -1
+    falling = _direction_of(claim, _DIRECTIONS[0]) == -1
     spelled = {_WORDS[m[1].lower()] for m in _NUMBER_WORD.finditer(claim)}
     for number in numbers(claim):
         if any(number.says(other, falling=falling) for other in quoted):
@@ -160,7 +160,7 @@ _DIRECTIONS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 
-def _pole(text: str, pair: tuple[re.Pattern[str], re.Pattern[str]]) -> int:
+def _direction_of(text: str, pair: tuple[re.Pattern[str], re.Pattern[str]]) -> int:
     """1 when the text only points up, -1 when only down, 0 when neither or both."""
     up, down = pair
     return bool(up.search(text)) - bool(down.search(text))
@@ -186,10 +186,10 @@ _WORD = re.compile(r"[^\W_]+")
 _CONTENT = re.compile(r"[^\W_]{4,}")
 
 
-def turned_round(claim: str, quote: str) -> str:
+def reversal(claim: str, quote: str) -> str:
     """Why the quote says the opposite of the claim, or an empty string when it does not clearly do so."""
     for pair in _DIRECTIONS:
-        if _pole(claim, pair) * _pole(quote, pair) == -1:
+        if _direction_of(claim, pair) * _direction_of(quote, pair) == -1:
             return "its quote points the other way"
     claim, quote = NO_DENIAL.sub(" ", claim), NO_DENIAL.sub(" ", quote)
     if NEGATORS.search(claim):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from activities.steps import DraftClaim
 from activities.types import Evidence, Statement, Support
-from activities.verification.claim_check import missing_number, turned_round
+from activities.verification.claim_check import missing_number, reversal
 
 MIN_QUOTE_CHARS = 25
 """Shorter runs match by chance."""
@@ -168,7 +168,7 @@ class QuoteChecker:
         refused = list(stood.refused)
         support = []
         for item in stood.support:
-            turned = turned_round(claim, normalise(item.quote))
+            turned = reversal(claim, normalise(item.quote))
             if turned:
                 refused.append(_refusal("meaning_turned", how=turned))
             else:
@@ -238,7 +238,7 @@ class QuoteChecker:
             if not all(_occurs(part, text) for part in parts):
                 return (), _refusal("quote_not_in_text")
         for part in parts:
-            reason = says_nothing(part, document)
+            reason = quote_fault(part, document)
             if reason:
                 return (), reason
         return ((_tidy(quote),) if parts == (plain,) else parts), None
@@ -267,7 +267,7 @@ def worded(reasons: Iterable[Statement]) -> str:
     return "; ".join(dict.fromkeys(REFUSALS[r.code].format(**r.values) for r in reasons))
 
 
-def says_nothing(quote: str, document: Evidence) -> Statement | None:
+def quote_fault(quote: str, document: Evidence) -> Statement | None:
     """Why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
     title = normalise(document.title).casefold().strip(" .")
     plain = quote.casefold().strip(" .")

@@ -6,7 +6,7 @@ A wording that fails costs nothing: the sentence it rests on replaces it. The ch
 from collections.abc import Sequence
 
 from activities.text.tokens import is_function, looks_special, terms, weak_stems
-from activities.verification.claim_check import missing_number, turned_round
+from activities.verification.claim_check import missing_number, reversal
 from activities.verification.quote_check import normalise
 
 LEAST_SHARED = 0.6
@@ -34,7 +34,7 @@ def wording_problem(text: str, quotes: Sequence[str], titles: Sequence[str], yea
     known = {*held, *(term for title in titles for term in terms(title))}
     if name := next((n for n in names_in(plain) if not set(terms(n)) <= known), ""):
         return f"it has a name that its quote does not have: {name}"
-    flips = [turned_round(plain, quote) for quote in said]
+    flips = [reversal(plain, quote) for quote in said]
     return flips[0] if flips and all(flips) else ""
 
 

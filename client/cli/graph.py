@@ -74,12 +74,12 @@ def status(run: str, as_json: bool, address: str | None) -> None:
     """Show where a run is in its graph: the nodes that run, those it visited, and what they brought."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.runs import patient_progress
+        from client.cli.runs import progress_when_ready
         from client.runs.errors import NoAnswer
         from client.runs.graph_view import as_table, graph_of
         from client.terminal import plain, to_stdout
 
-        seen = await patient_progress(connection, run_id)
+        seen = await progress_when_ready(connection, run_id)
         walked = await graph_of(connection.client, seen)
         if seen is None:
             raise NoAnswer(f"no worker answers for {run_id}, and only the run knows its graph")

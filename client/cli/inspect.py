@@ -33,10 +33,10 @@ def inspect(run: str, as_json: bool, address: str | None) -> None:
     and found, how it was judged, and what it cost. `determinator rewind` goes back to one of them."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.runs import patient_progress
+        from client.cli.runs import progress_when_ready
         from client.runs.inspecting import inspect_run
 
-        await patient_progress(connection, run_id)
+        await progress_when_ready(connection, run_id)
         records = await inspect_run(connection.client, load_settings(), run_id)
         if as_json:
             print_json({"run_id": run_id, "iterations": [r.model_dump(mode="json") for r in records]})

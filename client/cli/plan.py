@@ -165,11 +165,11 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
 
 async def get_plan(connection: "Connection", run_id: str) -> "PlanView":
     """Query `plan`."""
-    from client.cli.runs import patient_progress
+    from client.cli.runs import progress_when_ready
     from client.runs.query import query
     from workflows.types import PlanView
 
-    await patient_progress(connection, run_id)
+    await progress_when_ready(connection, run_id)
     return await query(connection.client, run_id, "plan", PlanView)
 
 

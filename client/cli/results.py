@@ -76,7 +76,7 @@ async def find_report(settings: "Settings", address: str | None, name: str, numb
     """The report that a run's name stands for: from the run, or from the evidence store where no server
     answers or the server no longer knows the run."""
     from activities.report.archive import Archive
-    from client.cli.runs import patient_progress
+    from client.cli.runs import progress_when_ready
     from client.connect import connect_to_run
     from client.connection import NoConnection
     from client.reports.finished import report_in_store
@@ -93,7 +93,7 @@ async def find_report(settings: "Settings", address: str | None, name: str, numb
         say(f"from the evidence store, since {error}")
         return await of_version(settings, found, number)
     if (await describe(connection.client, run_id)).status == "running":
-        await patient_progress(connection, run_id)
+        await progress_when_ready(connection, run_id)
     found, draft = await load_report(settings, connection, run_id)
     if draft:
         say("this is a draft: the run has not ended")
@@ -156,10 +156,10 @@ def evidence(run: str, form: str, address: str | None) -> None:
     async def body(connection: "Connection", run_id: str) -> None:
         from activities.evidence_store import EvidenceStore
         from activities.report.audit import evidence_line
-        from client.cli.runs import patient_progress
+        from client.cli.runs import progress_when_ready
         from client.runs.query import evidence_index
 
-        await patient_progress(connection, run_id)
+        await progress_when_ready(connection, run_id)
         found = await evidence_index(connection.client, run_id)
         if form == "table":
             show_evidence(found)

@@ -59,7 +59,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
         from client.runs.sections import with_sections
 
         row = await describe(connection.client, run_id)
-        seen = await patient_progress(connection, run_id)
+        seen = await progress_when_ready(connection, run_id)
         if seen is not None:
             seen = await with_sections(connection.client, seen)
         calls = await calls_under_way(connection.client, seen) if seen is not None else ()
@@ -83,7 +83,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
     with_run(address, run, body)
 
 
-async def patient_progress(connection: "Connection", run_id: str) -> "Progress | None":
+async def progress_when_ready(connection: "Connection", run_id: str) -> "Progress | None":
     """The run's own account; None, said on stderr, when no worker answers."""
     from client.runs.errors import NoAnswer
     from client.runs.query import progress
@@ -254,7 +254,7 @@ def events(run: str, after: int, as_json: bool, address: str | None) -> None:
         from client.runs.events import read_events
         from client.terminal import plain
 
-        await patient_progress(connection, run_id)
+        await progress_when_ready(connection, run_id)
         for event in await read_events(connection.client, load_settings(), run_id, after):
             if as_json:
                 click.echo(shown(event.model_dump_json()))

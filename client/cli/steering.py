@@ -198,7 +198,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
     """Show the candidates a run has put forward, or keep some of them with --keep."""
 
     async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.runs import patient_progress
+        from client.cli.runs import progress_when_ready
         from client.terminal import plain
         from workflows.types import ChooseCandidates
 
@@ -209,7 +209,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
             )
             click.echo(plain("kept: " + ", ".join(kept)))
             return
-        seen = await patient_progress(connection, run_id)
+        seen = await progress_when_ready(connection, run_id)
         found = seen.candidates if seen else ()
         if as_json:
             print_json([candidate.model_dump(mode="json") for candidate in found])
@@ -258,13 +258,13 @@ def cancel(run: str, section: str | None, address: str | None) -> None:
 
 async def running(connection: "Connection", run_id: str) -> "Progress | None":
     """The progress of a run under way; None when no worker answers. Raises BadInput when it is over."""
-    from client.cli.runs import patient_progress
+    from client.cli.runs import progress_when_ready
     from client.runs.listing import describe
 
     row = await describe(connection.client, run_id)
     if row.status != "running":
         raise BadInput(f"{run_id} is over ({row.status})")
-    return await patient_progress(connection, run_id)
+    return await progress_when_ready(connection, run_id)
 
 
 async def signal(

@@ -184,7 +184,7 @@ def _methodology(run: Finished, report: Report) -> str:
         _plan(run, report),
         "## Search",
         escape_markdown(words.flow_text(report)),
-        _searches_told(report),
+        _search_summary(report),
         *_iterations(run.iterations),
         "## Thinking",
         escape_markdown(words.spent(method)),
@@ -210,7 +210,7 @@ def _plan(run: Finished, report: Report) -> str:
     return (_list(rows) or "There was no plan.") + digest
 
 
-def _searches_told(report: Report) -> str:
+def _search_summary(report: Report) -> str:
     counts: dict[str, int] = {}
     for record in report.methodology.searches:
         counts[record.status] = counts.get(record.status, 0) + 1

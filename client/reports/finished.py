@@ -132,7 +132,7 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
 
     async def ask(what: str, body: Callable[[], Awaitable[T]]) -> T | None:
         try:
-            return await patiently(body, connection)
+            return await retry_until_answered(body, connection)
         except NoAnswer as error:
             gaps.append(f"The run could not be asked for its {what}: {error}.")
             return None
@@ -146,7 +146,7 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
     return _Answers(report, refs, tuple(events or ()), plan, records or (), tuple(gaps))
 
 
-async def patiently(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
+async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
     """Ask until a worker that is just starting answers. Raises NoAnswer."""
     deadline = asyncio.get_running_loop().time() + (PATIENCE_SECONDS if connection.embedded else 0.0)
     while True:

@@ -53,7 +53,7 @@ REWIND_SECONDS = 30.0
 """How long a terminated run may need to go on where it was rewound to."""
 TAIL_BYTES = 32_768
 """How much of a log's end is read."""
-GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+UNREACHABLE_STATUSES = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 
 
 AtGate = Callable[[Connection, Progress], Awaitable[None]]
@@ -107,7 +107,7 @@ class Follower:
                     away_since = None
                 ended = await ending
             except RPCError as error:
-                if error.status not in GONE:
+                if error.status not in UNREACHABLE_STATUSES:
                     raise
                 away_since = away_since or time.monotonic()
                 await self._reconnect(away_since, error)
@@ -155,7 +155,7 @@ class Follower:
             if seen.last_seq > self._after:
                 self._show_events(await read_events(client, self._settings, self._run_id, self._after))
         except (NoAnswer, NoSuchRun, StoreError) as error:
-            self._still_silent(error)
+            self._report_no_worker(error)
             return
         self._silent_since = None
         self._display.progress(await with_sections(client, seen))
@@ -170,7 +170,7 @@ class Follower:
                     await self._at_gate(self._connection, seen)
         self._gate = seen.waiting_for
 
-    def _still_silent(self, error: Exception) -> None:
+    def _report_no_worker(self, error: Exception) -> None:
         """Report once that no worker answers, after longer than a worker needs to start."""
         if self._silent_since is None:
             self._silent_since = time.monotonic()
@@ -200,11 +200,11 @@ class Follower:
         self._looked_at = time.monotonic()
         places = Places(self._settings.home)
         if look(self._settings.home).server is None:
-            await self._revive("server")
+            await self._restart("server")
         elif self._connection.served and not is_held(places.worker(self._connection.task_queue).lock):
-            await self._revive("worker")
+            await self._restart("worker")
 
-    async def _revive(self, what: str) -> None:
+    async def _restart(self, what: str) -> None:
         self._restarts += 1
         places = Places(self._settings.home)
         queue = self._connection.task_queue
@@ -221,7 +221,7 @@ class Follower:
 
     async def _reconnect(self, away_since: float, error: RPCError) -> None:
         if self._connection.embedded:
-            await self._revive("server")
+            await self._restart("server")
             return
         if time.monotonic() - away_since > PATIENCE_SECONDS:
             raise NoConnection(

@@ -1,6 +1,6 @@
 """Every boundary of a run: server, worker or both are killed after each event of its log, in turn.
 
-Where `test_kill` strikes at random moments, this driver reads the log of events and strikes whenever it holds
+Where `test_kill` kills at random moments, this driver reads the log of events and kills whenever it holds
 a new one, while sources and the model also answer every fifth new request with a failure at first. The run
 has to end with the report of an undisturbed one, and nothing that was answered may be bought again. The
 recovery times are printed: `pytest tests/e2e/test_boundaries.py -m "chaos or not chaos" -s`.
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-boundaries"), 
 
 TARGETS = (("worker",), ("server",), ("worker", "server"))
 SETTLING = 4.0
-"""Seconds of work between a recovery and the next blow at least, so that every attempt may write down what
+"""Seconds of work between a recovery and the next kill at least, so that every attempt may write down what
 it was answered."""
 
 
@@ -55,7 +55,7 @@ class Faulty:
 
 
 @dataclass
-class Blow:
+class Kill:
     """What was killed after which event, and how long the run then stood still, in seconds."""
 
     after: str
@@ -65,19 +65,19 @@ class Blow:
 
 
 class Driver:
-    """Strikes at one run of a play."""
+    """Kills the processes of one run of a play."""
 
     def __init__(self, play: Play, mode: str) -> None:
         self.play = play
         self.mode = mode
-        self.blows: list[Blow] = []
+        self.kills: list[Kill] = []
 
     def events(self) -> list[dict[str, object]]:
         lines = self.play.say("events", self.play.runs[self.mode], "--json").splitlines()
         return [json.loads(line) for line in lines]
 
-    def strike_after_each(self, most: int) -> None:
-        """Kill after each new event, until the run is over or was struck so often."""
+    def kill_after_each(self, most: int) -> None:
+        """Kill after each new event, until the run is over or `most` kills were made."""
         seen = 0
         for targets in itertools.islice(itertools.cycle(TARGETS), most):
             found = self.next_events(seen)
@@ -85,15 +85,15 @@ class Driver:
                 return
             seen = len(found)
             pids = living(self.play.home)
-            blow = Blow(str(found[-1]["type"]), targets, time.monotonic())
+            kill = Kill(str(found[-1]["type"]), targets, time.monotonic())
             for target in targets:
                 for pid in pids[target]:
                     os.kill(pid, signal.SIGKILL)
             self.play.say("up")
-            wait_until(lambda blow=blow: self.went_on(blow), GOES_ON, every=0.05)  # type: ignore[misc]  # bound
-            blow.recovered = time.monotonic() - blow.moment
-            self.blows.append(blow)
-            time.sleep(max(0.0, blow.moment + SETTLING - time.monotonic()))
+            wait_until(lambda kill=kill: self.went_on(kill), GOES_ON, every=0.05)  # type: ignore[misc]  # bound
+            kill.recovered = time.monotonic() - kill.moment
+            self.kills.append(kill)
+            time.sleep(max(0.0, kill.moment + SETTLING - time.monotonic()))
 
     def next_events(self, seen: int) -> list[dict[str, object]]:
         """The log once it has grown; empty when the run is over."""
@@ -107,20 +107,20 @@ class Driver:
         wait_until(grown, 120, every=0.1)
         return found if not self.play.over(self.mode) else []
 
-    def went_on(self, blow: Blow) -> bool:
-        """Whether a request was made after the blow, or there is none left to make."""
-        return any(call.asked > blow.moment for call in self.play.clock.exchanges) or self.play.over(
+    def went_on(self, kill: Kill) -> bool:
+        """Whether a request was made after the kill, or there is none left to make."""
+        return any(call.asked > kill.moment for call in self.play.clock.exchanges) or self.play.over(
             self.mode
         )
 
     def bought_twice(self, faulty: Faulty) -> Iterator[str]:
-        """Requests that were answered soundly, before a kill could lose the answer, and made again."""
+        """Requests that were answered validly, before a kill could lose the answer, and made again."""
         excused = set(faulty.refused)
         for before, repeat in self.play.clock.repeats():
             if before.key in excused:
                 excused.discard(before.key)
                 continue
-            kills = (blow.moment for blow in self.blows if "worker" in blow.killed)
+            kills = (kill.moment for kill in self.kills if "worker" in kill.killed)
             lost = any(
                 before.asked <= kill <= min(before.answered + JUST_ANSWERED, repeat.asked) for kill in kills
             )
@@ -128,32 +128,32 @@ class Driver:
                 yield repeat.key
 
 
-def struck_after_each_event(home: Path, tmp_path: Path, mode: str, script: Thorough, most: int) -> None:
+def killed_after_each_event(home: Path, tmp_path: Path, mode: str, script: Thorough, most: int) -> None:
     faulty = Faulty()
     with ExitStack() as stack:
         calm, wild = Play(tmp_path / "calm", script, stack), Play(home, script, stack, faulty)
         calm.begin((mode,), 5)
         wild.begin((mode,), 5)
         driver = Driver(wild, mode)
-        driver.strike_after_each(most)
+        driver.kill_after_each(most)
         reports, expected = wild.finish(), calm.finish()
     assert timeless(reports[mode]) == timeless(expected[mode])
     assert faulty.refused
     assert not list(driver.bought_twice(faulty))
-    assert len(driver.blows) >= min(most, 3)
-    sys.stdout.write("\n".join(recovery_times(mode, driver.blows)))
+    assert len(driver.kills) >= min(most, 3)
+    sys.stdout.write("\n".join(recovery_times(mode, driver.kills)))
 
 
-def recovery_times(mode: str, blows: Sequence[Blow]) -> Iterator[str]:
-    """What is printed of a run: how long it stood still after each blow."""
-    times = sorted(blow.recovered for blow in blows)
-    yield f"\n{mode}: {len(times)} blows; still {median(times):.1f} s, median; {times[-1]:.1f} s, most"
-    for blow in blows:
-        yield f"  after {blow.after:20} {' and '.join(blow.killed):18} {blow.recovered:5.1f} s"
+def recovery_times(mode: str, kills: Sequence[Kill]) -> Iterator[str]:
+    """What is printed of a run: how long it stood still after each kill."""
+    times = sorted(kill.recovered for kill in kills)
+    yield f"\n{mode}: {len(times)} kills; still {median(times):.1f} s, median; {times[-1]:.1f} s, most"
+    for kill in kills:
+        yield f"  after {kill.after:20} {' and '.join(kill.killed):18} {kill.recovered:5.1f} s"
 
 
 def test_a_run_that_is_killed_after_its_first_events_ends_the_same(home: Path, tmp_path: Path) -> None:
-    struck_after_each_event(home, tmp_path, "iterative", Thorough(2), most=3)
+    killed_after_each_event(home, tmp_path, "iterative", Thorough(2), most=3)
 
 
 @pytest.mark.chaos
@@ -165,4 +165,4 @@ def test_a_run_that_is_killed_after_its_first_events_ends_the_same(home: Path, t
 def test_a_run_that_is_killed_after_each_event_ends_the_same(
     home: Path, tmp_path: Path, mode: str, script: Thorough
 ) -> None:
-    struck_after_each_event(home, tmp_path, mode, script, most=60)
+    killed_after_each_event(home, tmp_path, mode, script, most=60)

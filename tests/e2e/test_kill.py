@@ -1,10 +1,10 @@
 """`kill -9` at any moment: nothing is lost and nothing that was paid for is bought again.
 
-Three ways to strike, because each meets another promise. Server and worker killed at a random moment: the
-general case. The server killed under a call that the worker then brings home: the answer is known to nobody
-but the worker, which is killed next, so that only what it wrote down can keep the call from being made again.
-The server alone: the worker still knows. After each every run must go on well before a step's own time-out,
-which it does only when the dead worker's missing heartbeat is noticed.
+Three kinds of kills, because each tests another promise. Server and worker killed at a random moment: the
+general case. The server killed during a call that the worker then completes: only the worker has the answer,
+and it is killed next, so that only what it stored can prevent a second call. The server alone: the worker
+still has it. After each every run must go on well before a step's own time-out, which it does only when the
+dead worker's missing heartbeat is noticed.
 """
 
 import json
@@ -53,12 +53,12 @@ QUIET = 25.0
 """Seconds without a call, longer than a missed heartbeat, after which a run has none left to make."""
 GOES_ON = 60.0
 """Seconds after a restart within which the next call is made. A heartbeat is missed after 15, while a search
-that nobody watches times out after 90 and a thinking step after 300."""
+without a heartbeat times out after 90 and a thinking step after 300."""
 PER_ATTEMPT = ("run_id", "generated_at")
 PER_SEARCH = ("seconds", "attempts")
 IN_ANY_ORDER = ("limitations", "statements")
 
-Blow = Literal["both", "unheard model", "unheard search", "server"]
+Target = Literal["both", "model call", "search call", "server"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Killed:
 
 
 class NothingLeft(Exception):
-    """The runs have come so far that the call to strike at is not made any more."""
+    """The runs have come so far that the call to kill is not made any more."""
 
 
 class Play:
@@ -136,25 +136,25 @@ class Play:
         wanted = len(self.clock.exchanges) + requests
         return lambda: len(self.clock.exchanges) >= wanted
 
-    # blows
+    # kills
 
-    def strike(self, blow: Blow, chance: random.Random) -> Killed | None:
-        """Kill, bring back, and see that the work of every run goes on."""
-        match blow:
+    def kill_and_restart(self, target: Target, chance: random.Random) -> Killed | None:
+        """Kill, restart, and check that every run continues."""
+        match target:
             case "both":
                 killed: Killed | None = self.kill_both(chance)
             case "server":
                 killed = None
                 os.kill(living(self.home)["server"][0], signal.SIGKILL)
-            case "unheard model":
-                killed = self.kill_unheard(lambda call: call.key.startswith(PATH))
-            case "unheard search":
-                killed = self.kill_unheard(lambda call: not call.key.startswith(PATH))
+            case "model call":
+                killed = self.kill_during_call(lambda call: call.key.startswith(PATH))
+            case "search call":
+                killed = self.kill_during_call(lambda call: not call.key.startswith(PATH))
         asked = {mode: self.asked(mode) for mode in self.runs}
         with self.clock.stopped():
             self.say("up")
             for mode, before in asked.items():
-                to_go_on = f"the {mode} run to go on after {blow}"
+                to_go_on = f"the {mode} run to go on after {target}"
                 wait_until(partial(self.goes_on, mode, before), GOES_ON, every=0.5, what=to_go_on)
         return killed
 
@@ -182,8 +182,8 @@ class Play:
         wait_until(lambda: not any(processes_of(self.home).values()))
         return Killed(moments["worker"])
 
-    def kill_unheard(self, wanted: Callable[[Exchange], bool]) -> Killed:
-        """The server while a call is under way; the worker once it has written down what came of it.
+    def kill_during_call(self, wanted: Callable[[Exchange], bool]) -> Killed:
+        """The server while a call is under way; the worker once it has stored the result.
 
         Raises NothingLeft when no such call is made any more.
         """
@@ -226,22 +226,22 @@ def timeless(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def killed_and_undisturbed(
-    home: Path, calm_home: Path, modes: tuple[str, ...], script: Thorough, blows: list[Blow], seed: int
+    home: Path, calm_home: Path, modes: tuple[str, ...], script: Thorough, targets: list[Target], seed: int
 ) -> None:
-    """Strike so often as there is work left to strike at, seven blows of ten at least."""
+    """Kill each target while there is work left: at least seven of ten."""
     chance = random.Random(seed)
     with ExitStack() as stack:
         calm, wild = Play(calm_home, script, stack), Play(home, script, stack)
         calm.begin(modes, ROUNDS)
         wild.begin(modes, ROUNDS)
         kills = []
-        for blow in blows:
+        for target in targets:
             more = wild.more(chance.randint(1, 3))
             wait_until(lambda more=more: more() or wild.quiet_for(QUIET), 90)  # type: ignore[misc]  # bound
             time.sleep(chance.uniform(0, 2 * DELAY))
             with suppress(NothingLeft):
-                kills.append(wild.strike(blow, chance))
-        assert len(kills) >= 0.7 * len(blows), "the runs were over too soon to be struck"
+                kills.append(wild.kill_and_restart(target, chance))
+        assert len(kills) >= 0.7 * len(targets), "the runs were over too soon to be killed"
         reports, expected = wild.finish(), calm.finish()
     for mode in modes:
         searches = reports[mode]["methodology"]["searches"]
@@ -266,13 +266,13 @@ def killed_and_undisturbed(
 
 
 ROUNDS = 7
-EVERY_BLOW: list[Blow] = ["unheard model", "both", "unheard search", "server"]
+EVERY_TARGET: list[Target] = ["model call", "both", "search call", "server"]
 
 
 def test_kills_change_nothing_in_the_reports_and_buy_nothing_twice(home: Path, tmp_path: Path) -> None:
-    """A run of each kind at once, so that every blow meets both."""
+    """A run of each kind at once, so that every kill meets both."""
     script = Thorough(4, areas=3, first=8)
-    killed_and_undisturbed(home, tmp_path / "calm", ("iterative", "deep"), script, EVERY_BLOW, seed=20)
+    killed_and_undisturbed(home, tmp_path / "calm", ("iterative", "deep"), script, EVERY_TARGET, seed=20)
 
 
 OTHER_MODES = ("simple", "team", "hierarchical", "graph")
@@ -283,8 +283,8 @@ to 4, the sub-teams 9 to 12."""
 
 def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_path: Path) -> None:
     script = Thorough(2, TOPICS, first=9, begins=BEGINS, recommends_on=QUESTIONS["simple"])
-    blows: list[Blow] = ["unheard model", "both"]
-    killed_and_undisturbed(home, tmp_path / "calm", OTHER_MODES, script, blows, seed=3)
+    targets: list[Target] = ["model call", "both"]
+    killed_and_undisturbed(home, tmp_path / "calm", OTHER_MODES, script, targets, seed=3)
 
 
 @pytest.mark.chaos
@@ -306,5 +306,5 @@ def test_many_kills_change_nothing_in_the_report_and_pay_nothing_twice(
     home: Path, tmp_path: Path, mode: str, script: Thorough, kills: int, seed: int
 ) -> None:
     chance = random.Random(seed)
-    blows = chance.choices(EVERY_BLOW, weights=[2, 4, 2, 2], k=kills)
-    killed_and_undisturbed(home, tmp_path / "calm", (mode,), script, blows, seed)
+    targets = chance.choices(EVERY_TARGET, weights=[2, 4, 2, 2], k=kills)
+    killed_and_undisturbed(home, tmp_path / "calm", (mode,), script, targets, seed)

@@ -12,7 +12,7 @@ from activities.types import ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.fakes import MODEL, PROFILE
 from workflows.rules.stopping import LoopState
-from workflows.rules.team import RESETS, STALLS, TURNS_KEPT, TeamState, decide_round, heed
+from workflows.rules.team import RESETS, STALLS, TURNS_KEPT, TeamState, apply_ledger, decide_round
 from workflows.team import MEMBERS, TEMPERATURES
 
 SUFFICIENT = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
@@ -54,14 +54,16 @@ def ledger(member: str, **more: object) -> TeamLedger:
 def test_a_member_works_only_when_it_has_something_to_work_on(
     named: str, loop: LoopState, works: str, overruled: str
 ) -> None:
-    _, turn = heed(ledger(named), TeamState(), loop)
+    _, turn = apply_ledger(ledger(named), TeamState(), loop)
     assert (turn.member, turn.overruled) == (works, overruled)
 
 
 def test_a_turn_that_brought_nothing_is_a_stall_whatever_the_manager_says() -> None:
-    team, _ = heed(ledger("searcher", progress=True), after("searcher", new=False), LoopState())
+    team, _ = apply_ledger(ledger("searcher", progress=True), after("searcher", new=False), LoopState())
     assert team.stalls == 1
-    team, _ = heed(ledger("searcher", progress=True), after("searcher", new=True, stalls=1), LoopState())
+    team, _ = apply_ledger(
+        ledger("searcher", progress=True), after("searcher", new=True, stalls=1), LoopState()
+    )
     assert team.stalls == 0
 
 
@@ -70,13 +72,15 @@ def test_a_turn_that_brought_nothing_is_a_stall_whatever_the_manager_says() -> N
     [{"looping": True}, {"progress": False}, {"satisfied": True}, {"next_speaker": "reporter"}],
 )
 def test_a_manager_that_stalls_loops_or_ends_too_early_stalls_the_team(said: dict[str, object]) -> None:
-    team, _ = heed(TeamLedger.model_validate({"next_speaker": "searcher", **said}), TeamState(), LoopState())
+    team, _ = apply_ledger(
+        TeamLedger.model_validate({"next_speaker": "searcher", **said}), TeamState(), LoopState()
+    )
     assert team.stalls == 1
 
 
 def test_the_third_stall_makes_the_plan_again_and_keeps_the_facts() -> None:
     before = after("searcher", new=False, stalls=STALLS - 1)
-    team, turn = heed(ledger("searcher"), before, LoopState())
+    team, turn = apply_ledger(ledger("searcher"), before, LoopState())
     assert turn.member is None
     assert (team.facts, team.plan, team.replan) == (("a fact",), (), True)
     assert (team.stalls, team.resets) == (0, 1)

@@ -210,7 +210,7 @@ class Budget(BaseModel):
         if not self.holds:
             self.waited += max(now - self.held_since, 0.0)
 
-    def excuse(self, seconds: float) -> None:
+    def exclude_seconds(self, seconds: float) -> None:
         """Do not count so many seconds as working time."""
         self.waited += seconds
 

@@ -47,7 +47,7 @@ def merge(
     kept_as = {ref.evidence_id: ref.evidence_id for ref in found}
     matches = match_by_identifier(known, group_works([_with_section(ref, section) for ref in found]))
     for target, records in matches.joins:
-        refs[target] = unite(refs[target], records, quoted)
+        refs[target] = merge_records(refs[target], records, quoted)
         kept_as.update((ref.evidence_id, target) for ref in records)
     # Titles are compared after all identifiers are united, so that merging again finds the same matches.
     new: list[EvidenceRef] = []
@@ -56,15 +56,17 @@ def merge(
         if known_id is None:
             first, *rest = sorted(records, key=_richness)
             known_id = first.evidence_id
-            new.append(unite(first, rest))
+            new.append(merge_records(first, rest))
         else:
-            refs[known_id] = unite(refs[known_id], records, quoted)
+            refs[known_id] = merge_records(refs[known_id], records, quoted)
         kept_as.update((ref.evidence_id, known_id) for ref in records)
     merged = (*refs.values(), *new)
     return Merged(merged, tuple(ref.evidence_id for ref in new), len(found) - len(new), kept_as)
 
 
-def unite(base: EvidenceRef, others: Sequence[EvidenceRef], quoted: Collection[str] = ()) -> EvidenceRef:
+def merge_records(
+    base: EvidenceRef, others: Sequence[EvidenceRef], quoted: Collection[str] = ()
+) -> EvidenceRef:
     """One record of several, under the id of `base`."""
     if not others:
         return base

@@ -70,7 +70,7 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
     return NextStep(step="observe", reason="another round begins")
 
 
-def heed(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[TeamState, Turn]:
+def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[TeamState, Turn]:
     """The state after the manager's decision, and the turn that follows from it."""
     early = ledger.satisfied or ledger.next_speaker == "reporter"
     brought_nothing = team.last is not None and not team.last.new

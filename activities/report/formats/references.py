@@ -14,7 +14,7 @@ _GROUP = re.compile(
 LABEL_CHARS = 40
 FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
-ALARMING = frozenset({"retracted", "concern"})
+WARNING_STANDINGS = frozenset({"retracted", "concern"})
 """Standings that are shown as a warning."""
 
 

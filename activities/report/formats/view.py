@@ -253,7 +253,9 @@ def _works(report: Report) -> Iterable[WorkView]:
             finding="" if printed else clean(row.finding),
             numbers=clean("; ".join(row.numbers)),
             direction=words.DIRECTIONS[row.direction] if row.direction else "",
-            strength="weak" if reference.standing in refs.ALARMING else grade_of(reference.evidence_type),
+            strength="weak"
+            if reference.standing in refs.WARNING_STANDINGS
+            else grade_of(reference.evidence_type),
             standing=STANDINGS[reference.standing],
             study=reference.study,
         )

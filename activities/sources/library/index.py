@@ -209,10 +209,10 @@ class Libraries:
         model = embedder()
         index = LibraryIndex(Collection(tuple(documents.values()), tuple(aside)), model)
         if model is not None:
-            self._teach(index, parts, model)
+            self._add_vectors(index, parts, model)
         return index
 
-    def _teach(
+    def _add_vectors(
         self, index: LibraryIndex, parts: Sequence[tuple[FileStamp, Collection]], model: Embedder
     ) -> None:
         """Give the index its vectors: now when few are missing, else in the background."""
@@ -224,7 +224,7 @@ class Libraries:
             for d in part.documents
         )
 
-        def teach() -> None:
+        def add_vectors() -> None:
             vectors: dict[str, Vectors] = {}
             for (file, part), known in zip(parts, stored, strict=True):
                 found = self._embed(file, part.documents, model) if known is None else known
@@ -233,10 +233,10 @@ class Libraries:
             index.learn(vectors)
 
         if missing <= EMBED_AT_ONCE:
-            teach()
+            add_vectors()
         else:
             log.info("library_embedding", passages=missing)
-            threading.Thread(target=teach, name="library-embedding", daemon=True).start()
+            threading.Thread(target=add_vectors, name="library-embedding", daemon=True).start()
 
     def _read(self, file: FileStamp, stop: Stop | None) -> Collection:
         place = self._place(file, "documents.json")

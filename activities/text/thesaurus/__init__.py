@@ -170,7 +170,7 @@ def senses(word: str) -> int:
     return len(_senses(word))
 
 
-def met(word: str) -> int:
+def tagged_count(word: str) -> int:
     """How often a word, in any meaning, was met in WordNet's tagged texts: a measure of how common it is in
     general English (`way` 347, `kidney` 9)."""
     return sum(count for _, _, count in _senses(word))

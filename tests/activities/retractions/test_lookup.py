@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.retractions.lookup import Pace, StandingLookup, combine, merge, weigh
+from activities.retractions.lookup import Pace, StandingLookup, combine, merge, verdict_of
 from activities.retractions.rules import SEVERITY, kind_of, marked_title, standing_of, worst
 from activities.retractions.wording import says_retracted
 from activities.sources.http.client import Http
@@ -395,7 +395,7 @@ def test_a_retraction_without_a_date_is_not_lifted() -> None:
 
 def test_the_authority_of_the_record_counts_once() -> None:
     notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
-    verdict = weigh(ref("1", standing="retracted"), [notice], asked=[], reported={}, failures=[])
+    verdict = verdict_of(ref("1", standing="retracted"), [notice], asked=[], reported={}, failures=[])
     assert verdict.notices == (notice,)
 
 

@@ -187,7 +187,7 @@ def test_copies_of_one_report_do_not_crowd_out_what_contradicts_it() -> None:
     against = DOCUMENTS[1].model_copy(
         update={"text": "In a trial of 80 patients no effect of metformin on the risk of dementia was seen."}
     )
-    assert against in prompt.most_telling(QUESTION, [*copies, against], 2)
+    assert against in prompt.most_relevant(QUESTION, [*copies, against], 2)
 
 
 def test_a_deep_run_of_five_sections_stays_within_the_default_budget() -> None:

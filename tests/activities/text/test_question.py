@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.text.question import asked, gives
+from activities.text.question import answer_fit, asked
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_a_sentence_that_gives_the_thing_asked_for_comes_before_one_that_does_no
     question: str, answer: str, beside: str
 ) -> None:
     want = asked(question)
-    assert gives(want, question, answer) > gives(want, question, beside)
+    assert answer_fit(want, question, answer) > answer_fit(want, question, beside)
