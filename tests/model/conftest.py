@@ -14,7 +14,7 @@ from client.embedded.binary import free_port
 
 START_SECONDS = 120.0
 CONTEXT = 4096
-MISSING = "the real model needs its extra: pip install -e '.[test,model-test]' (compiles llama.cpp)"
+MISSING = "the real model needs its packages: make test-model installs them"
 
 
 @pytest.fixture(scope="session")
@@ -29,12 +29,11 @@ def model_file() -> Path:
 
 @pytest.fixture(scope="session")
 def model_url(model_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Base URL of `llama-cpp-python[server]` with that model."""
-    if importlib.util.find_spec("llama_cpp") is None:
+    """Base URL of llama.cpp's server with that model."""
+    if importlib.util.find_spec("xllamacpp") is None:
         pytest.fail(MISSING)
     port = free_port()
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model_file)]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--n_ctx", str(CONTEXT)]
+    command = [sys.executable, "-m", "tests.model.server", str(model_file), str(port), str(CONTEXT)]
     output = tmp_path_factory.mktemp("llama") / "server.log"
     with output.open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log)

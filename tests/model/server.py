@@ -1,0 +1,28 @@
+"""llama.cpp's own HTTP server with the packaged model: `python -m tests.model.server MODEL_FILE PORT CONTEXT`."""
+
+import argparse
+import threading
+
+import xllamacpp
+
+
+def serve(model: str, port: int, context: int) -> None:
+    """Serve until the process is ended: one slot, as on a small machine."""
+    params = xllamacpp.CommonParams()
+    params.model.path = model
+    params.n_ctx = context
+    params.n_parallel = 1
+    params.hostnames = ["127.0.0.1"]
+    params.port = port
+    server = xllamacpp.Server(params)
+    threading.Event().wait()
+    del server
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model")
+    parser.add_argument("port", type=int)
+    parser.add_argument("context", type=int)
+    given = parser.parse_args()
+    serve(given.model, given.port, given.context)
