@@ -172,6 +172,13 @@ def print_json(value: object) -> None:
     click.echo(shown(json.dumps(value, indent=2, ensure_ascii=False, default=str)))
 
 
+def print_json_line(value: object) -> None:
+    """Data to stdout as one line."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    click.echo(shown(json.dumps(value, ensure_ascii=False, default=str)))
+
+
 def load_settings(**overrides: object) -> "Settings":
     """The configuration in force; flags go over it. Raises BadInput."""
     from pydantic_settings import SettingsError

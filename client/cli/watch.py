@@ -12,6 +12,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_json_line,
     run_argument,
     run_async,
     say,
@@ -19,11 +20,16 @@ from client.cli.common import (
 from client.cli.failures import Exit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from activities.report.schema import Report
     from activities.settings import Settings
     from client.connection import Connection
     from client.runs.follow import Ended
     from client.runs.start import Started
+
+    Put = Callable[[object], None]
+    """Prints data to stdout."""
 
 
 @click.command(short_help="Follow a run again.")
@@ -32,7 +38,10 @@ if TYPE_CHECKING:
 @json_option
 @address_option
 def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> int:
-    """Follow a run to its end; Ctrl-C stops following, not the run."""
+    """Follow a run to its end; Ctrl-C stops following, not the run.
+
+    --json prints each event as one line of JSON while it happens, from the first, and the outcome as the last
+    line."""
     if output is not None:
         check_output(output)
     settings = load_settings()
@@ -41,7 +50,9 @@ def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> 
         from client.connect import connect_to_run
 
         connection, run_id = await connect_to_run(settings, address, run, say=say)
-        return await follow_run(settings, connection, run_id, output=output, as_json=as_json)
+        return await follow_run(
+            settings, connection, run_id, output=output, as_json=as_json, event_lines=as_json
+        )
 
     return run_async(body)
 
@@ -80,16 +91,23 @@ def show_detached(run_id: str, *, as_json: bool) -> None:
 
 
 async def follow_run(
-    settings: "Settings", connection: "Connection", run_id: str, *, output: Path | None, as_json: bool
+    settings: "Settings",
+    connection: "Connection",
+    run_id: str,
+    *,
+    output: Path | None,
+    as_json: bool,
+    event_lines: bool = False,
 ) -> int:
-    """Follow to the end, save the report and print where; return the exit code."""
+    """Follow to the end, save the report and print where; return the exit code. With `event_lines`, every
+    event goes to stdout as a line of JSON, and so does the outcome."""
     from client.cli.gate import Detached, GateDialog, interactive
-    from client.runs.display import open_display
+    from client.runs.display import EventLines, open_display
     from client.runs.follow import Follower
 
     dialog = GateDialog(settings) if interactive() and not as_json else None
     try:
-        with open_display(run_id) as display:
+        with EventLines(print_json_line) if event_lines else open_display(run_id) as display:
             ended = await Follower(settings, connection, run_id, display, at_gate=dialog).follow()
     except Detached:
         show_detached(run_id, as_json=as_json)
@@ -98,11 +116,12 @@ async def follow_run(
         say("Detached.")
         show_detached(run_id, as_json=True)
         raise
-    return await show_ended(settings, connection, run_id, ended, output=output, as_json=as_json)
+    put = print_json_line if event_lines else print_json
+    return await show_ended(settings, connection, run_id, ended, output=output, put=put if as_json else None)
 
 
 async def _show_cancelled(
-    settings: "Settings", connection: "Connection", run_id: str, output: Path | None, *, as_json: bool
+    settings: "Settings", connection: "Connection", run_id: str, output: Path | None, put: "Put | None"
 ) -> bool:
     """Save and print the report of a run that was cancelled; False when it has none."""
     from client.reports.answer import answer_of
@@ -117,9 +136,9 @@ async def _show_cancelled(
     if draft and report.stop_reason != "cancelled":
         return False
     path = save_report(settings, report, output, say=say)
-    if as_json:
+    if put is not None:
         answer = answer_of(report).model_dump(mode="json")
-        print_json({"run_id": run_id, "status": "cancelled", "answer": answer, "report": str(path)})
+        put({"run_id": run_id, "status": "cancelled", "answer": answer, "report": str(path)})
     else:
         show_answer(report, "cancelled", path)
     return True
@@ -132,7 +151,7 @@ async def show_ended(
     ended: "Ended",
     *,
     output: Path | None,
-    as_json: bool,
+    put: "Put | None",
 ) -> int:
     """Save the report, and print the answer and where the report is."""
     from client.reports.answer import answer_of, claims_of
@@ -141,13 +160,11 @@ async def show_ended(
 
     outcome = ended.outcome
     if outcome is None:
-        cancelled = await _show_cancelled(settings, connection, run_id, output, as_json=as_json)
+        cancelled = await _show_cancelled(settings, connection, run_id, output, put)
         if cancelled:
             return Exit.FAILED
-        if as_json:
-            print_json(
-                {"run_id": run_id, "status": "failed", "error": ended.reason, "ui": connection.link(run_id)}
-            )
+        if put is not None:
+            put({"run_id": run_id, "status": "failed", "error": ended.reason, "ui": connection.link(run_id)})
         say(f"Error: the run {run_id} failed: {plain(ended.reason)}")
         return Exit.FAILED
     code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
@@ -159,8 +176,8 @@ async def show_ended(
     except (NoReport, OSError) as error:
         say(f"Error: the report could not be saved: {error}")
         code = Exit.FAILED
-    if as_json:
-        print_json(
+    if put is not None:
+        put(
             {
                 **outcome.model_dump(mode="json"),
                 "status": "completed",

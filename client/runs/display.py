@@ -5,7 +5,7 @@ What comes from documents and models is untrusted: it is printed as text, withou
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 from typing import Protocol, Self
@@ -100,6 +100,17 @@ class PlainLines:
     def note(self, message: str) -> None:
         sys.stderr.write(plain(message) + "\n")
         sys.stderr.flush()
+
+
+class EventLines(PlainLines):
+    """Every event as data, also the text of a report that is being written; messages go to stderr."""
+
+    def __init__(self, put: Callable[[AgentEvent], None]) -> None:
+        self._put = put
+
+    def events(self, events: Sequence[AgentEvent]) -> None:
+        for event in events:
+            self._put(event)
 
 
 class ModeLines(PlainLines):

@@ -72,7 +72,10 @@ def test_a_run_keeps_its_key_when_another_terminal_asks_without_one(
         assert determinator("approve", first.run_id, "--gate", "report").code == 0
         watched = determinator("watch", first.run_id, "--json", env=paid)
         assert watched.code == 0, watched
-        assert watched.json()["stop_reason"] != "judge_unavailable"
+        *events, outcome = [json.loads(line) for line in watched.out.splitlines()]
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        assert events[-1]["type"] == "complete"
+        assert outcome["stop_reason"] != "judge_unavailable"
         report = determinator("report", first.run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
 

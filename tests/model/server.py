@@ -1,4 +1,4 @@
-"""llama.cpp's own HTTP server with the packaged model: `python -m tests.model.server MODEL_FILE PORT CONTEXT`."""
+"""llama.cpp's HTTP server with the packaged model: `python -m tests.model.server MODEL PORT CONTEXT`."""
 
 import argparse
 import threading
