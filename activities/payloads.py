@@ -1,8 +1,8 @@
 """The one data converter of client and worker: pydantic JSON, with a limit on what may enter a history.
 
 A payload over the server's 2 MB blocks a workflow for ever and makes an activity's result be retried, that
-is, paid for again. The limit here stands far below it and its error is final: the run fails with the name of
-the value that was too large, and the message says where documents belong.
+is, paid for again. The limit here is far below it and its error is final: the run fails with the name of the
+value that was too large, and the message says where documents belong.
 """
 
 from collections.abc import Sequence

@@ -8,8 +8,8 @@ folder or a profile file that a request names only when
 - the worker's configuration allows it (`allowed_libraries`, the configured `library`, the profile folders).
 
 An address of a model server that a request names is used only when it is the configured one or one of
-`allowed_model_urls`: no command of ours puts an address into a request. A request that names none of these
-needs no signature.
+`allowed_model_urls`: no command puts an address into a request. A request that names none of these needs no
+signature.
 
 The check is made in the activities that read and send, and not only in `prepare`: an input may contain a
 forged state that claims to be prepared. A signature is made for one name in one run, so one that is read from

@@ -16,8 +16,7 @@ from pathlib import Path
 OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 KEY_BYTES = 32
 OWNED = ("state", "logs", "reports", "evidence", "cache", "profiles")
-"""The folders under a home that are ours to close; a home that was set to a folder with other things in it
-keeps those as they are."""
+"""The folders under a home whose mode is restricted; other files in a home keep their modes."""
 
 
 def private_home(home: Path) -> Path:

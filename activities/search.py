@@ -69,7 +69,7 @@ class SearchActivities:
         return search
 
     async def exchange(self, task: SearchTask) -> Hits:
-        """One exchange: ask the source, store what it brought, return references. Raises SourceError."""
+        """One exchange: ask the source, store its records, return references. Raises SourceError."""
         source = self._sources.get(task.source)
         if source is None:
             raise Refused(f"there is no source named {task.source}")

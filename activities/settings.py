@@ -218,8 +218,8 @@ class Settings(BaseSettings):
 
     def source_url(self, source: str, default: str) -> str:
         """Base address of a source: `DETERMINATOR_<SOURCE>_URL`, else `[sources.<source>] url` or the flat
-        key `<source>_url` in the file, else the default. It replaces what stands before the API's own
-        resource path."""
+        key `<source>_url` in the file, else the default. It replaces everything before the API's own resource
+        path."""
         given = (self.model_extra or {}).get(f"{source}_url")
         value = os.environ.get(f"DETERMINATOR_{source.upper()}_URL") or self.of_source(source).url or given
         return str(value or default).rstrip("/")

@@ -358,7 +358,7 @@ class CandidateLookUp(Frozen):
 
 
 class CandidateFindings(Frozen):
-    """What sources say of a candidate. Lives in the evidence store; only its `LookedUp` travels."""
+    """What sources say about a candidate. Kept in the evidence store; only its `LookedUp` is passed on."""
 
     name: str
     fields: tuple[CandidateField, ...] = ()

@@ -136,7 +136,7 @@ class StandingNotice(Frozen):
 
 
 class Evidence(Frozen):
-    """One document as a source gave it. Lives in the evidence store; only its `EvidenceRef` travels."""
+    """One document as a source gave it. Kept in the evidence store; only its `EvidenceRef` is passed on."""
 
     evidence_id: str
     source: str
@@ -320,7 +320,7 @@ class Claim(Frozen):
     contradicts: tuple[str, ...] = ()
     """Ids of claims that say the opposite; both stay in the report."""
     strength: Grade | None = None
-    """Of the best evidence it stands on; None until the report is assembled."""
+    """Of its best evidence; None until the report is assembled."""
     independent_works: int = 0
     """Cited works counted by the study they report: two papers on one trial, or a trial and a review that may
     include it, are one."""
@@ -344,7 +344,7 @@ FieldStatus = Literal["found", "not_found", "unreachable", "not_looked_up"]
 
 
 class FieldEntry(Frozen):
-    """One statement on a candidate, with where it stands."""
+    """One statement on a candidate, with its place."""
 
     text: str = ""
     """As the source has it, on one line."""
@@ -419,7 +419,7 @@ class WorkRow(Frozen):
     """As the work names itself; empty: by its evidence type."""
     year: int | None = None
     n: int | None = None
-    """People who took part."""
+    """Number of participants."""
     population: str = ""
     comparison: str = ""
     """What was compared with what."""
@@ -432,7 +432,7 @@ class WorkRow(Frozen):
     direction: WorkDirection | None = None
     """Relative to the report's question; None when that is not certain."""
     places: dict[str, str] = Field(default_factory=dict)
-    """Field -> the sentence of the work in which it stands, word for word."""
+    """Field -> the sentence of the work that contains it, word for word."""
 
 
 class ReportPlanSection(Frozen):

@@ -31,8 +31,8 @@ BUGS: tuple[type[Exception], ...] = (
     ValueError,
 )
 """A bug in workflow code ends the run at once with its message; by default it would retry for ever. What is
-not here matters as much: non-determinism (an upgraded worker meets an old history) must leave the run waiting
-for a worker that can replay it, and not throw paid work away."""
+not here matters as much: non-determinism (an upgraded worker replays an old history) must leave the run
+waiting for a worker that can replay it, and not discard paid work."""
 
 GRACE = timedelta(seconds=5)
 """Time for activities to end by themselves on shutdown; they are retried elsewhere after that."""

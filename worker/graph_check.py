@@ -8,7 +8,7 @@ from workflows.graph.definition import GraphCheck, GraphDefinition
 
 @activity.defn(name="check_graph")
 async def check_graph(definition: GraphDefinition | None) -> GraphCheck:
-    """What is wrong with a definition, or the built-in graph where the request brings none."""
+    """What is wrong with a definition, or the built-in graph where the request has none."""
     from workflows.graph.library import DEFAULT, builtin
     from workflows.graph.validation import problems
 

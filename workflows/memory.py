@@ -54,7 +54,7 @@ class LoopMemory(BaseModel):
         self.judged, self.sufficient = None, False
 
     def add_found(self, refs: Sequence[EvidenceRef]) -> None:
-        """Remember works that a search has brought for the first time."""
+        """Remember works that a search has found for the first time."""
         self.new_items += len(refs)
         found = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
         self.findings = (*self.findings, *found)[:FINDINGS_KEPT]

@@ -76,7 +76,7 @@ VISITED_KEPT = 100
 
 
 class GraphState(BaseModel):
-    """Where a graph run is, and what its nodes brought."""
+    """The position of a graph run, and the results of its nodes."""
 
     definition: GraphDefinition | None = None
     """The graph that is walked, once it has been checked."""

@@ -172,7 +172,7 @@ class SectionProgress(Frozen):
 
 
 class Progress(Frozen):
-    """Query `progress`: where the run stands."""
+    """Query `progress`: the state of the run."""
 
     run_id: str
     question: str
@@ -267,8 +267,8 @@ class Outcome(Frozen):
 
 
 class Approval(Frozen):
-    """Signals `approve` and `reject`. One that names no gate, or one that does not wait, is noted as an event
-    and changes nothing."""
+    """Signals `approve` and `reject`. One that names no gate, or one that does not wait, is recorded as an
+    event and changes nothing."""
 
     gate: Gate
     by: str = ""

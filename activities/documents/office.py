@@ -2,7 +2,7 @@
 
 All of these but CSV are zip archives of XML. They are read in the processes of `activities.documents.readers`
 only, whose limits on memory and time end an archive that unpacks without end. The libraries are imported when
-a file needs them: most runs meet none.
+a file needs them: most runs read none.
 """
 
 import csv
@@ -18,7 +18,7 @@ from lxml import etree, html
 from activities.documents.read import Text, Unreadable, decode, from_pages
 
 SNIFF_CHARS = 20_000
-"""How much of a table is looked at to find its separator."""
+"""Part of a table that is examined to find its separator."""
 MAX_ROWS = 200_000
 """Rows of one table that are read."""
 OF_THE_LIBRARY = frozenset({"python-docx", "Steve Canny", "openpyxl"})
@@ -114,7 +114,7 @@ def read_xlsx(data: bytes) -> Text:
 
 
 def read_table(data: bytes) -> Text:
-    """A CSV or TSV file as it stands, a row a line, its cells separated by ` | `."""
+    """A CSV or TSV file unchanged, a row a line, its cells separated by ` | `."""
     rows = [_row(row) for row in table_rows(decode(data))]
     return from_pages(["\n".join(filter(None, rows))], paged=False)
 

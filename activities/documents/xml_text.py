@@ -22,7 +22,7 @@ def text_of(element: etree._Element | None, skip: Skip | None = None) -> str:
 
 
 def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
-    """The same with white space as it stands."""
+    """The same with white space unchanged."""
     pieces = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str) and not (skip and skip(child)):

@@ -9,7 +9,7 @@ from activities.text.tokens import fold, looks_special, phrases, terms, weak_ste
 from activities.types import ANSWERED, SourceInfo
 
 MORE = "More independent evidence on "
-"""How a gap begins that asks for more of the same; what to search for stands after it."""
+"""How a gap begins that asks for more of the same; what to search for follows it."""
 MOST_NAMES = 4
 """Names in one keyword query; more would find nothing."""
 
@@ -122,7 +122,7 @@ def _ladder(info: SourceInfo, gap: str, step: SelectInput, recommended: Sequence
 
 
 def _for(info: SourceInfo, query: str) -> str:
-    """A query of ours as the source wants it. One that a person wrote with boolean syntax stays as it is."""
+    """A generated query in the source's form. A user's query with boolean syntax is unchanged."""
     plain = re.sub(r"\bAND\b", " ", query)
     if wants_keywords(info) or _BOOLEAN.search(plain):
         return query

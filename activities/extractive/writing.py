@@ -95,7 +95,7 @@ def _claim(ranked: Ranked, pool: Sequence[Ranked], document: Evidence) -> DraftC
 
 
 def attributed(text: str, document: Evidence) -> str:
-    """A sentence that speaks as its authors (`we`, `this study`) with who speaks put before it."""
+    """A sentence in the first person (`we`, `this study`), prefixed with its source."""
     if not _AUTHORS_SPEAK.search(text):
         return text
     kind = TYPE_NAMES[document.evidence_type]
@@ -130,7 +130,7 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
         absent = names_not_mentioned(step.question, documents)
         if absent:
             said.append(
-                f"No work that was found speaks of {', '.join(absent)}{near_it(step.question, documents)}."
+                f"No work that was found mentions {', '.join(absent)}{near_it(step.question, documents)}."
             )
         if not any(is_function(word) for word in step.question.split()):
             said.append(_ANOTHER_LANGUAGE)
@@ -148,7 +148,7 @@ def near_it(question: str, documents: Sequence[Evidence]) -> str:
 
 
 def names_not_mentioned(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """The things a question names that no document speaks of, as typed."""
+    """The things a question names that no document mentions, as typed."""
     missing = [{w.shown for w in item.missing} for item in rank(question, documents)]
     if not missing:
         return ()

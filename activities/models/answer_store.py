@@ -20,7 +20,7 @@ CUT: Mapping[str, str] = {
     "silence": "said nothing more and was cut off",
     "deadline": "was cut off when the step's time was over",
     "loop": "repeated itself and was cut off",
-    "size": "went on for too long and was cut off",
+    "size": "was too long and was cut off",
 }
 """Finish reason of an incomplete answer -> its description. The first is the servers' own."""
 

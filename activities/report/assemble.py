@@ -32,7 +32,7 @@ OWN_REASONS = frozenset(
         "confidence_stopped",
     }
 )
-"""Reasons for the confidence that are found here, from the claims that stand."""
+"""Reasons for the confidence that are found here, from the claims that are kept."""
 
 
 def build_report(
@@ -174,8 +174,8 @@ def _with_pages(references: Iterable[Reference], around: Iterable[QuoteContext])
 
 
 def _confidence(judged: float, kept: int, refused: int) -> float:
-    """The judge's confidence, 0 where there is no answer; it falls with the share of claims that stand once
-    that is under half, since the evidence does not say what was made of it."""
+    """The judge's confidence, 0 where there is no answer; it falls with the share of claims that are kept
+    once that is under half, since the evidence does not say what was made of it."""
     share = kept / (kept + refused) if kept else 0.0
     return judged * min(1.0, 2 * share)
 

@@ -20,7 +20,7 @@ from activities.types import Candidate, Evidence, EvidenceRef, Frozen, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
 
 _CONNECTING = ("**The sources disagree:**", "**On the other hand:**")
-"""What stands between the claims of a section in reports of before contradictions had a part of their own."""
+"""What separates the claims of a section in reports from before contradictions had a part of their own."""
 _UNSUPPORTED = "No claim "
 """How a summary or a section without a claim began in such reports."""
 _SHOWN_CHARS = 120
@@ -79,7 +79,7 @@ class CheckedQuote(Frozen):
 
 
 class CheckedBearer(Frozen):
-    """A claim or a candidate with what became of its quotes."""
+    """A claim or a candidate with the results for its quotes."""
 
     kind: Literal["claim", "candidate"]
     name: str
@@ -104,7 +104,7 @@ class Examination(Frozen):
     run_id: str
     bearers: tuple[CheckedBearer, ...] = ()
     problems: tuple[str, ...] = ()
-    """Of the report as a whole: its numbering, and text that no claim stands for."""
+    """Of the report as a whole: its numbering, and text without a claim."""
 
     @property
     def holds(self) -> bool:
@@ -274,7 +274,7 @@ def _section_prose(
 
 
 def _beyond(text: str, sentences: Sequence[str]) -> str:
-    """The words of a text that are left without the sentences and what stands between them."""
+    """The words of a text that are left without the sentences and the text between them."""
     for known in (*sentences, *_CONNECTING):
         text = text.replace(known, " ")
     return " ".join(text.split())[:_SHOWN_CHARS] if any(c.isalnum() for c in text) else ""

@@ -31,11 +31,11 @@ _LINK = re.compile(r"\s*(?:->|[;|\u2192])\s*")
 _LEAST_WORD = 4
 """Shorter words carry no content of their own, unless they hold a digit or are written in capitals."""
 _STEM = 5
-"""Characters by which words meet: `inhibits`, `inhibition`."""
+"""Characters of a stem by which words match: `inhibits`, `inhibition`."""
 
 
 class CheckedCandidates:
-    """What became of the candidates."""
+    """The results of checking the candidates."""
 
     def __init__(self) -> None:
         self.kept: list[Candidate] = []

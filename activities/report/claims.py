@@ -46,7 +46,7 @@ def draft_claims(section_id: str, draft: SectionDraft) -> tuple[Claim, ...]:
 
 
 def plain_claim(text: str) -> str:
-    """A claim's text on one line without the citation marks a writer put in: numbering is ours. Years in
+    """A claim's text on one line without the citation marks a writer put in: code numbers citations. Years in
     brackets and intervals (`95% CI [2, 14]`) stay."""
 
     def mark(match: re.Match[str]) -> str:
@@ -161,7 +161,7 @@ def _paragraphs(
 
 
 def _with_contradictions(sections: Sequence[CheckedSection]) -> list[CheckedSection]:
-    """Contradictions as claim ids, on both sides; those to claims that did not stand are gone."""
+    """Contradictions as claim ids, on both sides; those to dropped claims are removed."""
     claims = [claim for section in sections for claim in section.claims]
     by_id = {claim.id: claim for claim in claims}
     pairs: dict[str, set[str]] = {claim.id: set() for claim in claims}
@@ -188,8 +188,8 @@ def _with_contradictions(sections: Sequence[CheckedSection]) -> list[CheckedSect
 
 
 def _may_disagree(one: Claim, other: Claim) -> bool:
-    """Whether two claims rest on different works, have a word in common and do not speak of different drugs:
-    what a writer calls a dispute may be none."""
+    """Whether two claims rest on different works, have a word in common and do not name different drugs: a
+    writer may call claims contradictory that are not."""
     drugs = [{entity.id for entity in of_kind(claim.text, ["drug"])} for claim in (one, other)]
     if drugs[0] and drugs[1] and not drugs[0] & drugs[1]:
         return False

@@ -79,7 +79,7 @@ def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
 
 def folded(statements: Sequence[Statement]) -> list[Statement]:
     """The same, with one statement for all the steps whose prompts could not hold every item: a long run has
-    dozens, each with numbers of its own. It stands where the first of them stood."""
+    dozens, each with numbers of its own. It has the place of the first of them."""
     steps = [s for s in statements if s.code == "items_not_shown"]
     if len(steps) < 2:
         return list(statements)

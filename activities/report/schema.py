@@ -125,7 +125,7 @@ class Report(Frozen):
     summary_claims: tuple[str, ...] = ()
     """Ids of the claims that the summary repeats, in its order."""
     unanswered: Statement | None = None
-    """Why no claim stands; None when one does."""
+    """Why no claim passed the checks; None when one did."""
     statements: tuple[Statement, ...] = ()
     """The limitations as data, in the order of `limitations`."""
     works: tuple[WorkRow, ...] = ()

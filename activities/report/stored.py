@@ -1,4 +1,5 @@
-"""The names under which reports are stored. They stand apart, so that looking one up loads nothing else."""
+"""The names under which reports are stored. They are in a module of their own, so that looking one up imports
+nothing else."""
 
 import re
 

@@ -37,7 +37,7 @@ def grade_of(kind: EvidenceType) -> Grade:
 
 
 def grade(items: Iterable[Evidence]) -> Grade:
-    """The grade of the best item; what is under concern or retracted counts for nothing."""
+    """The grade of the best item; items under concern or retracted do not count."""
     grades = {grade_of(item.evidence_type) for item in items if item.standing not in ("concern", "retracted")}
     return "strong" if "strong" in grades else "moderate" if "moderate" in grades else "weak"
 
@@ -66,7 +66,7 @@ def studies(items: Sequence[Evidence]) -> dict[str, int]:
 
 
 def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
-    """How many independent studies stand behind a claim that cites these items."""
+    """How many independent studies support a claim that cites these items."""
     primary = {study[i.evidence_id]: i for i in items if i.evidence_type not in _SYNTHESES}
     syntheses = [i for i in items if i.evidence_type in _SYNTHESES]
     if not syntheses:
@@ -77,7 +77,7 @@ def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
 
 
 def with_strength(claim: Claim, documents: Mapping[str, Evidence], study: Mapping[str, int]) -> Claim:
-    """The claim with the grade of what it stands on and the number of independent studies."""
+    """The claim with the grade of its evidence and the number of independent studies."""
     items = [documents[name] for name in dict.fromkeys(s.evidence_id for s in claim.support)]
     return claim.model_copy(update={"strength": grade(items), "independent_works": independent(items, study)})
 

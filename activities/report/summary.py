@@ -55,5 +55,5 @@ def _score(claim: Claim, asked: set[str], documents: Mapping[str, Evidence]) -> 
 
 
 def _stems(text: str) -> set[str]:
-    """Words of four letters or more, cut to six so that `reduces` and `reduction` meet."""
+    """Words of four letters or more, cut to six so that `reduces` and `reduction` match."""
     return {word.casefold()[:6] for word in _WORD.findall(text)}

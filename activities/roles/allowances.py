@@ -65,7 +65,7 @@ class Size:
     item_characters: int
     """Of each item a judge is shown."""
     share_filled: float
-    """Of the claims that code alone would make: where fewer of the model's stand, code adds the rest."""
+    """Of the claims that code alone would make: where fewer of the model's are kept, code adds the rest."""
     repairs_claims: bool
     """Whether a writer is asked once more for claims that fail a check."""
 

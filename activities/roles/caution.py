@@ -1,5 +1,5 @@
-"""What a limitation may say. It stands in the report without a quote, so it may only say what the evidence
-does not show, not what it shows."""
+"""What a limitation may say. It is printed without a quote, so it may only say what the evidence does not
+show, not what it shows."""
 
 from activities.roles.validation import grounded, words
 

@@ -1,8 +1,8 @@
 """Shared code of the two writers: it receives sentences to choose from and returns paragraphs of claims.
 
 A model names sentences by their labels, orders them and may reword each; code fills in the quote. A wording
-that does not stand on its quote is replaced by the sentence itself. An answer that quotes in place of naming
-is read too, and its quotes are checked.
+that is not supported by its quote is replaced by the sentence itself. An answer that quotes in place of
+naming is read too, and its quotes are checked.
 """
 
 import math
@@ -167,7 +167,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: DraftAnswer) -> Accepted[Se
         notes.append(f"{plural(beside, 'claim')} of the draft did not address the question")
     if reworded:
         notes.append(
-            f"{plural(reworded, 'claim')} stand in the words of the source: the model's said more or less"
+            f"{plural(reworded, 'claim')} use the words of the source: the model's said more or less"
         )
     if len(cautions) < len(limitations):
         dropped = plural(len(limitations) - len(cautions), "limitation")
@@ -216,8 +216,8 @@ def _claim(one: _Made, texts: dict[str, str], prompt: Prompt) -> DraftClaim:
 
 
 class _Topic:
-    """How near to the question a claim is: `on` it when its item speaks of all that the question names,
-    `near` it when a word of the question stands in the quote or the title, else `off`."""
+    """How near to the question a claim is: `on` it when its item mentions all that the question names, `near`
+    it when a word of the question is in the quote or the title, else `off`."""
 
     def __init__(self, question: str, documents: Sequence[Evidence]) -> None:
         self._items = {item.document.evidence_id: item for item in rank(question, documents)}
@@ -252,7 +252,7 @@ def on_topic(made: dict[int, dict[str, _Made]], *, strict: bool) -> tuple[dict[i
 
 def review(step: WriteInput, prompt: Prompt, answer: DraftAnswer) -> Review:
     """Claims that rest on nothing, with the reason: they are asked for once more. What stands is used
-    whatever the second answer brings."""
+    whatever the second answer contains."""
     if not size_of(step.model).repairs_claims:
         return Review()
     checker = checker_of(prompt)

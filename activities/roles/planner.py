@@ -37,7 +37,7 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[ReportPlan]:
     """At most the number of sections asked for, each with a title and a question that is relevant to the
-    user's, no title twice. Title and background stand in the report without a quote: they keep to it too."""
+    user's, no title twice. Title and background are printed without a quote: they must be relevant too."""
     question = step.parsed.improved_query or step.question
     about = (question, *step.parsed.key_entities, *step.parsed.research_questions)
     usual = (*step.profile.outline, *(c.description for c in step.profile.criteria))

@@ -2,8 +2,8 @@
 
 Invariants:
 
-* everything that did not come from the user, the reviewer or code stands inside a fence, and no text can
-  close its own fence: the fence's name is a digest of what it holds, and what looks like a fence is blanked;
+* everything that did not come from the user, the reviewer or code is inside a fence, and no text can close
+  its own fence: the fence's name is a digest of what it holds, and what looks like a fence is blanked;
 * a prompt never exceeds its limit; what had to be left out is reported.
 """
 
@@ -42,7 +42,7 @@ _WORD = re.compile(r"[^\W_]{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Evidence as it stands in a prompt."""
+    """Evidence as it is shown in a prompt."""
 
     text: str = ""
     items: tuple[Evidence, ...] = ()

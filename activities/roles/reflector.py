@@ -54,7 +54,7 @@ def by_code(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection | N
         return None
     failed = [s.source for s in step.searches if s.status not in ANSWERED]
     also = f" ({', '.join(dict.fromkeys(failed))} did not answer)" if failed else ""
-    return Reflection(served=False, reason=f"These searches brought nothing new{also}.")
+    return Reflection(served=False, reason=f"These searches found nothing new{also}.")
 
 
 SPEC = RoleSpec[ReflectInput, ReflectionAnswer, Reflection](

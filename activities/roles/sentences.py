@@ -23,7 +23,7 @@ LEAST_SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """Sentences as they stand in a prompt."""
+    """Sentences as they are shown in a prompt."""
 
     text: str = ""
     sentences: dict[str, Sentence] = field(default_factory=dict)

@@ -56,7 +56,7 @@ class ArXiv:
         http.pace(NAME, PER_SECOND)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Make the search: one request brings all that is asked for. Raises SourceError."""
+        """Make the search: one request returns all that is asked for. Raises SourceError."""
         params = parameters(query)
         response = await self._http.get(NAME, f"{self.address}/query", params, accept=(400,), check=_sound)
         return await read_answer(

@@ -126,7 +126,7 @@ class Crossref:
         http.pace(NAME, 10 if email else 5)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Make the search: one request brings all that is asked for. Raises SourceError."""
+        """Make the search: one request returns all that is asked for. Raises SourceError."""
         asked = parameters(query)
         response = await self._http.get(
             NAME, f"{self.address}/works", {**asked, **self._who}, check=_sound(Works)

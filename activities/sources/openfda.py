@@ -122,7 +122,8 @@ def build(settings: Settings, http: Http) -> OpenFda:
 
 
 def shares_of(query: Query) -> dict[str, int]:
-    """Endpoints to ask, in order, with how many records each may bring. Raises Refused for an unknown one."""
+    """Endpoints to ask, in order, with how many records each may return. Raises Refused for an unknown
+    one."""
     asked = query.filters.options.get("endpoint", "")
     if asked:
         if asked not in ("label", "drugsfda", "event"):

@@ -1,4 +1,5 @@
-"""Sentences of a document, each with the exact run of text it stands in and the part of the work it is from.
+"""Sentences of a document, each with the exact run of text that contains it and the part of the work it is
+from.
 
 Sentence ends come from `nupunkt`, a trained Punkt model inside the package: of the maintained splitters it
 alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.

@@ -42,7 +42,7 @@ def contradicts(one: str, other: str, question: str = "") -> bool:
     """True when two sentences are about the same thing and point in opposite directions.
 
     The same thing: most of their specific terms in common, or each holding every specific term of the
-    question and of its names. Cues only: a person has to look at both.
+    question and of its names. Cues only: a person must check both.
     """
     if not opposed(one, other):
         return False

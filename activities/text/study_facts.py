@@ -84,13 +84,13 @@ _ESTIMATE = re.compile(
 )
 
 _ABOUT_PEOPLE: tuple[Part, ...] = ("methods", "aim", "plain")
-"""Results and conclusions speak of groups and subgroups as well."""
+"""Results and conclusions mention groups and subgroups as well."""
 _OF_RESULTS: tuple[Part, ...] = ("results", "conclusion", "plain")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A phrase of a work and the sentence in which it stands, both word for word."""
+    """A phrase of a work and the sentence that contains it, both word for word."""
 
     text: str
     place: str

@@ -1,4 +1,4 @@
-"""The quote check: a claim stands only on words that the item it cites really contains.
+"""The quote check: a claim is kept only with words that the item it cites really contains.
 
 Invariants:
 
@@ -115,7 +115,7 @@ class Checked:
 
     draft: DraftClaim
     support: tuple[Support, ...] = ()
-    """The quotes that stood; empty when the claim is dropped."""
+    """The quotes that passed; empty when the claim is dropped."""
     reasons: tuple[Statement, ...] = ()
     """Why the claim is dropped; empty when it is kept."""
     repaired: bool = False
@@ -192,7 +192,7 @@ class QuoteChecker:
         )
 
     def supports(self, supports: Iterable[Support]) -> Checked:
-        """Check quotes alone, without a claim: those that stand, and why the others do not."""
+        """Check quotes alone, without a claim: those that pass, and why the others do not."""
         kept: dict[tuple[str, str], Support] = {}
         refused: list[Statement] = []
         retracted: list[str] = []

@@ -15,7 +15,7 @@ LEAST_SHARED = 0.6
 
 
 def wording_problem(text: str, quotes: Sequence[str], titles: Sequence[str], years: Sequence[int]) -> str:
-    """Why a wording does not stand on its quotes; empty when it does.
+    """Why a wording is not supported by its quotes; empty when it is.
 
     Most of its content words, all of its numbers, names and its direction must be in the quotes; a name may
     be in the title of a cited work instead, for which a quote says "the drug". `years` are those of the cited

@@ -71,7 +71,7 @@ def check(file: str) -> None:
 @json_option
 @address_option
 def status(run: str, as_json: bool, address: str | None) -> None:
-    """Show where a run is in its graph: the nodes that run, those it visited, and what they brought."""
+    """Show where a run is in its graph: the nodes that run, those it visited, and their results."""
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.cli.runs import progress_when_ready

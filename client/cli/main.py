@@ -20,7 +20,7 @@ from client.exit import leave
 VERBS: dict[str, tuple[str, str]] = {
     "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
     "watch": ("client.cli.watch:watch", "Follow a run again."),
-    "status": ("client.cli.runs:status", "Show where a run stands."),
+    "status": ("client.cli.runs:status", "Show the state of a run."),
     "list": ("client.cli.runs:list_runs", "List runs, the newest first."),
     "events": ("client.cli.runs:events", "Print what happened in a run."),
     "report": ("client.cli.results:report", "Print or save a run's report."),

@@ -45,12 +45,12 @@ PATIENCE_SECONDS = 8.0
 """How long `status` waits for a worker that is just starting."""
 
 
-@click.command(short_help="Show where a run stands.")
+@click.command(short_help="Show the state of a run.")
 @run_argument
 @json_option
 @address_option
 def status(run: str, as_json: bool, address: str | None) -> None:
-    """Show where a run stands: phase, searches, budget, and what it waits for."""
+    """Show the state of a run: phase, searches, budget, and what it waits for."""
 
     async def body(connection: "Connection", run_id: str) -> None:
         from client.runs.calls import calls_under_way
@@ -191,7 +191,7 @@ def list_runs(
 
 
 def show_list(rows: "list[Row]") -> None:
-    """Print runs as a table. On a narrow terminal the hash stands for the id: it names the run as well."""
+    """Print runs as a table. On a narrow terminal the hash replaces the id: it names the run as well."""
     from rich.table import Table
     from rich.text import Text
 

@@ -140,7 +140,7 @@ def search(
 
 
 def show_result(result: "SearchResult", *, as_json: bool) -> None:
-    """Print what a search brought."""
+    """Print the results of a search."""
     from client.terminal import plain
 
     if as_json:

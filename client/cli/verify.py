@@ -1,4 +1,4 @@
-"""`determinator verify`: whether every quote of a report stands where the report says it does."""
+"""`determinator verify`: whether every quote of a report is in the item it cites."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -219,7 +219,7 @@ def _search_summary(report: Report) -> str:
 
 
 def _iterations(records: Sequence[IterationRecord]) -> list[str]:
-    """Each iteration with what was missing, what its searches brought and what was thought of it."""
+    """Each iteration with its gaps, the results of its searches and its judgement."""
     if not records:
         return []
     blocks = ["## Iterations"]

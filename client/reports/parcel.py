@@ -43,7 +43,7 @@ class Parcel:
     damaged: tuple[str, ...] = field(default=())
     """Files that are not as they were exported: a sentence each."""
     foreign_script: bool = False
-    """It has a `check.py` that this version of ours did not write."""
+    """It has a `check.py` that this version did not write."""
 
 
 def is_file_name(target: str) -> bool:

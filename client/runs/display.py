@@ -50,7 +50,7 @@ class Display(Protocol):
     ) -> None: ...
 
     def progress(self, progress: Progress) -> None:
-        """Where the run stands now."""
+        """The present state of the run."""
 
     def calls(self, calls: Sequence[ModelCall]) -> None:
         """The model calls under way."""

@@ -1,5 +1,5 @@
-"""Errors about runs. They stand apart from what raises them, so that a command can catch them without
-importing the contracts of the workflows."""
+"""Errors about runs. They are in a module of their own, so that a command can catch them without importing
+the contracts of the workflows."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """Following a run to its end, whatever happens to server and worker meanwhile.
 
 The run is followed by queries, which cost no history. The server itself reports the end, so a run also ends
-here when no worker answers. In the embedded mode a server or worker that died is brought up again.
+here when no worker answers. In the embedded mode a server or worker that died is started again.
 """
 
 import asyncio

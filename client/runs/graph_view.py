@@ -31,7 +31,7 @@ def graph_line(view: GraphView) -> str:
 
 
 def as_table(view: GraphView) -> "Table":
-    """Each node: whether it runs, how often it was visited, and what its latest visit brought."""
+    """Each node: whether it runs, how often it was visited, and the result of its latest visit."""
     from rich.table import Table
     from rich.text import Text
 

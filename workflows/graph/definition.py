@@ -199,7 +199,7 @@ class GraphCheck(Frozen):
 
     problems: tuple[str, ...] = ()
     definition: GraphDefinition | None = None
-    """The built-in graph of a request that brings none."""
+    """The built-in graph of a request without one."""
 
 
 class GraphView(Frozen):

@@ -8,7 +8,7 @@ Pure: the time is an argument, and there is no clock. Invariants, held by proper
 * a reservation is settled once; settling an unknown one changes nothing;
 * a call of unknown price is charged, for the limit, with what was held for it;
 * extending raises limits and never lowers them;
-* the clock stands still while anything holds it, however many things do.
+* the clock is stopped while at least one reason holds it.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ class Budget(BaseModel):
     waited: float = 0.0
     """Seconds spent waiting for people."""
     holds: list[str] = Field(default_factory=list)
-    """What the clock stands still for now."""
+    """The reasons for which the clock is stopped now."""
     held_since: float = 0.0
     iterations: int = 0
 
@@ -203,7 +203,7 @@ class Budget(BaseModel):
             self.holds.append(reason)
 
     def release_clock(self, reason: str, now: float) -> None:
-        """One reason less to stand still."""
+        """Remove one reason to stop the clock."""
         if reason not in self.holds:
             return
         self.holds.remove(reason)

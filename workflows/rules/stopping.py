@@ -167,7 +167,7 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
 
 
 def _nothing_new(state: LoopState, reason: str) -> NextStep:
-    """Nothing is left to do, unless a reviewer has just said what else to look at."""
+    """Nothing is left to do, unless a reviewer has just given another instruction."""
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
     return write("no_new_evidence", reason)

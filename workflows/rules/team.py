@@ -1,7 +1,7 @@
 """The rules of a team: how code applies the manager's decisions. Pure.
 
 The manager proposes, code decides: the profile says whether the evidence suffices, code counts whether a turn
-brought anything, and a member has a turn only when there is something for it to work on. A manager that makes
+found anything, and a member has a turn only when there is something for it to work on. A manager that makes
 false claims, repeats itself or names no member can therefore waste rounds, and neither end the research nor
 prolong it.
 """

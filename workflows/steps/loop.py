@@ -53,7 +53,7 @@ class ResearchLoop:
                 self.context.state.loop.refused = error.reason
 
     def update(self) -> None:
-        """Bring the loop's state up to date with the run's."""
+        """Update the loop's state from the run's."""
         state, left = self.context.state, self.context.research_seconds()
         loop, control = state.loop, state.control
         loop.finish, loop.cancelled = control.finish, control.cancelled

@@ -1,6 +1,6 @@
 """Retrying steps that were lost to a dead worker.
 
-An activity has few attempts, because each stands for a failure of a source or a model. The death of a worker
+An activity has few attempts, because each failure means one of a source or a model. The death of a worker
 uses up an attempt too, although it says nothing about either, so a step whose last attempt was lost that way
 is scheduled again.
 """
@@ -16,7 +16,7 @@ T = TypeVar("T")
 WORKER_LOST = "WorkerLost"
 """Type of the failure with which a worker reports an attempt that died with its predecessor."""
 MAX_EXECUTIONS = 6
-"""How often a step is executed at most, so that one that kills its worker comes to an end."""
+"""How often a step is executed at most, so that one that kills its worker ends."""
 
 
 async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:

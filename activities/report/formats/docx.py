@@ -123,7 +123,7 @@ def _section(document: "Document", section: SectionView) -> None:
 
 
 def _claim(paragraph: "Paragraph", claim: ClaimView) -> None:
-    """A claim with its citation and what it stands on."""
+    """A claim with its citation and its support."""
     paragraph.add_run(f"{claim.text} {claim.mark}".strip())
     if claim.basis:
         basis = paragraph.add_run(f" ({claim.basis})")
@@ -167,7 +167,7 @@ def _method(document: "Document", view: View) -> None:
     _table(document, "Flow of records (PRISMA 2020)", ("Step", "Records"), rows)
     if view.strengths:
         rows = [(bar.label, str(bar.count)) for bar in view.strengths]
-        _table(document, "Claims by the strength of what they stand on", ("Strength", "Claims"), rows)
+        _table(document, "Claims by strength of evidence", ("Strength", "Claims"), rows)
     if view.years:
         rows = [(bar.label, str(bar.count)) for bar in view.years if bar.count]
         _table(document, "Cited works by year of publication", ("Year", "Works"), rows)

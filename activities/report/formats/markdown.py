@@ -1,5 +1,5 @@
 """The report as Markdown: what a researcher reads in an editor, and what `ask` saves. Plain: no HTML, no
-figures; the numbers of the figures stand in its text and tables."""
+figures; the numbers of the figures are in its text and tables."""
 
 from collections.abc import Iterable, Sequence
 
@@ -61,7 +61,7 @@ def _summary(view: View, report: Report) -> list[str]:
 
 
 def _claim(claim: ClaimView) -> str:
-    """A claim with its citation and what it stands on."""
+    """A claim with its citation and its support."""
     text = cited(escape_markdown(claim.text), claim.mark)
     return f"{text} *({claim.short_basis})*" if claim.short_basis else text
 
@@ -113,7 +113,7 @@ def _method(view: View) -> list[str]:
     blocks = [escape_markdown(view.flow_text), escape_markdown(view.spent)]
     if view.strengths:
         counts = ", ".join(f"{bar.count} {bar.label}" for bar in view.strengths)
-        blocks.append(f"Claims by the strength of what they stand on: {counts}.")
+        blocks.append(f"Claims by strength of evidence: {counts}.")
     if view.works:
         rows = [
             [f"[{w.number}] {escape_markdown(w.label, inline=True)}", *map(escape_markdown, w.cells[1:])]

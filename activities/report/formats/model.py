@@ -27,7 +27,7 @@ WORK_HEAD = (
 )
 CHECK_HEAD = ("Check", "Claims refused")
 CANDIDATE_NOTE = (
-    "Names, sources and the grade of the evidence are checked by code. A field stands only where a cited "
+    "Names, sources and the grade of the evidence are checked by code. A field is shown only where a cited "
     "item or a record that was looked up says it; otherwise it is not found."
 )
 OLD_CANDIDATE_NOTE = (
@@ -44,7 +44,7 @@ class Cite:
     number: int
     pmid: str
     anchor: str
-    """Of the quote that stands behind it."""
+    """Of the quote that supports it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class ClaimView:
-    """A claim as a reader meets it."""
+    """A claim as it is shown."""
 
     anchor: str
     text: str
@@ -81,7 +81,7 @@ class ClaimView:
 
     @property
     def basis(self) -> str:
-        """What it stands on: `strong evidence, 2 independent studies`; empty in reports without grades."""
+        """Its support: `strong evidence, 2 independent studies`; empty in reports without grades."""
         if self.strength is None:
             return ""
         count = self.studies

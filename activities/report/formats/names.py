@@ -11,7 +11,7 @@ STOPPED: Mapping[StopReason, str] = {
     "cost_budget_exceeded": "the cost budget was used up before the evidence was judged sufficient",
     "max_iterations_reached": "the limit of iterations was reached before the evidence was judged sufficient",
     "timeout": "the time limit was reached before the evidence was judged sufficient",
-    "no_new_evidence": "further searches brought nothing new although the evidence was not judged sufficient",
+    "no_new_evidence": "further searches found nothing new although the evidence was not judged sufficient",
     "judge_unavailable": "no model could be reached to judge the evidence, so its sufficiency is not known",
     "all_sources_failed": "every source failed, so the literature was not searched as asked",
     "finished_by_reviewer": "a reviewer ended the search before the evidence was judged sufficient",

@@ -1,4 +1,5 @@
-"""The report as PDF, set by Typst: Greek letters, signs and links come out right without any system font.
+"""The report as PDF, set by Typst: Greek letters, signs and links are rendered correctly without any system
+font.
 
 The text goes in as data, never as Typst markup; the figures are those of the HTML page.
 """

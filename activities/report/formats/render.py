@@ -1,5 +1,5 @@
-"""The entry point of every format. A format's module, and the library it stands on, is imported when it is
-asked for."""
+"""The entry point of every format. A format's module, and its library, is imported when the format is
+requested."""
 
 from collections.abc import Callable, Mapping
 

@@ -335,7 +335,7 @@ WORDING: Mapping[str, Wording] = {
     "citation_without_reference": "[{number}] is cited, and there is no reference {number}.",
     "reference_number_missing": "The references have no number {number}.",
     "reference_number_repeated": "Several references have the number {number}.",
-    "address_under_several_numbers": "{address} stands under several numbers: {numbers}.",
+    "address_under_several_numbers": "{address} has several numbers: {numbers}.",
     "identifier_malformed": "{value} is no {kind}.",
     # what the quality of a candidate's evidence follows from
     "quality_best": "The strongest work that speaks for it is a {design}, graded {grade}.",

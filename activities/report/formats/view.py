@@ -329,7 +329,7 @@ def _years(references: Sequence[Reference]) -> tuple[Bar, ...]:
 
 
 def _strengths(report: Report) -> tuple[Bar, ...]:
-    """Claims by the strength of what they stand on; empty in reports without grades."""
+    """Claims by strength of evidence; empty in reports without grades."""
     grades = [claim.strength for section in report.sections for claim in section.claims if claim.strength]
     order: tuple[Grade, ...] = ("strong", "moderate", "weak")
     return tuple(Bar(grade, grades.count(grade)) for grade in order) if grades else ()

@@ -20,7 +20,7 @@ DIRECTIONS: Mapping[WorkDirection, str] = {
 }
 _CHECKS: tuple[tuple[str, frozenset[str]], ...] = (
     (
-        "The quote stands word for word in the item it cites",
+        "The quote is word for word in the item it cites",
         frozenset({"quote_not_in_text", "quote_too_short", "cites_unknown_item", "cites_nothing"}),
     ),
     (
@@ -36,16 +36,16 @@ _OTHER_CHECK = "Another reason"
 
 
 def verified(report: Report) -> str:
-    """How many claims stand; empty when nothing was claimed."""
+    """How many claims passed; empty when nothing was claimed."""
     check = report.verification
     if not check.claims:
         return ""
     if check.claims == 1:
-        stands = f"The only claim {'stands' if check.verified else 'does not stand'} on a quote"
+        stands = f"The only claim {'is' if check.verified else 'is not'} supported by a quote"
     elif check.verified == check.claims:
-        stands = f"All {check.claims} claims stand on quotes"
+        stands = f"All {check.claims} claims are supported by quotes"
     else:
-        stands = f"{check.verified} of {check.claims} claims stand on quotes"
+        stands = f"{check.verified} of {check.claims} claims are supported by quotes"
     return f"{stands} found word for word in the cited items."
 
 

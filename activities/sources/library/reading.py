@@ -142,7 +142,8 @@ def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | Non
 
 
 def _bytes(path: Path) -> bytes:
-    """A file's content. What became a link or a pipe since the folder was listed is not followed."""
+    """A file's content. A path that was replaced by a link or a pipe since the folder was listed is not
+    followed."""
     flags = (
         os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     )

@@ -82,7 +82,7 @@ class LibrarySource:
 
 
 def _unread(names: Sequence[str]) -> str:
-    """Which files or records could not be read, by name; why stands in the worker's log."""
+    """Which files or records could not be read, by name; the worker's log has the reasons."""
     several = "" if len(names) == 1 else "s"
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     text = f"{len(names)} file{several} or record{several} of the library could not be read"

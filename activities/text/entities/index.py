@@ -2,7 +2,7 @@
 
 It lies in the user's cache folder (`DETERMINATOR_CACHE`, else the platform's), in a folder named by the
 versions of the packages and of the code that built it. A folder appears whole (built beside it and renamed)
-or not at all, so that processes may build at the same time. Where nothing can be written, the index lives
+or not at all, so that processes may build at the same time. Where nothing can be written, the index is kept
 in memory.
 """
 

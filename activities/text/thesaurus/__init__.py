@@ -13,7 +13,7 @@ from importlib import resources
 from typing import NamedTuple
 
 COMMON_SENSES = 3
-"""Senses of a word that are looked at, the most frequent first; rarer ones mislead more than they help."""
+"""Senses of a word that are used, the most frequent first; rarer ones mislead more than they help."""
 MOST_NARROWER = 60
 """A word with more narrower words than this (`disease`) names a field and not a thing."""
 _PLURALS = (
