@@ -28,13 +28,12 @@ from datetime import UTC
 from functools import partial
 
 from workflows.rules.dedup import merge
+from workflows.rules.ledger import MAX_PAGES, with_page
 from workflows.rules.payload_limits import REFS_ROOM, rows, within
 from workflows.steps import policy
 from workflows.steps.failures import search_failure
 from workflows.steps.retry import retry_on_worker_loss
 
-MAX_PAGES = 20
-"""Requests that one search makes at most, whatever cursor its source returns."""
 PUBMED_SECONDS = 600.0
 """Seconds that a refresh waits for PubMed at most, retries included."""
 
@@ -82,18 +81,7 @@ class RefreshReport:
                 changed = {"status": "ok" if found else status, "detail": detail, "attempts": attempts}
                 return row.model_copy(update=changed), found
             found += hits.kept
-            row = row.model_copy(
-                update={
-                    "query": hits.query or row.query,
-                    "status": "ok" if found else "empty",
-                    "hits": max(row.hits, hits.hits),
-                    "kept": len(found),
-                    "set_aside": row.set_aside + hits.set_aside,
-                    "seconds": round(row.seconds + hits.seconds, 3),
-                    "attempts": max(row.attempts, hits.attempts),
-                    "detail": hits.detail or row.detail,
-                }
-            )
+            row = with_page(row, hits, len(found))
             cursor = hits.cursor
             if cursor is None:
                 break

@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
+from workflows.rules.ledger import MAX_PAGES, with_page
 from workflows.steps import policy
 from workflows.steps.failures import search_failure
 from workflows.steps.retry import retry_on_worker_loss
@@ -26,8 +27,6 @@ EVIDENCE_KEPT = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
 SLOW_SOURCES = "stop-slow-searches"
 """Patch: a search whose source has used up its time requests no further page."""
-MAX_PAGES = 20
-"""Requests that one search makes at most, whatever cursor its source returns."""
 
 
 class SearchSteps:
@@ -108,18 +107,7 @@ class SearchSteps:
                     }
                 ), found
             found += hits.kept
-            row = row.model_copy(
-                update={
-                    "query": hits.query or row.query,
-                    "status": "ok" if found else "empty",
-                    "hits": max(row.hits, hits.hits),
-                    "kept": len(found),
-                    "set_aside": row.set_aside + hits.set_aside,
-                    "seconds": round(row.seconds + hits.seconds, 3),
-                    "attempts": max(row.attempts, hits.attempts),
-                    "detail": hits.detail or row.detail,
-                }
-            )
+            row = with_page(row, hits, len(found))
             cursor, waited = hits.cursor, waited + hits.waited
             if cursor is None or self.context.state.control.finish or self._took_too_long(started):
                 break
