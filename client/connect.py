@@ -4,7 +4,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from activities.settings import Settings
 from client.connection import Connection, Say, configured, open_client, quiet
-from client.embedded.server import bring_up, serve
+from client.embedded.server import serve, start_embedded
 from client.runs.listing import description, find_run
 
 
@@ -28,7 +28,7 @@ async def connect(
         return Connection(
             client, embedded=False, address=config["target_host"], task_queue=settings.task_queue
         )
-    return await bring_up(settings, worker=worker, for_run=for_run, say=say)
+    return await start_embedded(settings, worker=worker, for_run=for_run, say=say)
 
 
 async def connect_to_run(

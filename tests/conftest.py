@@ -70,18 +70,18 @@ async def temporal_client(dev_server: str) -> Client:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A fresh `DETERMINATOR_HOME` with no key, no model and no `TEMPORAL_*` in sight; what was
-    started in it is stopped at the end."""
-    from client.embedded.server import take_down
+    """A fresh `DETERMINATOR_HOME` with no key, no model and no `TEMPORAL_*` variables; what was started in it
+    is stopped at the end."""
+    from client.embedded.server import stop_embedded
 
     folder = tmp_path / "home"
     move_in(folder, tmp_path, monkeypatch)
     yield folder
-    take_down(folder)
+    stop_embedded(folder)
 
 
 def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand in a folder with nothing in the environment but the home."""
+    """Change into an empty folder with nothing in the environment but the home."""
     for name in list(os.environ):
         if name not in KEEP and not name.startswith(("PYTEST_", "COV_")):
             monkeypatch.delenv(name)
@@ -93,15 +93,15 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home that the tests of one file share, so that each of them need not start a server of its own."""
-    from client.embedded.server import take_down
+    from client.embedded.server import stop_embedded
 
     folder = tmp_path_factory.mktemp("shared") / "home"
     yield folder
-    take_down(folder)
+    stop_embedded(folder)
 
 
 @pytest.fixture
-def house(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def file_home(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The shared home as the only setting in the environment."""
     move_in(shared_home, tmp_path, monkeypatch)
     return shared_home

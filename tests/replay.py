@@ -100,7 +100,7 @@ class ReplayServer:
         return f"http://127.0.0.1:{self.port}"
 
     def on(self, path: str, *answers: Answer) -> Self:
-        """Answer a path (exact, or ending in `*` for a prefix); replaces what was said of it before."""
+        """Answer a path (exact, or ending in `*` for a prefix); replaces the earlier answer."""
         with self._lock:
             self._answers[path] = list(answers)
         return self

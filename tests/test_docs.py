@@ -1,4 +1,4 @@
-"""The documents speak of what is there, and the code they show runs."""
+"""The documents name what exists, and the code they show runs."""
 
 import fnmatch
 import json

@@ -23,10 +23,10 @@ Compound 17 lowered blood pressure in men and in women.
 
 
 @pytest.fixture
-def lab(house: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def lab(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the examples installed as a package, notes, and a log of searches: the same for each test
     of this file, because they share a worker."""
-    folder = house.parent
+    folder = file_home.parent
     site = folder / "site"
     (site / "lab-1.0.dist-info").mkdir(parents=True, exist_ok=True)
     for name in ("notes.py", "search_log.py"):

@@ -40,7 +40,7 @@ class BraveSource(WebSource):
             raise Refused(f"brave {self.missing}")
         params: dict[str, str | int] = {"q": query.text, "count": min(wanted, MAX_COUNT)}
         if query.filters.year_from is not None or query.filters.year_to is not None:
-            # The API takes a range of days: https://api-dashboard.search.brave.com (parameter freshness).
+            # The API accepts a range of days: https://api-dashboard.search.brave.com (parameter freshness).
             first, last = query.filters.year_from or 1990, query.filters.year_to or 2100
             params["freshness"] = f"{first}-01-01to{last}-12-31"
         answer = await self._http.get(

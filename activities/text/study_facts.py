@@ -112,8 +112,8 @@ def comparison(item: Evidence) -> Fact | None:
     arms = _first(_ARMS, item, _ABOUT_PEOPLE, group="arms")
     if arms is not None and not _NO_ARMS.match(arms.text):
         return arms
-    told = (s for part in ("aim", "methods", "plain") for s in sentences(item) if s.part == part)
-    return next(filter(None, map(_set_against, told)), None)
+    read = (s for part in ("aim", "methods", "plain") for s in sentences(item) if s.part == part)
+    return next(filter(None, map(_set_against, read)), None)
 
 
 def outcome(item: Evidence) -> Fact | None:
@@ -127,9 +127,9 @@ def effects(item: Evidence) -> tuple[Fact, ...]:
     """Effects with their intervals, from results and conclusions: ratios and differences by name first."""
     if item.evidence_type in NOT_STUDIES:
         return ()
-    told = [s for s in sentences(item) if s.part in _OF_RESULTS]
-    named = list(_each(_EFFECT, told))
-    found = named or list(_each(_ESTIMATE, told))
+    read = [s for s in sentences(item) if s.part in _OF_RESULTS]
+    named = list(_each(_EFFECT, read))
+    found = named or list(_each(_ESTIMATE, read))
     return tuple({fact.text: fact for fact in found}.values())[:NUMBERS]
 
 
@@ -137,9 +137,9 @@ def _first(
     pattern: re.Pattern[str], item: Evidence, parts: Sequence[Part], group: str | int = 0
 ) -> Fact | None:
     """The first match, by the order of parts, then of the text."""
-    told = sentences(item)
+    read = sentences(item)
     for part in parts:
-        for sentence in told:
+        for sentence in read:
             if sentence.part != part:
                 continue
             for match in pattern.finditer(sentence.quote):
@@ -164,8 +164,8 @@ def _set_against(sentence: Sentence) -> Fact | None:
     return None
 
 
-def _each(pattern: re.Pattern[str], told: Sequence[Sentence]) -> Iterator[Fact]:
-    for sentence in told:
+def _each(pattern: re.Pattern[str], read: Sequence[Sentence]) -> Iterator[Fact]:
+    for sentence in read:
         for match in pattern.finditer(sentence.quote):
             text = match.group().strip(" ,;:")
             closed = text + _closing(text)

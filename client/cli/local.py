@@ -18,9 +18,9 @@ def up(as_json: bool) -> None:
     settings = load_settings()
 
     async def body() -> "Connection":
-        from client.embedded.server import bring_up
+        from client.embedded.server import start_embedded
 
-        return await bring_up(settings, say=say)
+        return await start_embedded(settings, say=say)
 
     connection = run_async(body)
     if as_json:
@@ -35,12 +35,12 @@ def up(as_json: bool) -> None:
 @click.option("--worker-only", is_flag=True, help="Leave the server running.")
 def down(worker_only: bool) -> None:
     """Stop the embedded worker and server. Runs under way are kept and go on with the next command."""
-    from client.embedded.server import take_down
+    from client.embedded.server import stop_embedded
 
     settings = load_settings()
 
     async def body() -> list[str]:
-        return await asyncio.to_thread(take_down, settings.home, server=not worker_only)
+        return await asyncio.to_thread(stop_embedded, settings.home, server=not worker_only)
 
     ended = run_async(body)
     click.echo(f"stopped the {' and the '.join(ended)}" if ended else "nothing was running")

@@ -30,12 +30,12 @@ def worker(address: str | None) -> int:
 
     async def _embedded_worker() -> int:
         from client.embedded.locks import Locked
-        from client.embedded.server import bring_up
+        from client.embedded.server import start_embedded
         from client.embedded.workers import lock_worker
         from worker.daemon import work
         from worker.logs import configure_logging
 
-        connection = await bring_up(settings, worker=False, say=say)
+        connection = await start_embedded(settings, worker=False, say=say)
         try:
             lock = lock_worker(settings, connection.address)
         except Locked:

@@ -1,4 +1,4 @@
-"""Where the `temporal` executable is, and what it is."""
+"""The `temporal` executable: its path and version."""
 
 import secrets
 import shutil

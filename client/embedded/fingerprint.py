@@ -1,4 +1,4 @@
-"""The configuration a background worker runs with: how it is handed over, and how a change is noticed."""
+"""The configuration a background worker runs with: how it is passed on, and how a change is detected."""
 
 import hashlib
 import hmac

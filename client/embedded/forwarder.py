@@ -1,10 +1,11 @@
-"""The process that keeps the embedded server to its owner: a network of its own and a checked way in (Linux).
+"""The process that restricts the embedded server to its owner: a network of its own and checked connections
+(Linux).
 
 The dev server has neither users nor tokens, and its internal services listen beside its API: every account of
 the machine that may open a loopback connection could read and start runs. So this process opens the published
-ports, moves into a new network namespace, in which nobody else is, and starts the server there. From then on
-it accepts connections on the published ports, asks the kernel whose socket is at the other end, and forwards
-those of its own user.
+ports, moves into a new network namespace of its own, and starts the server there. From then on it accepts
+connections on the published ports, asks the kernel whose socket is at the other end, and forwards those of
+its own user.
 
 Invariants:
 - What was opened before the move stays in the network it was opened in: the published ports, and the kernel's
@@ -127,7 +128,7 @@ def works_in_a_child(action: Callable[[], None]) -> bool:
 def end_with_parent(parent: int) -> None:
     """Have the kernel kill this process, which was just forked, when its parent ends."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before that
+    if os.getppid() != parent:  # the parent ended before that
         os._exit(1)
 
 
@@ -138,8 +139,8 @@ class Incoming(asyncio.Protocol):
         self._server = server
         self._is_ours = is_ours
         self._head: bytearray | None = bytearray() if web_ui else None
-        """What has come of the first request, until it is checked. The connections of a browser serve one
-        host each, so that the first request speaks for the others."""
+        """The part of the first request received so far, until it is checked. A browser uses a connection for
+        one host, so checking the first request is enough."""
         self.transport: asyncio.Transport
         self._outgoing: Outgoing | None = None
         self._connecting: asyncio.Task[None] | None = None
@@ -239,7 +240,7 @@ def names_this_machine(head: bytes) -> bool:
 
 
 def bound(address: Address) -> socket.socket:
-    """A port that is taken, on which nothing is accepted yet. Raises OSError when another process has it."""
+    """A bound port on which nothing is accepted yet. Raises OSError when another process has it."""
     held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     # a port of a server that has just died is in TIME_WAIT
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""What stands under the home folder, and the notes that say which processes serve it."""
+"""The paths under the home folder, and the files that describe the processes serving it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class Places:
         self.home = home.expanduser().absolute()
         state = self.home / "state"
         self.start_lock = state / "start.lock"
-        """Held while somebody starts or stops the processes."""
+        """Held while a command starts or stops the processes."""
         self.server_lock = state / "server.lock"
         self.server_note = state / "server.json"
         self.fingerprint_key = state / "fingerprint.key"

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from client.embedded.locks import INHERITABLE, LockFile, holder, is_held
 
 STOP_SECONDS = 20.0
-"""How long a process may take to end before it is killed."""
+"""Seconds for a process to end before it is killed."""
 LOG_BYTES = 5 * 1024 * 1024
 """A log larger than this is rotated when its process is started again."""
 
@@ -89,7 +89,7 @@ def end(lock: Path, noted: int | None) -> bool:
     """End the process that holds a lock, by SIGTERM, then SIGKILL. False when no process holds it, or its pid
     is not known.
 
-    `noted` is its pid as a note has it; the pid in the lock itself wins, because a note may be old.
+    `noted` is its pid as a note has it; the pid in the lock itself has priority, because a note may be old.
     """
     pid = holder(lock) or noted
     if pid is None or not is_held(lock):

@@ -63,7 +63,7 @@ def look(home: Path) -> Pair:
     return Pair(server, tuple(live_workers(places)))
 
 
-async def bring_up(
+async def start_embedded(
     settings: Settings, *, worker: bool = True, for_run: bool = False, say: Say = quiet
 ) -> Connection:
     """The embedded server, with a worker that has these settings, started where they are not there yet.
@@ -114,7 +114,7 @@ def unwritable(home: Path, error: OSError) -> str:
     return f"the home folder {home} cannot be used ({reason}); set DETERMINATOR_HOME"
 
 
-def take_down(home: Path, *, server: bool = True) -> list[str]:
+def stop_embedded(home: Path, *, server: bool = True) -> list[str]:
     """End the worker and, with `server`, the server of a home; return the names of what was ended.
 
     Raises Locked when another command is starting or stopping them and does not come to an end.
@@ -255,18 +255,18 @@ PACE = (
     *("--dynamic-config-value", "matching.numTaskqueueWritePartitions=1"),
     *("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"'),
 )
-"""What makes the server of one machine answer sooner. By default its one shard looks for new tasks at most 20
-times a second, so that after a burst every step waits 40 ms; four partitions of a queue pass tasks on to each
-other; a run that continues as new is held for a second; and each write waits for the disk. With this journal
-a power cut may undo the last writes, but nothing is lost when the server is killed."""
+"""Options that make the server of one machine answer sooner. By default its one shard looks for new tasks at
+most 20 times a second, so that after a burst every step waits 40 ms; four partitions of a queue pass tasks on
+to each other; a run that continues as new is held for a second; and each write waits for the disk. With this
+journal a power cut may undo the last writes, but nothing is lost when the server is killed."""
 
 
 CLOSED = (
     *("--dynamic-config-value", 'frontend.httpAllowedHosts=["http-api.invalid"]'),
     *("--disable-config-file", "--disable-config-env"),
 )
-"""What keeps others out. The dev server cannot leave its HTTP API out; with no `Host` that a browser sends
-allowed, it refuses every request. The caller's own profile for another server must not leak in."""
+"""Options that restrict access. The dev server's HTTP API cannot be disabled; since no `Host` that a browser
+sends is allowed, it refuses every request. The caller's own profile for another server must not apply."""
 
 
 def _server_command(binary: Path, port: int, web_ui: str | None, database: Path) -> list[str]:
@@ -285,7 +285,8 @@ def _server_command(binary: Path, port: int, web_ui: str | None, database: Path)
 
 
 def forwarded(command: list[str], api: tuple[str, int], web_ui: tuple[str, int] | None) -> list[str]:
-    """The command that keeps a server, whose own command publishes these addresses, to its owner (Linux)."""
+    """The command that restricts a server, whose own command publishes these addresses, to its owner
+    (Linux)."""
     given = json.dumps({"api": api, "web_ui": web_ui, "command": command})
     return [sys.executable, "-P", "-m", "client.embedded.forwarder", given]
 

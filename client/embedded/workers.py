@@ -3,7 +3,7 @@
 Invariants:
 - A run is served with the settings it was started with. It lives on the task queue of its worker, and no
   worker with open runs is restarted because another command has other settings.
-- A worker whose queue has no open runs gives way to one with the settings in use; the default queue is used
+- A worker whose queue has no open runs is replaced by one with the settings in use; the default queue is used
   first, so that there is one worker for most homes.
 - Runs whose worker is gone are served by a worker with the caller's settings only when these have every key,
   library and plugin that the former worker had (their names are in its note; never a value). Otherwise the
@@ -32,7 +32,8 @@ from client.embedded.processes import TEST_SECONDS, end, spawn
 LOCK_SECONDS = 120.0
 """How long to wait for another command that starts or stops processes."""
 USED_SECONDS = 5.0
-"""How long a worker is left alone after a run was about to start on its queue: the list of open runs lags."""
+"""Seconds for which a worker is kept after a run was about to start on its queue: the list of open runs
+lags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Wanted:
         return cls(settings, fingerprint(settings, places), needs_of(settings), access_of(settings, places))
 
     def missing(self, note: WorkerNote | None) -> list[str]:
-        """What keeps these settings from serving the runs of a former worker."""
+        """What these settings lack to serve the runs of a former worker."""
         if note is None:
             return []
         lacking = [name for name in note.needs if name not in self.needs]

@@ -27,7 +27,7 @@ from activities.settings import Settings
 from client.connection import Connection, NoConnection
 from client.embedded.home import Places
 from client.embedded.locks import is_held
-from client.embedded.server import bring_up, look, serve
+from client.embedded.server import look, serve, start_embedded
 from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
 from client.runs.errors import NoAnswer, NoSuchRun
@@ -216,7 +216,7 @@ class Follower:
             )
         self._display.note(f"the background {what} is gone; starting it again, nothing is lost")
         note = self._display.note
-        connection = await bring_up(self._settings, worker=False, say=note)
+        connection = await start_embedded(self._settings, worker=False, say=note)
         self._connection = await serve(self._settings, connection, queue, running=True, say=note)
 
     async def _reconnect(self, away_since: float, error: RPCError) -> None:

@@ -1,4 +1,4 @@
-"""A small world of documents and drafts that the tests of claims, reports and formats share."""
+"""A small set of documents and drafts that the tests of claims, reports and formats share."""
 
 from activities.steps import DraftClaim, DraftParagraph, PlannedSection, PublishInput, SectionDraft
 from activities.types import Candidate, Evidence, EvidenceRef, Identifiers, ReportPlanSection, Support

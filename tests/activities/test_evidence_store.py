@@ -1,4 +1,4 @@
-"""The store gives back what was put in, under a name that proves it, or says why it cannot."""
+"""The store returns what was stored, under a name that proves it, or says why it cannot."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every search does with what its source brought."""
+"""What every search does with the records of its source."""
 
 import asyncio
 import dataclasses
@@ -34,7 +34,7 @@ def record(number: int, **fields: object) -> Evidence:
 
 @dataclasses.dataclass
 class Brought:
-    """A source that brings these records."""
+    """A source that returns these records."""
 
     records: Sequence[Evidence]
     info: SourceInfo = LIBRARY

@@ -17,7 +17,7 @@ SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended and what it said."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -59,7 +59,7 @@ def begin(*arguments: str, env: Mapping[str, str] | None = None) -> "subprocess.
 
 
 def processes_of(home: Path) -> dict[str, list[int]]:
-    """Pids of living servers and workers of a home, from the kernel's own list."""
+    """Pids of running servers and workers of a home, from the kernel's own list."""
     found: dict[str, list[int]] = {"server": [], "worker": []}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():

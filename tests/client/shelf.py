@@ -1,4 +1,4 @@
-"""A home with a finished run in its store and no server in sight: what is left when only files are."""
+"""A home with a finished run in its store and no server: what works with files alone."""
 
 import asyncio
 import contextlib

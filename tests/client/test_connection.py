@@ -134,9 +134,10 @@ async def test_a_configured_server_is_used_and_nothing_is_started(
 def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
     program = (
         "import asyncio; from client.connection import NoConnection, open_client\n"
-        "from activities.settings import Settings; from client.embedded.server import bring_up, take_down\n"
+        "from activities.settings import Settings\n"
+        "from client.embedded.server import start_embedded, stop_embedded\n"
         "async def go():\n"
-        "    found = await bring_up(Settings(), worker=False); take_down(Settings().home)\n"
+        "    found = await start_embedded(Settings(), worker=False); stop_embedded(Settings().home)\n"
         "    try: await found.client.get_workflow_handle('x').describe()\n"
         "    except Exception: pass\n"
         "asyncio.run(go())\n"

@@ -1,4 +1,4 @@
-"""The files that set the product up elsewhere: they can be read and hang together."""
+"""The files that set the product up elsewhere: they can be read and are consistent."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What is too large for a history fails a run with a clear error; nothing wedges, nothing is paid twice."""
+"""What is too large for a history fails a run with a clear error; nothing blocks, nothing is paid twice."""
 
 import uuid
 from datetime import timedelta

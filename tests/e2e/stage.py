@@ -185,7 +185,7 @@ def pubmed(
     server.on("/efetch.fcgi", clock.timed(faulty(efetch)))
 
 
-def anew() -> tuple[str, str]:
+def own_id() -> tuple[str, str]:
     """A limit that is never reached, which gives a run another id than that of a former attempt at its
     test."""
     return "--max-time", f"{10**6 + time.time_ns() // 10**3 % 10**6}s"

@@ -29,8 +29,8 @@ pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-boundaries"), 
 
 TARGETS = (("worker",), ("server",), ("worker", "server"))
 SETTLING = 4.0
-"""Seconds of work between a recovery and the next kill at least, so that every attempt may write down what
-it was answered."""
+"""Seconds of work between a recovery and the next kill at least, so that every attempt may store its
+answer."""
 
 
 @dataclass

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.harness import determinator, processes_of, wait_until
-from tests.e2e.stage import anew, evidence_of, faults, report_of
+from tests.e2e.stage import evidence_of, faults, own_id, report_of
 
 pytestmark = pytest.mark.xdist_group("e2e-gates")
 
@@ -26,11 +26,13 @@ key_question = "Does laparoscopic surgery cause more complications than open sur
 
 
 def test_the_plan_that_runs_is_the_plan_that_was_edited_and_approved(
-    house: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    file_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
     monkeypatch.setenv("LOGNAME", "ada")
-    run_id = determinator("ask", QUESTION, "--mode", "deep", "--approve", "plan", "--detach", *anew()).run_id
+    run_id = determinator(
+        "ask", QUESTION, "--mode", "deep", "--approve", "plan", "--detach", *own_id()
+    ).run_id
     wait_until(lambda: waits(run_id), 90)
     first = determinator("plan", "show", run_id, "--json").json()
     assert len(first["plan"]["report_outline"]) >= 2
@@ -42,10 +44,10 @@ def test_the_plan_that_runs_is_the_plan_that_was_edited_and_approved(
     assert second["plan_hash"] != first["plan_hash"]
     assert not second["approved"]
 
-    for pids in processes_of(house).values():
+    for pids in processes_of(file_home).values():
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not any(processes_of(house).values()))
+    wait_until(lambda: not any(processes_of(file_home).values()))
     assert determinator("up").code == 0
     assert waits(run_id)
     assert determinator("plan", "show", run_id, "--json").json()["plan_hash"] == second["plan_hash"]

@@ -10,7 +10,7 @@ import pytest
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from client.connection import Connection
-from client.embedded.server import bring_up
+from client.embedded.server import start_embedded
 from client.reports.load import load_report
 from client.runs.query import query
 from client.runs.start import start
@@ -70,7 +70,7 @@ async def ask_all(
 
 async def test_twenty_runs_at_once_share_no_evidence(home: Path) -> None:
     settings = Settings()
-    connection = await bring_up(settings)
+    connection = await start_embedded(settings)
     found = await ask_all(connection, settings, QUESTIONS)
     asked: dict[str, str] = {}
     for question, (report, evidence) in found.items():

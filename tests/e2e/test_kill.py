@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import pytest
 
-from client.embedded.server import take_down
+from client.embedded.server import stop_embedded
 from tests.client.harness import determinator, living, processes_of, wait_until
 from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
@@ -46,7 +46,7 @@ TOPICS = (
 DELAY = 0.4
 """Seconds until a server answers, so that kills hit calls under way."""
 JUST_ANSWERED = 2.0
-"""An answer that came this many seconds before the worker was killed may not have been written down yet."""
+"""An answer that came this many seconds before the worker was killed may not have been stored yet."""
 SETTLED = 3.0
 """Seconds after which a worker has stored an answer; longer than `JUST_ANSWERED`."""
 QUIET = 25.0
@@ -105,7 +105,7 @@ class Play:
             "DETERMINATOR_CROSSREF_URL": f"{sources.url}/crossref",
             "DETERMINATOR_EUROPEPMC_URL": f"{sources.url}/europepmc",
         }
-        stack.callback(take_down, home)
+        stack.callback(stop_embedded, home)
 
     def say(self, *arguments: str) -> str:
         ran = determinator(*arguments, env=self.env)

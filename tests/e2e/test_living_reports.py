@@ -1,4 +1,4 @@
-"""A finished report that goes on living: refreshed, put on a schedule, built on."""
+"""A finished report after its run: refreshed, put on a schedule, followed up."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def papers(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_report_is_refreshed_scheduled_and_built_on(house: Path, papers: Path) -> None:
+def test_a_report_is_refreshed_scheduled_and_built_on(file_home: Path, papers: Path) -> None:
     ran = inside("ask", QUESTION, "--mode", "iterative", "--library", str(papers))
     assert ran.code == 0, ran
     run_id = ran.run_id

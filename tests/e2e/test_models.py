@@ -1,4 +1,4 @@
-"""Language models that are shut, down, or lie: what still comes out, and what never does."""
+"""Language models that refuse, are down, or invent: what is still published, and what never is."""
 
 import json
 from collections import Counter
@@ -46,7 +46,7 @@ def papers(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def model(house: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+def model(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
     with FakeOpenAI() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test-0123456789")
@@ -73,7 +73,7 @@ def test_a_model_answers_with_quotes_that_hold(model: FakeOpenAI, papers: Path) 
 
 
 def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
-    house: Path, model: FakeOpenAI, papers: Path
+    file_home: Path, model: FakeOpenAI, papers: Path
 ) -> None:
     model.script(fails(401, "Incorrect API key provided: sk-of-the-test-0123456789", code="invalid_api_key"))
     ran = ask(papers)
@@ -83,7 +83,7 @@ def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
     said = " ".join(report["limitations"])
     assert "OPENAI_API_KEY" in said or "key" in said
     assert len(model.bodies) <= 3, "a key that is refused once is not tried over and over"
-    everything = ran.out + ran.err + json.dumps(report) + markdown_of(house, ran.run_id)
+    everything = ran.out + ran.err + json.dumps(report) + markdown_of(file_home, ran.run_id)
     assert "sk-of-the-test" not in everything
 
 
@@ -104,7 +104,7 @@ def test_an_outage_of_the_model_is_bridged_by_the_extractive_back_end(
 
 @pytest.mark.parametrize("liar", ["always", "when writing"])
 def test_nothing_a_lying_model_invents_reaches_the_report(
-    house: Path, model: FakeOpenAI, papers: Path, liar: str
+    file_home: Path, model: FakeOpenAI, papers: Path, liar: str
 ) -> None:
     model.script(
         lying
@@ -120,7 +120,7 @@ def test_nothing_a_lying_model_invents_reaches_the_report(
     assert "666" not in json.dumps(report["references"])
     claims = [claim["text"] for section in report["sections"] for claim in section["claims"]]
     assert not [text for text in claims if "Wonderpill" in text]
-    body = markdown_of(house, ran.run_id).partition("## Limitations")[0]
+    body = markdown_of(file_home, ran.run_id).partition("## Limitations")[0]
     assert "cures all" not in body
     assert "Wonderpill cures everything it touches" not in body
 

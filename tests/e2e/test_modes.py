@@ -50,7 +50,7 @@ def servers() -> Iterator[Servers]:
 
 
 @pytest.fixture
-def model(servers: Servers, house: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
+def model(servers: Servers, file_home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
     """The model, asked nothing yet. The servers stay, so that the worker need not start again."""
     model, sources = servers.model, servers.sources
     model.asked.clear()
@@ -145,7 +145,7 @@ def test_modes_that_are_compared_share_what_their_sources_answered(
 def test_a_graph_of_ones_own_travels_with_its_run_and_says_where_it_is(
     model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    """`--mode auto` walks a graph that is given; the file is spoiled while the run waits."""
+    """`--mode auto` walks a graph that is given; the file is damaged while the run waits."""
     built_in = resources.files("workflows.graph") / "graphs" / "deep.toml"
     file = tmp_path / "own.toml"
     file.write_text(built_in.read_text().replace('name = "deep"', 'name = "own"'))
@@ -183,7 +183,7 @@ def test_a_run_of_another_mode_has_no_nodes(model: FakeOpenAI) -> None:
 
 
 def test_without_key_or_network_each_mode_answers_from_the_sample(
-    house: Path, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
     flags = [word for mode in MODES for word in ("--mode", mode)]

@@ -43,9 +43,9 @@ SEARCH = {"source", "query", "status", "hits", "kept", "seconds", "attempts"}
 
 
 @pytest.fixture
-def offline(house: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def offline(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    return house
+    return file_home
 
 
 def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offline: Path) -> None:
@@ -89,8 +89,8 @@ def test_a_question_outside_the_library_is_not_answered_and_the_report_says_why(
 
 
 @pytest.fixture
-def faulty(house: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReplayServer]:
-    """Four sources, each ill in its own way."""
+def faulty(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReplayServer]:
+    """Four sources, each with a fault of its own."""
     html = recorded("pubmed/error_legacy_html_instead_of_xml.html")
     too_many = (RECORDED / "pubmed/error_429_rate_limit.json").read_bytes()
     kind = {"content-type": "application/json"}
@@ -114,7 +114,7 @@ def faulty(house: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReplayServe
     ],
 )
 def test_sources_that_fail_are_named_as_failed_and_the_others_still_answer(
-    house: Path, faulty: ReplayServer, status_of: dict[str, str], resource: str
+    file_home: Path, faulty: ReplayServer, status_of: dict[str, str], resource: str
 ) -> None:
     flags = [word for name in ("library", *status_of) for word in ("--source", name)]
     ran = determinator("ask", QUESTION, "--mode", "iterative", *flags)
@@ -145,14 +145,16 @@ def about_standing(asked: Asked) -> bool:
     return "EXT_ID" in sent(asked) or "DOI" in sent(asked)
 
 
-def test_an_outage_of_everything_is_no_answer_but_never_no_results(house: Path, faulty: ReplayServer) -> None:
+def test_an_outage_of_everything_is_no_answer_but_never_no_results(
+    file_home: Path, faulty: ReplayServer
+) -> None:
     ran = determinator("ask", QUESTION, "--mode", "iterative", "--source", "pubmed", "--source", "openalex")
     assert ran.code == 4, ran
     report = report_of(ran.run_id)
     assert report["stop_reason"] == "all_sources_failed"
     found = {search["source"]: search["status"] for search in report["methodology"]["searches"]}
     assert found == {"pubmed": "unavailable", "openalex": "malformed"}
-    said = markdown_of(house, ran.run_id)
+    said = markdown_of(file_home, ran.run_id)
     assert "says nothing of whether evidence exists" in said
     assert not faults(report, [])
 

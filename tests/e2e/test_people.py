@@ -16,7 +16,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from tests.client.harness import Ran, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
-from tests.e2e.stage import anew, faults
+from tests.e2e.stage import faults, own_id
 from tests.replay import Asked, ReplayServer, Reply
 
 pytestmark = pytest.mark.xdist_group("e2e-people")
@@ -74,18 +74,18 @@ def slow_source() -> Iterator[SlowSource]:
 
 
 @pytest.fixture
-def slow(house: Path, slow_source: SlowSource, monkeypatch: pytest.MonkeyPatch) -> SlowSource:
+def slow(file_home: Path, slow_source: SlowSource, monkeypatch: pytest.MonkeyPatch) -> SlowSource:
     """The slow source as Europe PMC, holding its answers; the same for all tests, so that one worker does."""
     monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", slow_source.url)
-    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(library(house)))
+    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(library(file_home)))
     monkeypatch.setenv("LOGNAME", "ada")
     slow_source.free.clear()
     slow_source.asked.clear()
     return slow_source
 
 
-def library(house: Path) -> Path:
-    folder = house.parent / "papers"
+def library(file_home: Path) -> Path:
+    folder = file_home.parent / "papers"
     folder.mkdir(exist_ok=True)
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text)
@@ -94,7 +94,7 @@ def library(house: Path) -> Path:
 
 def ask(*flags: str, mode: str = "deep", question: str = QUESTION) -> str:
     sources = ("--source", "library", "--source", "europepmc", "--profile", "drug_repurposing")
-    return good("ask", question, "--mode", mode, *sources, *anew(), *flags, "--detach").run_id
+    return good("ask", question, "--mode", mode, *sources, *own_id(), *flags, "--detach").run_id
 
 
 def good(*arguments: str, **env: str) -> Ran:
@@ -299,9 +299,9 @@ def test_finishing_writes_what_there_is(slow: SlowSource) -> None:
 
 
 def test_a_run_that_the_server_has_forgotten_is_still_exported_and_verified(
-    slow: SlowSource, house: Path
+    slow: SlowSource, file_home: Path
 ) -> None:
-    shelve(house)
+    shelve(file_home)
     assert "the Temporal server no longer knows the run" in good("export", RUN, "--output", "old").err
     good("verify", "old")
     assert "everything holds" in good("verify", "ask-metformin").out

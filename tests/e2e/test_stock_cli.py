@@ -10,7 +10,7 @@ import pytest
 
 from client.embedded.server import look
 from tests.client.harness import determinator, wait_until
-from tests.e2e.stage import anew, report_of, supports
+from tests.e2e.stage import own_id, report_of, supports
 
 pytestmark = pytest.mark.xdist_group("e2e-gates")
 
@@ -41,12 +41,12 @@ class Stock:
 
 
 def test_a_run_is_read_steered_and_approved_with_the_stock_command(
-    house: Path, temporal_binary: Path, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, temporal_binary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    flags = ("--mode", "iterative", "--approve", "report", "--detach", *anew())
+    flags = ("--mode", "iterative", "--approve", "report", "--detach", *own_id())
     run_id = determinator("ask", QUESTION, *flags).run_id
-    stock = Stock(temporal_binary, house)
+    stock = Stock(temporal_binary, file_home)
     wait_until(lambda: stock.ask(run_id, "progress")["waiting_for"] == "report", 90)
 
     progress = stock.ask(run_id, "progress")
@@ -84,12 +84,12 @@ def test_a_run_is_read_steered_and_approved_with_the_stock_command(
 
 
 def test_the_commands_of_the_documents_work_as_printed(
-    house: Path, temporal_binary: Path, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, temporal_binary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the address that `up`, `status` and `doctor` print."""
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
     monkeypatch.setenv("PATH", f"{temporal_binary.parent}:{os.environ['PATH']}")
-    flags = ("--mode", "deep", "--approve", "plan", "--detach", *anew())
+    flags = ("--mode", "deep", "--approve", "plan", "--detach", *own_id())
     run_id = determinator("ask", QUESTION, *flags).run_id
     wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["plan"], 90)
     address = determinator("status", run_id, "--json").json()["address"]

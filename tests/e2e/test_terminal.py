@@ -7,7 +7,7 @@ import pytest
 
 from tests.client.harness import begin, determinator, wait_until
 from tests.client.terminal import Terminal
-from tests.e2e.stage import anew
+from tests.e2e.stage import own_id
 
 pytestmark = pytest.mark.xdist_group("e2e-terminal")
 
@@ -34,8 +34,8 @@ def library(tmp_path: Path) -> str:
 
 
 @WIDTHS
-def test_ask_ends_with_the_answer_on_the_screen(house: Path, library: str, columns: int) -> None:
-    terminal = Terminal("ask", QUESTION, "--library", library, *anew(), columns=columns)
+def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str, columns: int) -> None:
+    terminal = Terminal("ask", QUESTION, "--library", library, *own_id(), columns=columns)
     assert terminal.end() == 0, terminal.text()
     shown = terminal.text()
     report = determinator("report", "last", "--format", "json").json()
@@ -47,8 +47,8 @@ def test_ask_ends_with_the_answer_on_the_screen(house: Path, library: str, colum
     assert "Only the bundled sample library" not in answer
 
 
-def test_json_holds_the_answer_and_the_claims(house: Path, library: str) -> None:
-    ran = determinator("ask", QUESTION, "--library", library, "--json", *anew())
+def test_json_holds_the_answer_and_the_claims(file_home: Path, library: str) -> None:
+    ran = determinator("ask", QUESTION, "--library", library, "--json", *own_id())
     data = ran.json()
     report = determinator("report", data["run_id"], "--format", "json").json()
     ids = {claim["id"] for section in report["sections"] for claim in section["claims"]}
@@ -60,9 +60,9 @@ def test_json_holds_the_answer_and_the_claims(house: Path, library: str) -> None
     assert (data["answer"]["searched"][:8], data["answer"]["not_reached"]) == ("library ", "")
 
 
-def test_when_only_the_sample_was_searched_that_stands_first(house: Path) -> None:
+def test_when_only_the_sample_was_searched_that_stands_first(file_home: Path) -> None:
     question = "Is laparoscopic surgery as safe as open surgery?"
-    ran = determinator("ask", question, "--offline", *anew())
+    ran = determinator("ask", question, "--offline", *own_id())
     assert ran.code == 0, ran
     lines = ran.out.splitlines()
     first = next(i for i, line in enumerate(lines) if not line.startswith(("Run ", "Web ")))
@@ -73,8 +73,18 @@ def test_when_only_the_sample_was_searched_that_stands_first(house: Path) -> Non
 
 
 @WIDTHS
-def test_at_a_gate_ask_shows_the_plan_and_asks(house: Path, library: str, columns: int) -> None:
-    arguments = ("ask", QUESTION, "--mode", "deep", "--library", library, "--approve", "plan", *anew())
+def test_at_a_gate_ask_shows_the_plan_and_asks(file_home: Path, library: str, columns: int) -> None:
+    arguments = (
+        "ask",
+        QUESTION,
+        "--mode",
+        "deep",
+        "--library",
+        library,
+        "--approve",
+        "plan",
+        *own_id(),
+    )
     terminal = Terminal(*arguments, columns=columns, LOGNAME="ada")
     terminal.expect(PROMPT)
     asked = terminal.text()
@@ -90,14 +100,26 @@ def test_at_a_gate_ask_shows_the_plan_and_asks(house: Path, library: str, column
     assert [(a["gate"], a["action"], a["by"]) for a in approvals] == [("plan", "approved", "ada")]
 
 
-def test_a_plan_edited_at_the_gate_is_the_plan_that_runs(house: Path, library: str, tmp_path: Path) -> None:
+def test_a_plan_edited_at_the_gate_is_the_plan_that_runs(
+    file_home: Path, library: str, tmp_path: Path
+) -> None:
     title = "One section of my own"
     written = {"report_title": "Mine", "report_outline": [{"title": title, "key_question": QUESTION}]}
     (tmp_path / "plan.json").write_text(json.dumps(written))
     editor = tmp_path / "editor.sh"
     editor.write_text(f'#!/bin/sh\ncp "{tmp_path}/plan.json" "$1"\n')
     editor.chmod(0o755)
-    arguments = ("ask", QUESTION, "--mode", "deep", "--library", library, "--approve", "plan", *anew())
+    arguments = (
+        "ask",
+        QUESTION,
+        "--mode",
+        "deep",
+        "--library",
+        library,
+        "--approve",
+        "plan",
+        *own_id(),
+    )
     terminal = Terminal(*arguments, columns=100, EDITOR=str(editor), VISUAL=str(editor))
     terminal.expect(PROMPT)
     terminal.type("e")
@@ -109,9 +131,9 @@ def test_a_plan_edited_at_the_gate_is_the_plan_that_runs(house: Path, library: s
     assert [section["title"] for section in report["sections"]] == [title]
 
 
-def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(house: Path, library: str) -> None:
+def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(file_home: Path, library: str) -> None:
     arguments = ("ask", QUESTION, "--mode", "iterative", "--library", library, "--approve", "report")
-    terminal = Terminal(*arguments, *anew(), columns=100)
+    terminal = Terminal(*arguments, *own_id(), columns=100)
     terminal.expect("[a]pprove [r]eject [d]etach:")
     terminal.type("d")
     assert terminal.end() == 0, terminal.text()
@@ -128,17 +150,19 @@ def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(house: Path,
     assert [a["note"] for a in report["methodology"]["approvals"]] == ["too thin"]
 
 
-def test_a_gate_answered_elsewhere_ends_the_question(house: Path, library: str) -> None:
+def test_a_gate_answered_elsewhere_ends_the_question(file_home: Path, library: str) -> None:
     arguments = ("ask", QUESTION, "--mode", "iterative", "--library", library, "--approve", "report")
-    terminal = Terminal(*arguments, *anew(), columns=100)
+    terminal = Terminal(*arguments, *own_id(), columns=100)
     terminal.expect("[a]pprove [r]eject [d]etach:")
     assert determinator("approve", "last").code == 0
     terminal.expect("was decided elsewhere")
     assert terminal.end() == 0, terminal.text()
 
 
-def test_without_a_terminal_the_two_commands_are_named(house: Path, library: str) -> None:
-    started = determinator("ask", QUESTION, "--library", library, "--approve", "report", "--detach", *anew())
+def test_without_a_terminal_the_two_commands_are_named(file_home: Path, library: str) -> None:
+    started = determinator(
+        "ask", QUESTION, "--library", library, "--approve", "report", "--detach", *own_id()
+    )
     run = started.run_id
     wait_until(lambda: (determinator("status", run, "--json").json()["progress"] or {}).get("waiting_for"))
     watching = begin("watch", run)
@@ -152,9 +176,9 @@ def test_without_a_terminal_the_two_commands_are_named(house: Path, library: str
 
 @WIDTHS
 def test_a_report_on_a_terminal_is_rendered_and_in_a_pipe_raw(
-    house: Path, library: str, columns: int
+    file_home: Path, library: str, columns: int
 ) -> None:
-    ran = determinator("ask", QUESTION, "--library", library, *anew())
+    ran = determinator("ask", QUESTION, "--library", library, *own_id())
     raw = determinator("report", ran.run_id).out
     assert raw.startswith("# ")
     assert "## Summary" in raw

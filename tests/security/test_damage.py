@@ -10,7 +10,7 @@ from obstore.store import LocalStore
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 from activities.publish import PublishActivities
-from client.embedded.server import look, take_down
+from client.embedded.server import look, stop_embedded
 from tests.activities.test_publish import stored
 from tests.client.harness import determinator
 
@@ -31,7 +31,7 @@ def test_with_a_damaged_database_reports_come_from_the_store(
     question = "Does colchicine lower recurrent events?"
     asked = determinator("ask", question, "--mode", "iterative", "--library", str(library), "--json")
     assert asked.code in (0, 4), asked
-    take_down(home)
+    stop_embedded(home)
     database = next(home.glob("temporal-*.db"))
     for path in home.glob("temporal-*.db*"):
         path.unlink()

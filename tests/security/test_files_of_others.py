@@ -1,4 +1,5 @@
-"""Bundles, reports and run data that strangers made: checked within limits, shown harmlessly, never run."""
+"""Untrusted bundles, reports and run data: checked within limits, shown without control characters, never
+run."""
 
 import io
 import json

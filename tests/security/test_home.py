@@ -14,7 +14,7 @@ from activities.settings import Settings
 from client.embedded.fingerprint import worker_environment
 from client.embedded.home import Places
 from client.embedded.processes import has_own_network
-from client.embedded.server import bring_up, look
+from client.embedded.server import look, start_embedded
 from client.reports import load
 from tests.client.harness import living
 
@@ -50,7 +50,7 @@ def test_what_does_not_belong_to_a_home_keeps_its_mode(home: Path) -> None:
 async def test_server_and_worker_create_files_for_their_owner_only(home: Path) -> None:
     before = os.umask(0o022)
     try:
-        await bring_up(Settings())
+        await start_embedded(Settings())
     finally:
         os.umask(before)
     assert modes(home) == {}
@@ -78,7 +78,7 @@ REPORT = {
 
 
 async def test_web_pages_reach_neither_the_http_api_nor_the_web_ui(home: Path) -> None:
-    await bring_up(Settings(), worker=False)
+    await start_embedded(Settings(), worker=False)
     note = look(home).server
     assert note is not None
     ports = listening(note.pid)
@@ -102,7 +102,7 @@ async def test_web_pages_reach_neither_the_http_api_nor_the_web_ui(home: Path) -
 
 async def test_the_web_ui_can_be_left_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DETERMINATOR_WEB_UI", "false")
-    connection = await bring_up(Settings(), worker=False)
+    connection = await start_embedded(Settings(), worker=False)
     assert connection.ui_url is None
     note = look(home).server
     assert note is not None
@@ -132,7 +132,7 @@ async def test_settings_of_another_server_do_not_reach_the_embedded_worker(
     monkeypatch.setenv("TEMPORAL_NAMESPACE", "lab")
     monkeypatch.setenv("TEMPORAL_TLS", "true")
     assert not [name for name in worker_environment(Settings()) if name.startswith("TEMPORAL_")]
-    connection = await bring_up(Settings())
+    connection = await start_embedded(Settings())
     assert connection.client.namespace == "default"
     worker = living(home)["worker"]
     assert len(worker) == 1

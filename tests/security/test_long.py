@@ -1,7 +1,7 @@
 """The long ones (`make test-security`): documents fuzzed by the hundred, and every fault for every source.
 
-Prints what was tried and what came through: a document or an answer that ended in anything but a text, a
-reason or one of our errors, or later than it may.
+Prints what was tried and what succeeded: a document or an answer that ended in anything but a text, a reason
+or one of our errors, or later than it may.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ SECONDS = 6.0
 
 @dataclass
 class Table:
-    """What was tried, and what came through, by kind."""
+    """What was tried, and what succeeded, by kind."""
 
     tried: dict[str, int] = field(default_factory=dict)
     through: dict[str, list[str]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from client.embedded.forwarder import Address, Sockets, forward, names_this_mach
 from client.embedded.home import Places
 from client.embedded.locks import is_held
 from client.embedded.processes import has_own_network
-from client.embedded.server import bring_up, look
+from client.embedded.server import look, start_embedded
 from tests.client.harness import determinator, living, processes_of, wait_until
 from tests.security.test_home import listening
 
@@ -63,7 +63,7 @@ def listener() -> Iterator[socket.socket]:
 async def test_only_the_owner_reaches_the_server(home: Path) -> None:
     """What `doctor` says is what holds: the server has a network of its own, and its only ways in ask for the
     user; or the system allows none, and `doctor` says that."""
-    connection = await bring_up(Settings(), worker=False)
+    connection = await start_embedded(Settings(), worker=False)
     note = look(home).server
     assert note is not None
     said = determinator("doctor", "--json").json()

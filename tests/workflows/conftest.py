@@ -111,7 +111,7 @@ def said_of_steps(report: Report, code: str) -> list[str]:
 
 @dataclass
 class Stage:
-    """Where a test's runs play."""
+    """Where a test's runs are executed."""
 
     client: Client
     fakes: Fakes

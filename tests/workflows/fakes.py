@@ -135,7 +135,7 @@ def refused(category: str = "auth") -> ApplicationError:
 
 
 def outage(error: type[SourceError] = Unavailable) -> ApplicationError:
-    """A source that gives no answer; final at once, so that a test need not sit through retries."""
+    """A source that gives no answer; final at once, so that a test need not wait for retries."""
     plain = to_application_error(error("the source is down"))
     return ApplicationError(plain.message, *plain.details, type=plain.type, non_retryable=True)
 

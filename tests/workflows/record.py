@@ -165,7 +165,7 @@ async def pubmed(stage: Stage) -> None:
 
 
 async def reflected(stage: Stage) -> None:
-    """The first searches bring nothing, one source is down, and another has a second page that fails."""
+    """The first searches find nothing, one source is down, and another has a second page that fails."""
 
     def search(task: SearchTask) -> Sequence[Evidence]:
         first = "gap 1" in task.query.text
@@ -224,7 +224,7 @@ async def looked_up(stage: Stage) -> None:
 
 
 async def slow_source(stage: Stage) -> None:
-    """Sources that have more, and that took all the seconds of a search for its first pages."""
+    """Sources that have more, and that use all the seconds of a search for their first pages."""
     stage.script.search = lambda task: Hits(
         source=task.source,
         query=task.query.text,
@@ -359,7 +359,7 @@ async def model_down(stage: Stage) -> None:
 
 
 async def worker_lost(stage: Stage) -> None:
-    """Nothing is heard of the worker that holds the judge's last attempt (takes five times the heartbeat
+    """The worker that holds the judge's last attempt sends no heartbeat (takes five times the heartbeat
     time-out of real time: the server does not skip it)."""
     stage.script.hangs = "judge"
     run = await stage.start(a_request())

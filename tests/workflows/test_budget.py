@@ -1,4 +1,4 @@
-"""The budget's promises, for any sequence of calls, leases and extensions."""
+"""The budget's invariants, for any sequence of calls, leases and extensions."""
 
 from typing import Any
 

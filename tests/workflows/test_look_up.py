@@ -16,7 +16,7 @@ from tests.workflows.fakes import PROFILE, Script, takes
 from workflows.rules.look_up import permitted_sources
 
 DRUGS = {"metformin", "aspirin"}
-"""Two documents are found, and each brings a candidate."""
+"""Two documents are found, and each names a candidate."""
 LIBRARY = SourceOption(
     info=SourceInfo(name="library", title="Library", covers="documents", domains=("local",)), enabled=True
 )

@@ -1,4 +1,4 @@
-"""When the model is away: nothing is made up, nothing waits for ever, and what was wasted is counted."""
+"""While the model is down: nothing is invented, nothing waits for ever, and what was wasted is counted."""
 
 import pytest
 from temporalio.client import WorkflowFailureError

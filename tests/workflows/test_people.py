@@ -1,4 +1,4 @@
-"""What people may say to a run, and what becomes of it."""
+"""The messages people may send to a run, and their effects."""
 
 from datetime import timedelta
 from typing import Any

@@ -111,7 +111,7 @@ async def people(run: Run, draw: random.Random) -> None:
 
 
 def play(stage: Stage, weather: Weather) -> None:
-    """Script a stage by the weather."""
+    """Script a stage from the drawn events."""
     script = stage.script
     script.mode = weather.draw.choice([*MODES])
     script.sections = weather.draw.randint(1, 4)

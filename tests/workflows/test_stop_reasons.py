@@ -1,4 +1,4 @@
-"""Every way out of a single loop leaves a report that says why it ended."""
+"""Every exit of a single loop leaves a report that says why it ended."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Routing: every way out, which reason wins, and that no loop runs for ever."""
+"""Routing: every exit, which reason has priority, and that no loop runs for ever."""
 
 import random
 from typing import Any

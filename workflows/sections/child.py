@@ -189,7 +189,7 @@ class ParentLink:
         """Keep what other sections found until this one comes to its next step."""
         self.context.state.offered += offer.items
 
-    def take_over(self) -> None:
+    def adopt_offered_evidence(self) -> None:
         """Make what was offered part of this section's evidence, so that its judge sees it. What the judge
         does not find relevant is left out of the section's findings."""
         state = self.context.state

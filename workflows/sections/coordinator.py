@@ -39,7 +39,7 @@ from workflows.steps import policy
 
 SHARE_EVIDENCE = "share-evidence"
 """Patch: sections are offered what the others have found."""
-POOL_KEPT = 30
+OFFERS_KEPT = 30
 """References of one section that the others are offered at most."""
 OFFERED_AT_ONCE = 20
 """References in one offer."""
@@ -168,7 +168,7 @@ class SectionCoordinator:
         )
         child.offered = list(self._offer_for(section.id))
         context.state.offers[section.id] = [ref.evidence_id for ref in child.offered]
-        # what was imported is everybody's; what a section finds is its own
+        # every section has what was imported; what a section finds is its own
         child.evidence = [ref for ref in state.evidence if ref.from_run]
         child.loop.unjudged = len(child.evidence)
         child.control.steering = list(state.control.steering)
@@ -231,7 +231,7 @@ class SectionCoordinator:
     def share(self, section: str, found: Iterable[EvidenceRef]) -> None:
         """Add what a section found to what the others are offered."""
         pool = self.context.state.pool
-        pool[section] = [*pool.get(section, ()), *found][:POOL_KEPT]
+        pool[section] = [*pool.get(section, ()), *found][:OFFERS_KEPT]
 
     def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
         """What other sections found and this one has not been offered yet, the best of each first."""

@@ -28,7 +28,7 @@ from workflows.steps.writing import NO_PAID_CALLS, WRITER_ITEMS
 CLAIMS_SHOWN = 60
 """Claims of earlier sections that a later one is shown at most: the latest."""
 CLAIMS_BYTES = 60 * 1024
-"""Bytes of JSON they may take."""
+"""Their largest size as JSON, in bytes."""
 
 
 class SectionDrafting:

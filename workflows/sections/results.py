@@ -1,4 +1,4 @@
-"""What becomes of sections: their findings are united with the run's evidence, budget and progress."""
+"""Merge the results of sections into the run's evidence, budget and progress."""
 
 from collections import Counter
 from collections.abc import Mapping

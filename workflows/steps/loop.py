@@ -39,7 +39,7 @@ class ResearchLoop:
         used up is a reason to stop, not an error."""
         while True:
             await self.gates.checkpoint()
-            self.parent.take_over()
+            self.parent.adopt_offered_evidence()
             self.update()
             step = decide() if decide else decide_next(self.context.state.loop, self.context.profile)
             if step.stop is not None:

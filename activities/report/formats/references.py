@@ -70,7 +70,7 @@ def badges(reference: Reference) -> list[str]:
         words.append(STANDINGS[reference.standing])
     words.append("full text read" if reference.full_text else "abstract or summary only")
     if reference.from_run:
-        words.append(f"taken from the run {clean(reference.from_run)}")
+        words.append(f"imported from the run {clean(reference.from_run)}")
     return words
 
 

@@ -261,8 +261,8 @@ WORDING: Mapping[str, Wording] = {
     "items_kept": _items_kept,
     "follow_up": lambda s: (
         f"{counted(s.number('items'), 'item')} of the evidence "
-        f"{'was' if s.number('items') == 1 else 'were'} taken from the earlier run {s.text('run_id')}; what "
-        "was searched there is in its report."
+        f"{'was' if s.number('items') == 1 else 'were'} imported from the earlier run {s.text('run_id')}; "
+        "what was searched there is in its report."
     ),
     "follow_up_missing": "The evidence of the earlier run {run_id} could not be read: {reason}",
     # thinking

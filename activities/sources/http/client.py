@@ -95,7 +95,7 @@ class Http:
         seconds: float | None = None,
     ) -> None:
         """`rates`: requests per second of single sources, where they must be lower than the API's own limit.
-        `seconds`: the time one request may take, its answer included; waiting for the rate does not count."""
+        `seconds`: the time limit of one request, its answer included; waiting for the rate does not count."""
         self.client = client
         self.cache = cache
         self._rates = rates or {}

@@ -30,7 +30,7 @@ MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """Of a `.gz`: a small file may unpack to terabytes."""
 PDF_SECONDS = 35.0
-"""Of one PDF; the pages read by then are kept. Less than an attempt of a search may take."""
+"""Of one PDF; the pages read by then are kept. Less than the time limit of a search attempt."""
 
 READERS: dict[str, Callable[[bytes], Text]] = {
     ".txt": read_plain,

@@ -1,4 +1,4 @@
-"""What becomes of a candidate's fields, from answers as the APIs give them."""
+"""The fields of a candidate, from answers as the APIs give them."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Works that speak beside the question's subject answer nothing."""
+"""Works on another subject than the question's answer nothing."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_works_on_the_disease_alone_answer_no_question_about_a_drug_against_it()
 
 
 def missing(question: str, text: str) -> list[str]:
-    """The things that a question names and a work with this text does not speak of."""
+    """The things that a question names and a work with this text does not mention."""
     return [word.shown for word in rank(question, [document(30, text, text)])[0].missing]
 
 

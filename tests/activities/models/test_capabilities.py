@@ -1,4 +1,4 @@
-"""What a server refuses it is not asked again."""
+"""A form of request that a server refused is not sent again."""
 
 import pytest
 

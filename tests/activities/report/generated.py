@@ -1,7 +1,7 @@
 """Reports of every shape that a run can end in, made at random from a seed.
 
-Modes, back ends, writers that lie, sections that fail, outages, candidates, contradictions, text in other
-scripts, text that tries to be markup.
+Modes, back ends, writers with false claims, sections that fail, outages, candidates, contradictions, text in
+other scripts, text that looks like markup.
 """
 
 import random
@@ -54,7 +54,7 @@ ODD = (
 
 
 class _Made:
-    """One world."""
+    """One generated case."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

@@ -1,4 +1,4 @@
-"""The page of a candidate: what stands on it, where it comes from, and how each format shows it."""
+"""The page of a candidate: its content, the sources of it, and how each format shows it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever a run ends in, its report is sound in every format; `benchmarks/reports.py` tries more of them."""
+"""The report of any run is valid in every format; `benchmarks/reports.py` tries more of them."""
 
 import pytest
 

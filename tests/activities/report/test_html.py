@@ -1,4 +1,4 @@
-"""The HTML page, by its structure alone; `tests/browser` looks at it in a browser."""
+"""The HTML page, by its structure alone; `tests/browser` tests it in a browser."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""`verify` of anybody's Markdown: what is wrong is named by its code; our own reports pass."""
+"""`verify` of any Markdown: each problem has its code; generated reports pass."""
 
 import pytest
 from hypothesis import given

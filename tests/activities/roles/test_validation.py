@@ -1,4 +1,4 @@
-"""A model that lies gets nothing through: no id, source, number or field that it was not given."""
+"""Nothing invented by a model is accepted: no id, source, number or field that it was not given."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""ChEMBL, Open Targets, UniProt and Reactome: what is asked, and what becomes of the answers."""
+"""ChEMBL, Open Targets, UniProt and Reactome: the requests, and the records from the answers."""
 
 import json
 from collections.abc import Callable

@@ -50,7 +50,7 @@ def test_every_field_of_an_article_is_read() -> None:
     assert record.identifiers.doi == "10.1002/humu.23636"
     assert record.url == "https://pmc.ncbi.nlm.nih.gov/articles/PMC6329583/"
     assert record.evidence_type == "article"
-    assert record.standing == "unknown"  # a deposited file does not learn of later notices
+    assert record.standing == "unknown"  # a deposited file is not updated by later notices
     assert record.full_text is True
     assert [(found.source, found.query) for found in record.provenance] == [("pmc", "PTEN")]
 

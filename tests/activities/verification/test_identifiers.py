@@ -1,4 +1,4 @@
-"""What names a work stays whole, whatever stands around it."""
+"""An identifier is read whole in any surrounding text."""
 
 import pytest
 from hypothesis import given

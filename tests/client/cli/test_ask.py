@@ -58,10 +58,12 @@ def normal(text: str) -> str:
     return " ".join(plain.split())
 
 
-def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(house: Path, library: Path) -> None:
+def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
+    file_home: Path, library: Path
+) -> None:
     ran = ask(library)
     assert ran.code == 0, ran
-    saved = house / "reports" / f"{ran.run_id}.md"
+    saved = file_home / "reports" / f"{ran.run_id}.md"
     assert f"Report {saved}" in ran.out
     assert re.search(
         rf"Web  http://127\.\d+\.\d+\.\d+:\d+/namespaces/default/workflows/{ran.run_id}", ran.out
@@ -85,7 +87,7 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(house: 
     assert report["stop_reason"]
 
 
-def test_json_on_stdout_is_nothing_but_json(house: Path, library: Path, tmp_path: Path) -> None:
+def test_json_on_stdout_is_nothing_but_json(file_home: Path, library: Path, tmp_path: Path) -> None:
     output = tmp_path / "out" / "report.json"
     ran = ask(library, "--json", "--output", str(output))
     assert ran.code == 0, ran
@@ -93,19 +95,21 @@ def test_json_on_stdout_is_nothing_but_json(house: Path, library: Path, tmp_path
     assert (answer["status"], answer["answered"], answer["exit_code"]) == ("completed", True, 0)
     assert answer["report"] == str(output)
     assert json.loads(output.read_text())["run_id"] == answer["run_id"]
-    assert (house / "reports" / f"{answer['run_id']}.md").exists()
+    assert (file_home / "reports" / f"{answer['run_id']}.md").exists()
 
 
-def test_a_question_without_evidence_ends_with_exit_code_4_and_a_report(house: Path, library: Path) -> None:
+def test_a_question_without_evidence_ends_with_exit_code_4_and_a_report(
+    file_home: Path, library: Path
+) -> None:
     ran = ask(library, question="Which submarine volcanoes erupted near Tonga?")
     assert ran.code == 4, ran
     assert "Answer: No claim could be supported" in ran.out
-    saved = house / "reports" / f"{ran.run_id}.md"
+    saved = file_home / "reports" / f"{ran.run_id}.md"
     assert "Limitations" in saved.read_text()
 
 
 def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_id(
-    house: Path, library: Path
+    file_home: Path, library: Path
 ) -> None:
     first = ask(library, "--approve", "report", "--detach")
     assert first.code == 0
@@ -123,7 +127,7 @@ def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_
         ("report", "approved", "Ada", "good")
     ]
 
-    saved = house / "reports" / f"{first.run_id}.md"
+    saved = file_home / "reports" / f"{first.run_id}.md"
     before = saved.read_bytes()
     third = ask(library, "--approve", "report", "--json", "--detach")
     assert third.json()["run_id"] != first.run_id
@@ -160,7 +164,7 @@ def stock(binary: Path, address: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_demo_answers_from_several_works_with_verified_claims(house: Path) -> None:
+def test_the_demo_answers_from_several_works_with_verified_claims(file_home: Path) -> None:
     makefile = (Path(__file__).parents[3] / "Makefile").read_text()
     question = re.search(r"^QUESTION \?= (.+)$", makefile, re.MULTILINE)
     assert question
@@ -176,7 +180,7 @@ def waits_at(run_id: str, gate: str) -> bool:
     return bool(seen["progress"] and seen["progress"]["waiting_for"] == gate)
 
 
-def test_ctrl_c_detaches_and_the_run_goes_on(house: Path, library: Path) -> None:
+def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: Path) -> None:
     command = begin(
         *("ask", QUESTION, "--mode", "iterative", "--source", "library", "--library", str(library)),
         *("--approve", "report"),
@@ -197,7 +201,7 @@ def test_ctrl_c_detaches_and_the_run_goes_on(house: Path, library: Path) -> None
     assert determinator("status", "last", "--json").json()["status"] == "running"
 
 
-def test_server_and_worker_killed_under_a_followed_run_lose_nothing(house: Path, library: Path) -> None:
+def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: Path, library: Path) -> None:
     command = begin(
         *("ask", QUESTION, "--mode", "iterative", "--source", "library", "--library", str(library)),
         *("--approve", "report", "--json"),
@@ -206,15 +210,15 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(house: Path,
     for line in command.stderr:
         if "determinator approve" in line:
             break
-    before = processes_of(house)
+    before = processes_of(file_home)
     for pid in before["server"] + before["worker"]:
         os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: all(processes_of(house).values()) and look(house).worker is not None)
+    wait_until(lambda: all(processes_of(file_home).values()) and look(file_home).worker is not None)
     wait_until(lambda: determinator("approve", "last", "--gate", "report").code == 0)
     out, err = command.communicate(timeout=60)
     assert command.returncode == 0, (out, err)
     assert json.loads(out)["answered"]
-    after = living(house)
+    after = living(file_home)
     assert (len(after["server"]), len(after["worker"])) == (1, 1)
     assert after != before
 
@@ -255,7 +259,7 @@ def test_a_run_is_found_by_any_unambiguous_part_of_its_id(home: Path, library: P
     assert two.run_id in middle.err
 
 
-def test_an_answer_to_a_gate_that_does_not_wait_is_refused(house: Path, library: Path) -> None:
+def test_an_answer_to_a_gate_that_does_not_wait_is_refused(file_home: Path, library: Path) -> None:
     ran = ask(library, "--approve", "report", "--detach")
     wait_until(lambda: waits_at(ran.run_id, "report"))
     wrong = determinator("approve", ran.run_id, "--gate", "plan")
@@ -271,7 +275,9 @@ def test_an_answer_to_a_gate_that_does_not_wait_is_refused(house: Path, library:
     assert "is over" in over.err
 
 
-def test_a_run_that_was_terminated_is_exit_code_1(house: Path, library: Path, temporal_binary: Path) -> None:
+def test_a_run_that_was_terminated_is_exit_code_1(
+    file_home: Path, library: Path, temporal_binary: Path
+) -> None:
     ran = ask(library, "--approve", "report", "--detach", "--json")
     command = begin("watch", ran.json()["run_id"])
     stock(temporal_binary, ran.json()["address"], "terminate", "--workflow-id", ran.json()["run_id"])
@@ -283,9 +289,11 @@ def test_a_run_that_was_terminated_is_exit_code_1(house: Path, library: Path, te
     assert "left no report" in refused.err
 
 
-def test_the_stock_command_reads_a_finished_run(house: Path, library: Path, temporal_binary: Path) -> None:
+def test_the_stock_command_reads_a_finished_run(
+    file_home: Path, library: Path, temporal_binary: Path
+) -> None:
     ran = ask(library)
-    server = look(house).server
+    server = look(file_home).server
     assert server
     for name, needle in (("progress", "question"), ("budget", "limits"), ("report", "sections")):
         arguments = ["query", "--workflow-id", ran.run_id, "--type", name, "--output", "json"]
@@ -318,7 +326,7 @@ def exit_codes(times: int) -> list[int]:
     return [determinator("list").code for _ in range(times)]
 
 
-def test_no_command_crashes_at_exit(house: Path) -> None:
+def test_no_command_crashes_at_exit(file_home: Path) -> None:
     assert exit_codes(6) == [0] * 6
 
 
@@ -326,7 +334,7 @@ def test_no_command_crashes_at_exit(house: Path) -> None:
     ("arguments", "code"),
     [("list", 0), ("--help", 0), ("ask", 2), ("status nobody", 2), ("list --address 127.0.0.1:1", 3)],
 )
-def test_no_command_ends_by_the_interpreters_own_clean_up(house: Path, arguments: str, code: int) -> None:
+def test_no_command_ends_by_the_interpreters_own_clean_up(file_home: Path, arguments: str, code: int) -> None:
     """That clean-up is what crashes, in 3 to 27 of 100 runs: a process that skips it cannot crash there."""
     program = (
         "import atexit, os, sys; atexit.register(os._exit, 99); "
@@ -337,5 +345,5 @@ def test_no_command_ends_by_the_interpreters_own_clean_up(house: Path, arguments
 
 
 @pytest.mark.chaos
-def test_no_command_of_a_hundred_crashes_at_exit(house: Path) -> None:
+def test_no_command_of_a_hundred_crashes_at_exit(file_home: Path) -> None:
     assert exit_codes(100) == [0] * 100

@@ -13,7 +13,7 @@ from activities.settings import Settings
 from activities.sources.http.client import open_http
 from activities.sources.pubmed import build
 from activities.types import Query
-from client.embedded.server import bring_up
+from client.embedded.server import start_embedded
 from client.runs.fleet import FleetSource, fleet, pubmed_said
 from tests.client.harness import determinator, processes_of
 from tests.replay import ReplayServer, Reply, recorded
@@ -34,7 +34,7 @@ async def test_the_fleet_searches_where_one_runs(
     home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_PUBMED_URL", ncbi.url)
-    await bring_up(Settings())
+    await start_embedded(Settings())
     ran = determinator("search", "pubmed", "trametinib", "--json")
     assert ran.code == 0, ran.err
     (record,) = ran.json()["records"]
@@ -68,7 +68,7 @@ async def test_settings_given_for_a_search_hold_while_a_worker_with_others_runs(
     home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_PUBMED_URL", NOWHERE)
-    await bring_up(Settings())
+    await start_embedded(Settings())
     ran = determinator("search", "pubmed", "trametinib", env={"DETERMINATOR_PUBMED_URL": ncbi.url})
     assert ran.code == 0, ran.err
     assert "DETERMINATOR_PUBMED_URL" in ran.err

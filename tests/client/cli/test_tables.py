@@ -13,7 +13,7 @@ from client.cli.ask import GROUPS, ask
 from client.cli.main import VERBS
 from tests.client.harness import determinator
 from tests.client.terminal import Terminal
-from tests.e2e.stage import anew
+from tests.e2e.stage import own_id
 
 pytestmark = pytest.mark.xdist_group("tables")
 
@@ -28,14 +28,14 @@ TEXT = (
 
 
 @pytest.fixture
-def runs(house: Path, tmp_path: Path) -> dict[str, str]:
+def runs(file_home: Path, tmp_path: Path) -> dict[str, str]:
     """A completed iterative run and a deep one that waits for its plan: mode -> id."""
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "cohort.txt").write_text(TEXT)
     found = {}
     for mode, question in QUESTIONS.items():
-        flags = ("--mode", mode, "--library", str(folder), *anew())
+        flags = ("--mode", mode, "--library", str(folder), *own_id())
         gate = ("--approve", "plan", "--detach") if mode == "deep" else ()
         found[mode] = determinator("ask", question, *flags, *gate).run_id
     return found
@@ -89,7 +89,7 @@ def test_evidence_is_listed_with_whole_ids(runs: dict[str, str], columns: int) -
     assert all(name in terminal.text() for name in ids)
 
 
-def test_at_80_columns_sources_say_how_to_enable_them(house: Path) -> None:
+def test_at_80_columns_sources_say_how_to_enable_them(file_home: Path) -> None:
     closed = [row for row in determinator("sources", "--json").json() if not row["enabled"]]
     terminal = Terminal("sources", columns=80)
     assert terminal.end() == 0

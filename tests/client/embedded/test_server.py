@@ -17,20 +17,20 @@ from client.embedded.home import Places, ServerNote, read_note
 from client.embedded.locks import Locked, LockFile, holder, is_held
 from client.embedded.namespace import ATTRIBUTES, RETENTION, register_attributes
 from client.embedded.processes import end, spawn
-from client.embedded.server import bring_up, look, take_down
+from client.embedded.server import look, start_embedded, stop_embedded
 from tests.client.harness import begin, determinator, living, processes_of, wait_until
 
 
 async def test_the_server_is_started_once_and_reused(home: Path) -> None:
-    first = await bring_up(Settings(), worker=False)
-    second = await bring_up(Settings(), worker=False)
+    first = await start_embedded(Settings(), worker=False)
+    second = await start_embedded(Settings(), worker=False)
     assert first.address == second.address
     assert first.address.startswith("127.0.0.1:")
     assert len(processes_of(home)["server"]) == 1
 
 
 async def test_finished_runs_are_kept_for_90_days_and_attributes_are_registered(home: Path) -> None:
-    connection = await bring_up(Settings(), worker=False)
+    connection = await start_embedded(Settings(), worker=False)
     answer = await connection.client.workflow_service.describe_namespace(
         DescribeNamespaceRequest(namespace="default")
     )
@@ -52,12 +52,12 @@ async def test_a_foreign_server_gets_the_attributes_too(temporal_client: object)
 
 
 async def test_a_killed_server_comes_back_with_its_runs_and_on_its_ports(home: Path) -> None:
-    first = await bring_up(Settings(), worker=False)
+    first = await start_embedded(Settings(), worker=False)
     await first.client.start_workflow("Nobody", id="kept", task_queue="nobody")
     pair = look(home)
     assert pair.server
     os.kill(pair.server.pid, signal.SIGKILL)
-    second = await bring_up(Settings(), worker=False)
+    second = await start_embedded(Settings(), worker=False)
     assert (second.address, second.ui_url) == (first.address, first.ui_url)
     assert (await second.client.get_workflow_handle("kept").describe()).workflow_type == "Nobody"
 
@@ -65,12 +65,12 @@ async def test_a_killed_server_comes_back_with_its_runs_and_on_its_ports(home: P
 async def test_a_port_that_is_in_use_meanwhile_is_left_alone(home: Path) -> None:
     import socket
 
-    first = await bring_up(Settings(), worker=False)
-    take_down(home)
+    first = await start_embedded(Settings(), worker=False)
+    stop_embedded(home)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", int(first.address.rpartition(":")[2])))
         taken.listen()
-        second = await bring_up(Settings(), worker=False)
+        second = await start_embedded(Settings(), worker=False)
     assert second.address != first.address
 
 
@@ -84,14 +84,14 @@ def test_a_database_belongs_to_one_version_of_the_server(home: Path) -> None:
 async def test_a_server_that_hangs_is_reported_with_the_remedy(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await bring_up(Settings(), worker=False)
+    await start_embedded(Settings(), worker=False)
     pair = look(home)
     assert pair.server
     monkeypatch.setattr("client.embedded.server.START_SECONDS", 3.0)
     os.kill(pair.server.pid, signal.SIGSTOP)
     try:
         with pytest.raises(NoConnection, match="determinator down"):
-            await bring_up(Settings(), worker=False)
+            await start_embedded(Settings(), worker=False)
     finally:
         os.kill(pair.server.pid, signal.SIGCONT)
 
@@ -230,7 +230,7 @@ async def test_a_note_that_cannot_be_written_is_one_line_and_leaves_no_process(
 
     monkeypatch.setattr("client.embedded.server.write_note", full)
     with pytest.raises(NoConnection, match=needle):
-        await bring_up(Settings())
+        await start_embedded(Settings())
     assert processes_of(home) == {"server": [], "worker": []}
 
 

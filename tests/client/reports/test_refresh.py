@@ -1,4 +1,4 @@
-"""`refresh`: what has become of a report's references, and a new version beside the old one."""
+"""`refresh`: the present standing of a report's references, and a new version beside the old one."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`verify FILE.md`: a text by anybody, with no server and no store."""
+"""`verify FILE.md`: any text, with no server and no store."""
 
 from pathlib import Path
 

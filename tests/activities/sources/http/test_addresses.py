@@ -1,4 +1,4 @@
-"""Only public addresses, whatever they are dressed as."""
+"""Only public addresses, in any spelling."""
 
 import asyncio
 import ipaddress

@@ -216,7 +216,7 @@ def test_retry_after_is_read_whatever_stands_in_it(value: str, seconds: float | 
 async def test_a_request_whose_lease_ran_out_on_the_way_is_not_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that is stopped between the limiter and the first byte sends nothing when it wakes up."""
+    """A process that is suspended between the limiter and the first byte sends nothing when it resumes."""
     with ReplayServer() as server:
         server.on("/a", GOOD)
         async with opened(tmp_path) as http:

@@ -192,7 +192,7 @@ async def test_a_server_that_hangs_up_or_is_not_there_is_an_outage() -> None:
 
 
 async def test_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy would resolve the name out of our sight."""
+    """A proxy would resolve the name beyond our check."""
     with ReplayServer() as server, ReplayServer() as proxy:
         proxy.on("/*", Reply(200, PAGE, HTML))
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
