@@ -75,7 +75,7 @@ def test_a_heading_above_a_paragraph_is_not_part_of_its_first_sentence() -> None
     "line",
     [
         "Smith J, Jones K. Metformin and memory in diabetes. Lancet 2010;376(9741):123-30.",
-        "Copyright 2020 The Authors, published by a file_home of some renown in London.",
+        "Copyright 2020 The Authors, published by a house of some renown in London.",
         "Does metformin reduce the risk of dementia in patients with diabetes?",
         "Further details are given at https://example.org/metformin for every reader.",
     ],
