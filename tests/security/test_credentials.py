@@ -78,7 +78,12 @@ def test_a_run_leaves_them_nowhere(home: Path, tmp_path: Path, monkeypatch: pyte
     key.write_text("sk-key-in-a-file\n")
     monkeypatch.setenv("OPENAI_API_KEY_FILE", str(key))
     monkeypatch.setenv("DETERMINATOR_MODEL", "some-model")
-    sources = ("--source", "library", "--source", "openfda")
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "bones.txt").write_text(
+        "Vitamin D deficiency weakens the bones of children and of adults alike."
+    )
+    sources = ("--library", str(library), "--source", "openfda", "--max-iterations", "1")
     with ReplayServer() as server:
         host = server.url.removeprefix("http://")
         address = f"http://user-of-model:{PASSWORD}@{host}/v1?key={SIGNATURE}"
