@@ -12,7 +12,7 @@ from activities.sources.ncbi import QUEUE
 from activities.steps import PublishInput, PubMedCheck, PubMedSaid
 from activities.types import StandingNotice, Statement
 from tests.activities.cases import FULL, REGISTRY, TRIAL
-from tests.activities.retractions.test_lookup import efetch, lookup, ref, world
+from tests.activities.retractions.test_lookup import answers, efetch, lookup, ref
 from tests.activities.sources.faults import client
 from tests.replay import ReplayServer, Reply
 from worker.resources import open_resources
@@ -40,7 +40,7 @@ async def release(tmp_path: Path, said: PubMedSaid | None) -> PublishInput:
 async def test_all_works_of_a_report_are_one_request() -> None:
     pmids = [str(number) for number in range(1, 181)]
     with ReplayServer() as server:
-        world(server, efetch(("7", [("RetractionIn", LINE)]), ("8", []), ("999", [])))
+        answers(server, efetch(("7", [("RetractionIn", LINE)]), ("8", []), ("999", [])))
         said = await ask(server, *pmids)
         assert len(server.asked) == 1
     assert said.asked == tuple(pmids)
@@ -52,12 +52,12 @@ async def test_all_works_of_a_report_are_one_request() -> None:
 
 async def test_an_outage_of_pubmed_is_retried_and_a_refusal_is_not() -> None:
     with ReplayServer() as server:
-        world(server, Reply(503, "down"))
+        answers(server, Reply(503, "down"))
         with pytest.raises(ApplicationError) as failed:
             await ask(server, "1")
         assert not failed.value.non_retryable
         assert failed.value.details[0]["status"] == "unavailable"
-        world(server, Reply(400, "no"))
+        answers(server, Reply(400, "no"))
         with pytest.raises(ApplicationError) as failed:
             await ask(server, "1")
         assert failed.value.non_retryable
@@ -65,7 +65,7 @@ async def test_an_outage_of_pubmed_is_retried_and_a_refusal_is_not() -> None:
 
 async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(tmp_path: Path) -> None:
     with ReplayServer() as server:
-        world(server)
+        answers(server)
         async with client() as http:
             publishing = PublishActivities(
                 EvidenceStore.at(str(tmp_path)), ReleaseStanding(lookup(server, http))
@@ -83,7 +83,7 @@ async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(tmp_path:
 
 async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(tmp_path: Path) -> None:
     with ReplayServer() as server:
-        world(server)
+        answers(server)
         async with client() as http:
             publishing = PublishActivities(
                 EvidenceStore.at(str(tmp_path)), ReleaseStanding(lookup(server, http))
@@ -112,7 +112,7 @@ async def test_what_pubmed_was_not_asked_about_is_left_to_the_others() -> None:
     own, unnamed, known = ref("1", source="library", standing="corrected"), ref(doi="10.1000/a"), ref("2")
     said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
     with ReplayServer() as server:
-        world(server)
+        answers(server)
         async with client() as http:
             verdicts = await ReleaseStanding(lookup(server, http)).check_many(
                 [own, unnamed, known], pubmed=said

@@ -43,7 +43,7 @@ from tests.workflows.fakes import COST, PROFILE, Fakes, document, down, outage, 
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_look_up import Register, candidates_from
 from tests.workflows.test_pubmed import NCBI, Authority, numbered
-from tests.workflows.test_refresh import a_work, a_world
+from tests.workflows.test_refresh import a_refresh_case, a_work
 from tests.workflows.test_replay import HISTORIES, RUN_ID
 from workflows.graph.definition import (
     AgentNode,
@@ -435,9 +435,9 @@ async def refreshed(stage: Stage) -> None:
     port = free_port()
     with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
         client = await connected(port)
-        async with a_world(client, Path(folder) / "home") as world:
-            world.papers.works.append(a_work("new"))
-            handle = await start_refresh(client, await world.request(), world.queue)
+        async with a_refresh_case(client, Path(folder) / "home") as case:
+            case.papers.works.append(a_work("new"))
+            handle = await start_refresh(client, await case.request(), case.queue)
             await handle.result()
             await keep_history("refresh", await handle.fetch_history())
 

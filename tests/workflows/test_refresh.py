@@ -84,7 +84,7 @@ class Papers:
         return Exchange(records=tuple(self.works), hits=len(self.works), sent=query.text)
 
 
-class World:
+class RefreshCase:
     """A finished report, a worker that can refresh it, and what it searches and asks."""
 
     def __init__(self, client: Client, archive: Archive, first: Report, papers: Papers, queue: str) -> None:
@@ -110,7 +110,7 @@ class World:
 
 
 @asynccontextmanager
-async def a_world(client: Client, folder: Path) -> AsyncIterator[World]:
+async def a_refresh_case(client: Client, folder: Path) -> AsyncIterator[RefreshCase]:
     run_id, queue = f"ask-{uuid4().hex[:8]}", f"refresh-{uuid4().hex[:8]}"
     settings = Settings(home=folder, email="a@b.example")
     store = EvidenceStore.at(settings.evidence_url)
@@ -134,46 +134,46 @@ async def a_world(client: Client, folder: Path) -> AsyncIterator[World]:
                 refreshing.keep_refresh,
             ]
             async with a_worker(client, fakes, queue, activities=activities):
-                world = World(client, Archive(settings.evidence_url), first, papers, queue)
-                world.authorities = server
-                yield world
+                case = RefreshCase(client, Archive(settings.evidence_url), first, papers, queue)
+                case.authorities = server
+                yield case
 
 
 @pytest.fixture
-async def world(temporal_client: Client, tmp_path: Path) -> AsyncIterator[World]:
-    async with a_world(temporal_client, tmp_path / "home") as found:
+async def case(temporal_client: Client, tmp_path: Path) -> AsyncIterator[RefreshCase]:
+    async with a_refresh_case(temporal_client, tmp_path / "home") as found:
         yield found
 
 
-async def test_a_refresh_repeats_the_searches_and_names_what_is_new(world: World) -> None:
-    world.papers.works.append(a_work("new"))
-    found = await world.refresh(await world.request())
-    assert world.papers.asked == ["metformin mortality"], "each search once, as it was asked for"
+async def test_a_refresh_repeats_the_searches_and_names_what_is_new(case: RefreshCase) -> None:
+    case.papers.works.append(a_work("new"))
+    found = await case.refresh(await case.request())
+    assert case.papers.asked == ["metformin mortality"], "each search once, as it was asked for"
     assert [work.evidence_id for work in found.new] == ["doi:10.1/new"]
     assert [(row.source, row.status) for row in found.searches] == [("alpha", "ok"), ("gone", "refused")]
     assert (found.version, found.made) == (2, True)
-    later, (version,) = await newest(world.archive, world.first)
+    later, (version,) = await newest(case.archive, case.first)
     assert version.new == found.new
     assert [claim.id for s in later.sections for claim in s.claims] == ["s1c1", "s2c1"]
     assert "A later trial of metformin, number new" in later.limitations[0]
-    again = await world.refresh(await world.request())
+    again = await case.refresh(await case.request())
     assert (again.new, again.made, again.version) == ((), False, 2)
 
 
-async def test_a_retraction_names_the_claims_it_touches(world: World) -> None:
-    world.retract()
-    found = await world.refresh(await world.request(search=False))
-    assert world.papers.asked == []
+async def test_a_retraction_names_the_claims_it_touches(case: RefreshCase) -> None:
+    case.retract()
+    found = await case.refresh(await case.request(search=False))
+    assert case.papers.asked == []
     (change,) = found.changes
     assert (change.evidence_id, change.before, change.after) == ("pmid:1", "none", "retracted")
     assert [(claim.id, claim.stands) for claim in change.claims] == [("s1c1", False)]
     assert found.claims_lost == ("s1c1",)
 
 
-async def test_a_search_that_fails_is_no_news_and_hides_none(world: World) -> None:
-    world.papers.closed = True
-    world.retract()
-    found = await world.refresh(await world.request())
+async def test_a_search_that_fails_is_no_news_and_hides_none(case: RefreshCase) -> None:
+    case.papers.closed = True
+    case.retract()
+    found = await case.refresh(await case.request())
     assert [row.status for row in found.searches] == ["refused", "refused"]
     assert found.new == ()
     assert found.claims_lost == ("s1c1",)
@@ -187,55 +187,55 @@ async def started_by(handle: ScheduleHandle, number: int) -> str:
     return action.workflow_id
 
 
-async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(world: World) -> None:
+async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: RefreshCase) -> None:
     now = datetime.now(UTC)
-    made = await schedule_refresh(world.client, await world.request(), world.queue, WEEK, now)
+    made = await schedule_refresh(case.client, await case.request(), case.queue, WEEK, now)
     assert made.every == WEEK
     assert abs(made.next_times[0] - (now + WEEK)) < timedelta(minutes=1)
-    handle = world.client.get_schedule_handle(made.schedule_id)
+    handle = case.client.get_schedule_handle(made.schedule_id)
     outcomes = []
     for week in range(4):
         if week == 1:
-            world.papers.works.append(a_work("week-2"))
+            case.papers.works.append(a_work("week-2"))
         if week == 2:
-            world.retract()
+            case.retract()
         time = made.next_times[0] - (4 - week) * WEEK
         around = timedelta(hours=1)
         await handle.backfill(
             ScheduleBackfill(time - around, time + around, overlap=ScheduleOverlapPolicy.ALLOW_ALL)
         )
         started = await started_by(handle, week + 1)
-        outcomes.append(await world.client.get_workflow_handle(started, result_type=RefreshOutcome).result())
+        outcomes.append(await case.client.get_workflow_handle(started, result_type=RefreshOutcome).result())
     assert [one.made for one in outcomes] == [False, True, True, False]
     assert [len(one.new) for one in outcomes] == [0, 1, 0, 0]
     assert [[c.after for c in one.changes] for one in outcomes] == [[], [], ["retracted"], []]
     assert outcomes[2].claims_lost == ("s1c1",)
-    later, versions = await newest(world.archive, world.first)
+    later, versions = await newest(case.archive, case.first)
     assert [version.number for version in versions] == [2, 3]
     assert [r.evidence_id for r in later.references] == ["pmid:2"]
-    first = await world.archive.report(world.first.run_id)
+    first = await case.archive.report(case.first.run_id)
     assert first is not None
     assert [r.standing for r in first.references] == ["none", "concern"]
 
 
-async def test_a_schedule_is_listed_replaced_and_deleted(world: World) -> None:
-    run_id = world.first.run_id
-    request = await world.request(search=False)
+async def test_a_schedule_is_listed_replaced_and_deleted(case: RefreshCase) -> None:
+    run_id = case.first.run_id
+    request = await case.request(search=False)
     for every in (WEEK, 2 * WEEK):
-        await schedule_refresh(world.client, request, world.queue, every, datetime.now(UTC))
+        await schedule_refresh(case.client, request, case.queue, every, datetime.now(UTC))
 
     async def mine() -> list[tuple[str, timedelta | None, bool]]:
-        return [(s.run_id, s.every, s.search) for s in await schedules(world.client) if s.run_id == run_id]
+        return [(s.run_id, s.every, s.search) for s in await schedules(case.client) if s.run_id == run_id]
 
     assert await until(mine, lambda found: found == [(run_id, 2 * WEEK, False)])
-    assert (await delete_schedule(world.client, run_id)).run_id == run_id
+    assert (await delete_schedule(case.client, run_id)).run_id == run_id
     await until(mine, lambda found: not found)
     with pytest.raises(NoSuchSchedule):
-        await delete_schedule(world.client, run_id)
+        await delete_schedule(case.client, run_id)
 
 
-async def test_refreshes_at_the_same_moment_lose_nothing(world: World) -> None:
-    request = await world.request()
+async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> None:
+    request = await case.request()
     documents = {name: DOCUMENTS[name] for name in ("pmid:1", "pmid:2")}
     notice = StandingNotice(kind="retraction", date="2026-03-01", reported_by="crossref")
     verdict = StandingVerdict(standing="retracted", notices=(notice,), asked=("crossref",))
@@ -244,14 +244,14 @@ async def test_refreshes_at_the_same_moment_lose_nothing(world: World) -> None:
         work = NewWork(evidence_id=f"doi:10.1/{number}", title=f"Work {number}", source="alpha")
         verdicts = {"pmid:1": verdict} if number % 2 else {}
         at = f"2026-03-02T00:00:{number:02d}+00:00"
-        kept = await keep(world.archive, world.first, documents, verdicts, at=at, new=(work,))
+        kept = await keep(case.archive, case.first, documents, verdicts, at=at, new=(work,))
         return kept.version is not None
 
     assert all(await asyncio.gather(*(one(number) for number in range(8))))
-    world.papers.works.append(a_work("new"))
-    outcomes = await asyncio.gather(*(world.refresh(request) for _ in range(2)))
+    case.papers.works.append(a_work("new"))
+    outcomes = await asyncio.gather(*(case.refresh(request) for _ in range(2)))
     assert sorted(one.made for one in outcomes) == [False, True]
-    later, versions = await newest(world.archive, world.first)
+    later, versions = await newest(case.archive, case.first)
     assert [version.number for version in versions] == list(range(2, 11))
     found = sorted(work.evidence_id for version in versions for work in version.new)
     assert found == sorted(["doi:10.1/new", *(f"doi:10.1/{number}" for number in range(8))])

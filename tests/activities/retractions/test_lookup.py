@@ -62,7 +62,7 @@ def work(doi: str, *updates: tuple[str, str, str]) -> Reply:
     return Reply(200, json.dumps(body), {"content-type": "application/json"})
 
 
-def world(
+def answers(
     server: ReplayServer,
     pubmed: Reply | None = None,
     crossref: Reply | None = None,
@@ -84,7 +84,7 @@ def lookup(
 async def test_a_retraction_is_reported_with_every_authority_that_has_it() -> None:
     line = "Lancet. 2010 Feb 6;375(9713):445. doi: 10.1016/S0140-6736(10)60175-4."
     with ReplayServer() as server:
-        world(
+        answers(
             server,
             efetch(("9500320", [("RetractionIn", line), ("CommentIn", "Lancet. 1998 May 2;351:1355")])),
             recorded("crossref/work_retracted_wakefield_lancet_1998.json"),
@@ -108,7 +108,7 @@ async def test_a_retraction_is_reported_with_every_authority_that_has_it() -> No
 
 async def test_pubmeds_recorded_retraction_is_found() -> None:
     with ReplayServer() as server:
-        world(server, recorded("standing/efetch_retracted_993.xml"))
+        answers(server, recorded("standing/efetch_retracted_993.xml"))
         async with client() as http:
             verdict = await lookup(server, http).check(ref("993"))
     assert verdict.standing == "retracted"
@@ -119,7 +119,7 @@ async def test_pubmeds_recorded_retraction_is_found() -> None:
 
 async def test_a_correction_is_not_a_retraction() -> None:
     with ReplayServer() as server:
-        world(server, crossref=recorded("crossref/work_with_updated_by_correction.json"))
+        answers(server, crossref=recorded("crossref/work_with_updated_by_correction.json"))
         async with client() as http:
             verdict = await lookup(server, http).check(ref(doi="10.1073/pnas.1414271111"))
     assert verdict.standing == "corrected"
@@ -128,7 +128,7 @@ async def test_a_correction_is_not_a_retraction() -> None:
 
 async def test_links_in_the_other_direction_say_nothing_of_a_notice() -> None:
     with ReplayServer() as server:
-        world(server, efetch(("9634358", [("RetractionOf", "J Infect Dis. 1993 Aug;168(2):336-44")])))
+        answers(server, efetch(("9634358", [("RetractionOf", "J Infect Dis. 1993 Aug;168(2):336-44")])))
         async with client() as http:
             verdict = await lookup(server, http).check(ref("9634358"))
     assert (verdict.standing, verdict.notices) == ("none", ())
@@ -136,7 +136,7 @@ async def test_links_in_the_other_direction_say_nothing_of_a_notice() -> None:
 
 async def test_a_record_that_only_calls_itself_retracted_is() -> None:
     with ReplayServer() as server:
-        world(server, efetch(("1", []), types="Retracted Publication"))
+        answers(server, efetch(("1", []), types="Retracted Publication"))
         async with client() as http:
             verdict = await lookup(server, http).check(ref("1"))
     assert verdict.standing == "retracted"
@@ -145,7 +145,7 @@ async def test_a_record_that_only_calls_itself_retracted_is() -> None:
 
 async def test_none_needs_an_authority_that_knows_the_work() -> None:
     with ReplayServer() as server:
-        world(server)
+        answers(server)
         async with client() as http:
             unknown = await lookup(server, http).check(ref("1", "10.1000/x"))
             server.on("/works/*", work("10.1000/x"))
@@ -156,7 +156,7 @@ async def test_none_needs_an_authority_that_knows_the_work() -> None:
 
 async def test_when_all_fail_the_standing_is_unknown_and_why_is_said() -> None:
     with ReplayServer() as server:
-        world(server, Reply(500, "down"), Reply(503, "down"), Reply(200, "<html>maintenance</html>"))
+        answers(server, Reply(500, "down"), Reply(503, "down"), Reply(200, "<html>maintenance</html>"))
         async with client() as http:
             verdict = await lookup(server, http).check(ref("1", "10.1000/x"))
     assert verdict.standing == "unknown"
@@ -168,7 +168,7 @@ async def test_when_all_fail_the_standing_is_unknown_and_why_is_said() -> None:
 
 async def test_one_authority_down_does_not_hide_what_another_says() -> None:
     with ReplayServer() as server:
-        world(server, Reply(500, "down"), work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
+        answers(server, Reply(500, "down"), work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
         async with client() as http:
             verdict = await lookup(server, http).check(ref("1", "10.1000/x"))
     assert verdict.standing == "retracted"
@@ -178,7 +178,7 @@ async def test_one_authority_down_does_not_hide_what_another_says() -> None:
 @pytest.mark.parametrize("standing", ["retracted", "concern", "corrected"])
 async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing: Standing) -> None:
     with ReplayServer() as server:
-        world(server, Reply(500, ""), Reply(500, ""), Reply(500, ""))
+        answers(server, Reply(500, ""), Reply(500, ""), Reply(500, ""))
         async with client() as http:
             found = ref("1", "10.1000/x", standing=standing, source="openalex")
             verdict = await lookup(server, http).check(found)
@@ -188,7 +188,7 @@ async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing:
 
 async def test_the_worst_standing_counts() -> None:
     with ReplayServer() as server:
-        world(
+        answers(
             server,
             efetch(("1", [("ErratumIn", "J. 2019 Jan;1(1):1")])),
             work("10.1000/x", ("expression_of_concern", "10.1000/n", "2020-01-01")),
@@ -204,7 +204,7 @@ async def test_the_worst_standing_counts() -> None:
 )
 async def test_only_a_later_reinstatement_lifts_a_retraction(reinstated: str, standing: str) -> None:
     with ReplayServer() as server:
-        world(
+        answers(
             server,
             efetch(("1", [("RetractionIn", "J. 2020 Mar 2;1(1):1. doi: 10.1000/n")])),
             work(
@@ -222,7 +222,7 @@ async def test_only_a_later_reinstatement_lifts_a_retraction(reinstated: str, st
 
 async def test_offline_and_the_library_are_left_as_they_are() -> None:
     with ReplayServer() as server:
-        world(server)
+        answers(server)
         async with client() as http:
             offline = await lookup(server, http, offline=True).check(ref("1", standing="corrected"))
             own = await lookup(server, http).check(ref("1", standing="retracted", source="library"))
@@ -233,7 +233,7 @@ async def test_offline_and_the_library_are_left_as_they_are() -> None:
 
 async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
     with ReplayServer() as server:
-        world(server)
+        answers(server)
         async with client() as http:
             verdict = await lookup(server, http).check(ref(standing="none", source="web"))
         assert server.asked == []
@@ -244,7 +244,9 @@ async def test_many_works_need_few_requests() -> None:
     pmids = [str(n) for n in range(1, 61)]
     refs = [ref(pmid, "10.1000/same" if pmid in ("1", "2") else None) for pmid in pmids]
     with ReplayServer() as server:
-        world(server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids]))
+        answers(
+            server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids])
+        )
         hosts: list[str] = []
 
         async def pace(host: str) -> None:
@@ -266,7 +268,7 @@ async def test_an_unreadable_record_costs_only_itself() -> None:
     assert isinstance(two.body, str)
     broken = two.body.replace("<PMID>2</PMID>", "<PMID>two</PMID>")
     with ReplayServer() as server:
-        world(server, Reply(200, broken, {"content-type": "text/xml"}))
+        answers(server, Reply(200, broken, {"content-type": "text/xml"}))
         async with client() as http:
             verdicts = await lookup(server, http).check_many([ref("1"), ref("2")])
     assert verdicts["pmid:1"].standing == "retracted"
@@ -276,7 +278,7 @@ async def test_an_unreadable_record_costs_only_itself() -> None:
 async def test_an_authority_that_is_down_is_not_asked_for_every_work() -> None:
     refs = [ref(doi=f"10.1000/{n}") for n in range(8)]
     with ReplayServer() as server:
-        world(server, crossref=Reply(503, "down"))
+        answers(server, crossref=Reply(503, "down"))
         async with client() as http:
             verdicts = await lookup(server, http).check_many(refs, ["crossref"])
             assert server.count("/works/*") == 3
@@ -290,7 +292,7 @@ async def test_an_authority_that_is_down_is_not_asked_for_every_work() -> None:
 async def test_the_parts_of_split_authorities_combine_to_the_same_verdict() -> None:
     found = ref("1", "10.1000/x", standing="retracted", source="openalex")
     with ReplayServer() as server:
-        world(
+        answers(
             server,
             efetch(("1", [])),
             work(
@@ -338,7 +340,7 @@ async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path:
 
     assert cache.STANDING_SECONDS <= 3600 < cache.CACHE_SECONDS
     with ReplayServer() as server:
-        world(server, crossref=Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
+        answers(server, crossref=Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
         async with open_http(settings(home=tmp_path)) as http:
             failed = await lookup(server, http).check(ref(doi="10.1000/x"))
             server.on("/works/*", work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))

@@ -23,7 +23,7 @@ RETRACTION = crossref(DOI, "retraction", NOTICE, "2026-03-01")
 
 
 @pytest.fixture
-def world(home: Path) -> Iterator[ReplayServer]:
+def known(home: Path) -> Iterator[ReplayServer]:
     """A finished report, and authorities that know of nothing against what it cites."""
     shelve(home)
     with ReplayServer() as server:
@@ -39,11 +39,11 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_retraction_since_makes_a_new_version_and_leaves_the_old_one_alone(
-    home: Path, world: ReplayServer
+    home: Path, known: ReplayServer
 ) -> None:
     before = files(home / "evidence")
-    world.on("/works/*", RETRACTION)
-    ran = refresh(world)
+    known.on("/works/*", RETRACTION)
+    ran = refresh(known)
     assert ran.code == 0, ran
     first, lost, where, asked = ran.out.splitlines()
     assert first == (
@@ -70,53 +70,53 @@ def test_a_retraction_since_makes_a_new_version_and_leaves_the_old_one_alone(
     assert "version 2" in Path("bundle/methodology.md").read_text()
 
 
-def test_what_is_known_already_is_no_news(home: Path, world: ReplayServer) -> None:
-    world.on("/works/*", crossref(DOI, "correction", NOTICE, "2026-03-01"))
-    first = refresh(world, "--json").json()
+def test_what_is_known_already_is_no_news(home: Path, known: ReplayServer) -> None:
+    known.on("/works/*", crossref(DOI, "correction", NOTICE, "2026-03-01"))
+    first = refresh(known, "--json").json()
     assert [(c["before"], c["after"]) for c in first["changes"]] == [("none", "corrected")]
     assert (first["version"], first["claims_lost"]) == (2, [])
     before = files(home)
-    again = refresh(world)
+    again = refresh(known)
     assert again.code == 0
     assert "nothing changed since" in again.out
     kept = {name: data for name, data in files(home).items() if not name.startswith("cache")}
     assert kept == {name: data for name, data in before.items() if not name.startswith("cache")}
 
 
-def test_the_same_question_asked_again_has_no_later_versions(home: Path, world: ReplayServer) -> None:
-    world.on("/works/*", RETRACTION)
-    assert refresh(world).code == 0
+def test_the_same_question_asked_again_has_no_later_versions(home: Path, known: ReplayServer) -> None:
+    known.on("/works/*", RETRACTION)
+    assert refresh(known).code == 0
     shelve(home, FULL.model_copy(update={"generated_at": "2026-05-01T00:00:00Z"}))
     assert command("export", RUN, "--output", "bundle").code == 0
     assert not Path("bundle/versions").exists()
     assert len(json.loads(Path("bundle/report.json").read_text())["references"]) == 2
 
 
-def test_nothing_is_reported_unchanged_when_no_authority_answered(home: Path, world: ReplayServer) -> None:
+def test_nothing_is_reported_unchanged_when_no_authority_answered(home: Path, known: ReplayServer) -> None:
     for path in ("/efetch.fcgi", "/works/*", "/search"):
-        world.on(path, Reply(503, "down"))
+        known.on(path, Reply(503, "down"))
     before = files(home / "evidence")
-    ran = refresh(world)
+    ran = refresh(known)
     assert ran.code == 1
     assert "nothing changed" not in ran.out
     assert "no authority answered for 2 of 2 references" in ran.err
     assert files(home / "evidence") == before
-    assert sorted(refresh(world, "--json").json()["unanswered"]) == ["pmid:1", "pmid:2"]
+    assert sorted(refresh(known, "--json").json()["unanswered"]) == ["pmid:1", "pmid:2"]
 
 
-def test_one_authority_that_fails_is_named_and_the_others_count(home: Path, world: ReplayServer) -> None:
-    world.on("/search", Reply(503, "down"))
-    world.on("/works/*", RETRACTION)
-    ran = refresh(world)
+def test_one_authority_that_fails_is_named_and_the_others_count(home: Path, known: ReplayServer) -> None:
+    known.on("/search", Reply(503, "down"))
+    known.on("/works/*", RETRACTION)
+    ran = refresh(known)
     assert "none -> retracted" in ran.out
     assert "not every authority answered: europepmc" in ran.err
 
 
-def test_offline_no_request_is_sent(home: Path, world: ReplayServer) -> None:
-    ran = refresh(world, DETERMINATOR_OFFLINE="true")
+def test_offline_no_request_is_sent(home: Path, known: ReplayServer) -> None:
+    ran = refresh(known, DETERMINATOR_OFFLINE="true")
     assert ran.code == 2
     assert "DETERMINATOR_OFFLINE" in ran.err
-    assert world.asked == []
+    assert known.asked == []
 
 
 def test_a_library_of_ones_own_is_nobodys_to_ask_about(home: Path) -> None:
@@ -130,14 +130,14 @@ def test_a_library_of_ones_own_is_nobodys_to_ask_about(home: Path) -> None:
 
 
 def test_without_the_stored_texts_the_change_is_reported_and_nothing_is_written(
-    home: Path, world: ReplayServer
+    home: Path, known: ReplayServer
 ) -> None:
-    world.on("/works/*", RETRACTION)
+    known.on("/works/*", RETRACTION)
     for blob in (home / "evidence" / "blobs").rglob("*.json"):
         if blob.read_bytes().startswith(b'{"evidence_id":"pmid:2"'):
             blob.unlink()
     before = files(home / "evidence")
-    ran = refresh(world)
+    ran = refresh(known)
     assert ran.code == 1
     assert "none -> retracted" in ran.err
     assert "stored text of pmid:2" in ran.err
