@@ -297,7 +297,7 @@ def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_
         ("deep", Thorough(1, areas=3, area_rounds=2), 6),
         ("simple", Thorough(ROUNDS, recommends_on=QUESTIONS["simple"]), 8),
         ("team", Thorough(ROUNDS, begins=BEGINS), 10),
-        ("hierarchical", Thorough(1, TOPICS, area_rounds=2, first=9), 6),
+        ("hierarchical", Thorough(1, TOPICS, area_rounds=2, first=7), 6),
         ("graph", Thorough(ROUNDS, begins=BEGINS), 10),
     ],
     ids=["iterative", "deep", *OTHER_MODES],
