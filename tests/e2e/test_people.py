@@ -187,18 +187,18 @@ def check_leaving(run_id: str) -> None:
     assert events[-1]["type"] == "complete"
     later = good("events", run_id, "--after", "3", "--json").out.splitlines()
     assert [json.loads(line) for line in later] == events[3:]
-    told = Path("bundle/methodology.md").read_text()
-    assert "plan: approved by Grace" in told
-    assert "How does metformin inhibit the growth" in told
+    printed = Path("bundle/methodology.md").read_text()
+    assert "plan: approved by Grace" in printed
+    assert "How does metformin inhibit the growth" in printed
 
 
 def check_versions(run_id: str, report: dict[str, Any]) -> None:
     """Once a report was refreshed the latest version is what is read, and the first is still there."""
     first = Report.model_validate(report)
-    later = first.model_copy(update={"title": "Told again", "generated_at": "2030-01-01T00:00:00+00:00"})
+    later = first.model_copy(update={"title": "Revised", "generated_at": "2030-01-01T00:00:00+00:00"})
     version = Version(number=2, made_at=later.generated_at, of=first.generated_at)
     assert asyncio.run(Archive(Settings().evidence_url).add_version(first, later, version))
-    assert report_of(run_id)["title"] == "Told again"
+    assert report_of(run_id)["title"] == "Revised"
     said = inside("report", run_id, "--output", "later.md").err
     assert "version 2 of 2, refreshed 2030-01-01T00:00:00+00:00; the first: --version 1" in said
     good("report", run_id, "--version", "1", "--output", "first.json")
@@ -286,7 +286,7 @@ def test_candidates_are_approved_as_they_are(slow: SlowSource) -> None:
 
 
 def test_finishing_writes_what_there_is(slow: SlowSource) -> None:
-    # words of its own: what was asked before is answered from the cache and keeps nobody waiting
+    # words of its own: what was asked before is answered from the cache and makes no test wait
     run_id = ask(mode="iterative", question="Does aspirin prevent colorectal cancer?")
     wait_until(lambda: bool(slow.asked), PATIENCE)
     good("finish", run_id)

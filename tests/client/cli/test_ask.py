@@ -251,9 +251,9 @@ def test_a_run_is_found_by_any_unambiguous_part_of_its_id(home: Path, library: P
     assert "matches several runs" in both.err
     assert one.run_id in both.err
     assert determinator("status", "last", "--json").json()["run_id"] == two.run_id
-    nobody = determinator("status", "ask-nothing")
-    assert nobody.code == 2
-    assert "no run is called ask-nothing" in nobody.err
+    unknown = determinator("status", "ask-nothing")
+    assert unknown.code == 2
+    assert "no run is called ask-nothing" in unknown.err
     middle = determinator("status", "metformin")
     assert middle.code == 2
     assert two.run_id in middle.err
@@ -332,7 +332,7 @@ def test_no_command_crashes_at_exit(file_home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [("list", 0), ("--help", 0), ("ask", 2), ("status nobody", 2), ("list --address 127.0.0.1:1", 3)],
+    [("list", 0), ("--help", 0), ("ask", 2), ("status unknown", 2), ("list --address 127.0.0.1:1", 3)],
 )
 def test_no_command_ends_by_the_interpreters_own_clean_up(file_home: Path, arguments: str, code: int) -> None:
     """That clean-up is what crashes, in 3 to 27 of 100 runs: a process that skips it cannot crash there."""

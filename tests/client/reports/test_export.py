@@ -105,7 +105,7 @@ def edited(report: dict[str, object], edit: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "printed"),
     [
         ('"evidence_id": "pmid:2", "quote" => "evidence_id": "pmid:1", "quote"', "(it is in pmid:2)"),
         ('"number": 2 => "number": 3', "not numbered from 1 without gaps"),
@@ -119,17 +119,17 @@ def edited(report: dict[str, object], edit: str) -> dict[str, object]:
         ),
     ],
 )
-def test_a_report_that_was_tampered_with_does_not_hold(home: Path, edit: str, told: str) -> None:
+def test_a_report_that_was_tampered_with_does_not_hold(home: Path, edit: str, printed: str) -> None:
     folder = exported(home)
     report = edited(json.loads((folder / "report.json").read_text()), edit)
     Path("mine.json").write_text(json.dumps(report))
     ran = command("verify", "mine.json", "--evidence", str(folder / "evidence.jsonl"))
-    if told.startswith("holds"):  # the words of a claim are its writer's; only where they stand is checked
+    if printed.startswith("holds"):  # the words of a claim are its writer's; only where they stand is checked
         assert ran.code == 0, ran
     else:
         assert ran.code == 1, ran
         assert "NOT everything holds" in ran.out
-    assert told in ran.out
+    assert printed in ran.out
 
 
 def test_a_report_from_elsewhere_needs_its_texts(home: Path) -> None:
@@ -144,18 +144,18 @@ def test_a_report_from_elsewhere_needs_its_texts(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "printed"),
     [
         ("{", "is not a report"),
         ('{"run_id": "x"}', "question: Field required"),
         ("[1, 2]", "is not a report"),
     ],
 )
-def test_what_is_no_report_gets_one_line(home: Path, content: str, told: str) -> None:
+def test_what_is_no_report_gets_one_line(home: Path, content: str, printed: str) -> None:
     Path("mine.json").write_text(content)
     ran = command("verify", "mine.json")
     assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
+    assert printed in ran.err
     assert len(ran.err.splitlines()) == 1
 
 
@@ -299,7 +299,7 @@ def test_a_bundle_lists_each_iteration() -> None:
     assert [
         IterationRecord.model_validate_json(line) for line in bundle["iterations.jsonl"].decode().splitlines()
     ] == [record]
-    told = bundle["methodology.md"].decode()
+    printed = bundle["methodology.md"].decode()
     for text in (
         "Two trials disagree",
         "Whether dose matters",
@@ -307,5 +307,5 @@ def test_a_bundle_lists_each_iteration() -> None:
         "one pathway only",
         "3 from pubmed",
     ):
-        assert text in told
+        assert text in printed
     assert "iterations.jsonl" in bundle["README.md"].decode()

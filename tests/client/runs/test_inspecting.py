@@ -42,9 +42,9 @@ async def test_each_iteration_says_what_it_did_and_what_it_cost(live: Stage, tmp
     assert 0 < first.model_calls < report.methodology.model_calls
     assert first.tokens + second.tokens <= report.methodology.tokens
     # the event log alone says the same of what it holds
-    for told, kept in zip(from_events(await run.events()), (first, second), strict=True):
+    for printed, kept in zip(from_events(await run.events()), (first, second), strict=True):
         same = ("iteration", "section", "gaps", "scores", "new_items")
-        assert told.model_dump(include=set(same)) == kept.model_dump(include=set(same))
+        assert printed.model_dump(include=set(same)) == kept.model_dump(include=set(same))
 
 
 async def test_sections_are_inspected_while_they_run(live: Stage, tmp_path: Path) -> None:
