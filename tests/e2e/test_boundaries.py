@@ -22,7 +22,7 @@ import pytest
 
 from tests.client.harness import living, wait_until
 from tests.e2e.stage import Thorough, key_of
-from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, Play, timeless
+from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless
 from tests.replay import Asked, Reply
 
 pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-boundaries"), pytest.mark.timeout(900)]
@@ -159,7 +159,7 @@ def test_a_run_that_is_killed_after_its_first_events_ends_the_same(home: Path, t
 @pytest.mark.chaos
 @pytest.mark.parametrize(
     ("mode", "script"),
-    [("iterative", Thorough(3)), ("deep", Thorough(1, areas=3, area_rounds=1))],
+    [("iterative", Thorough(3)), ("deep", Thorough(1, SECTIONS, first=9))],
     ids=["iterative", "deep"],
 )
 def test_a_run_that_is_killed_after_each_event_ends_the_same(

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-kill"), pytest
 
 QUESTIONS = {
     "iterative": "Does trametinib prolong survival in melanoma?",
-    "deep": "Which treatments of melanoma prolong survival?",
+    "deep": "What is known of Marfan syndrome, of cryopreservation and of MEK inhibition?",
     "simple": "How many people survive melanoma?",
     "team": "Is elective caesarean section safer for the small baby?",
     "hierarchical": "Which mutations occur in Marfan syndrome, and is cryopreservation homogeneous?",
@@ -43,6 +43,10 @@ TOPICS = (
     "Is cryopreservation a homogeneous process for motility?",
 )
 """What the sub-teams of `hierarchical` research: a recorded work is on each, as on the other questions."""
+SECTIONS = (*TOPICS, "Does MEK inhibition improve survival in BRAF-mutated melanoma?")
+"""What the sections of `deep` research. Each finds its work in its first round: what sections are offered
+later depends on which of them is faster, and so would the report."""
+PARTS = {"hierarchical": TOPICS, "deep": SECTIONS}
 DELAY = 0.4
 """Seconds until a server answers, so that kills hit calls under way."""
 JUST_ANSWERED = 2.0
@@ -163,7 +167,7 @@ class Play:
 
     def asked(self, mode: str) -> int:
         """How often a run has asked the model."""
-        marks = (QUESTIONS[mode], *(TOPICS if mode == "hierarchical" else ()))
+        marks = (QUESTIONS[mode], *PARTS.get(mode, ()))
         return sum(any(mark in call.question for mark in marks) for call in self.clock.exchanges)
 
     def over(self, mode: str) -> bool:
@@ -271,7 +275,7 @@ EVERY_TARGET: list[Target] = ["model call", "both", "search call", "server"]
 
 def test_kills_change_nothing_in_the_reports_and_buy_nothing_twice(home: Path, tmp_path: Path) -> None:
     """A run of each kind at once, so that every kill meets both."""
-    script = Thorough(4, areas=3, first=8)
+    script = Thorough(4, SECTIONS, first=9)
     killed_and_undisturbed(home, tmp_path / "calm", ("iterative", "deep"), script, EVERY_TARGET, seed=20)
 
 
@@ -294,7 +298,7 @@ def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_
     ("mode", "script", "kills"),
     [
         ("iterative", Thorough(ROUNDS), 10),
-        ("deep", Thorough(1, areas=3, area_rounds=2), 6),
+        ("deep", Thorough(1, SECTIONS, first=9), 6),
         ("simple", Thorough(ROUNDS, recommends_on=QUESTIONS["simple"]), 8),
         ("team", Thorough(ROUNDS, begins=BEGINS), 10),
         ("hierarchical", Thorough(1, TOPICS, area_rounds=2, first=7), 6),
