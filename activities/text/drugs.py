@@ -9,7 +9,8 @@ from activities.types import Evidence
 
 _FACTS = re.compile(r"mesh|drug|generic|interven|substance", re.IGNORECASE)
 _MEASURED = re.compile(
-    r"[\s-]+(?:bio)?(?:synthesis|production|secretion|release|levels?|signal(?:l)?ing|pathways?|concentrations?|content|expression)\b",
+    r"[\s-]+(?:bio)?(?:synthesis|production|secretion|release|levels?|concentrations?|content|expression"
+    r"|signal(?:l)?ing|pathways?)\b",
     re.IGNORECASE,
 )
 """What follows a substance that the body makes or that was measured: no treatment, whatever its name."""
