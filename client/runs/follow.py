@@ -93,6 +93,10 @@ class Follower:
         self._silent_since: float | None = None
         self._looked_at = 0.0
         self._calls_read_at = 0.0
+        self._execution = ""
+        """Run id of the execution whose events were shown last."""
+        self._rewinds = set[tuple[int, str]]()
+        """Position and time of each rewind that is part of the run."""
 
     async def follow(self) -> Ended:
         """Show the run until it ends."""
@@ -129,31 +133,46 @@ class Follower:
             return Ended(reason=why(error))
 
     async def _goes_on(self, reason: str) -> bool:
-        """Whether the run was rewound, which ends its execution and begins another one; its events are shown
-        from there on. `reason` is why the execution was terminated."""
+        """Whether the run was rewound, which ends its execution and begins another one. `reason` is why the
+        execution was terminated."""
         deadline = time.monotonic() + REWIND_SECONDS
         while time.monotonic() < deadline:
-            ended = (await describe(self._connection.client, self._run_id)).status == "terminated"
-            if ended and not reason.startswith(REWOUND):
+            if (await describe(self._connection.client, self._run_id)).status != "terminated":
+                return True
+            if not reason.startswith(REWOUND):
                 return False
-            if not ended:
-                try:
-                    events = await read_events(self._connection.client, self._settings, self._run_id)
-                except (NoAnswer, StoreError):
-                    events = []
-                kept = [event.seq for event in events if event.type == "rewound"]
-                if kept:
-                    self._after = min(self._after, kept[-1] - 1)
-                    return True
             await asyncio.sleep(POLL_SECONDS)
         return False
+
+    async def _new_events(self) -> list[AgentEvent]:
+        """The events that were not shown yet; of a run that was rewound, from that event on.
+
+        A run may be rewound between any two requests: what was read is used only when the execution is still
+        the same afterwards. Raises NoAnswer, NoSuchRun, RPCError, StoreError.
+        """
+        client = self._connection.client
+        handle = client.get_workflow_handle(self._run_id)
+        while True:
+            execution = (await handle.describe()).run_id
+            if execution == self._execution:
+                events = await read_events(client, self._settings, self._run_id, self._after)
+                rewinds, after = self._rewinds, self._after
+            else:
+                events = await read_events(client, self._settings, self._run_id)
+                rewinds = {(event.seq, event.timestamp) for event in events if event.type == "rewound"}
+                new = {seq for seq, _ in rewinds - self._rewinds} if self._execution else set()
+                after = min((self._after, *(seq - 1 for seq in new)))
+                events = [event for event in events if event.seq > after]
+            if (await handle.describe()).run_id == execution:
+                self._execution, self._rewinds, self._after = execution, rewinds, after
+                return events
 
     async def _show(self) -> None:
         client = self._connection.client
         try:
             seen = await progress(client, self._run_id)
-            if seen.last_seq > self._after:
-                self._show_events(await read_events(client, self._settings, self._run_id, self._after))
+            if seen.last_seq != self._after:
+                self._show_events(await self._new_events())
         except (NoAnswer, NoSuchRun, StoreError) as error:
             self._report_no_worker(error)
             return
@@ -183,7 +202,7 @@ class Follower:
     async def _show_last_events(self) -> None:
         """What happened between the last poll and the end."""
         try:
-            events = await read_events(self._connection.client, self._settings, self._run_id, self._after)
+            events = await self._new_events()
         except (NoAnswer, NoSuchRun, RPCError, StoreError):
             return
         self._show_events(events)

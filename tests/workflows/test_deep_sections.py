@@ -100,7 +100,7 @@ async def test_a_search_that_was_answered_before_a_cancel_is_kept(stage: Stage) 
         return [document(task.source, task.query.text)]
 
     stage.script.search = search
-    run = await stage.start(a_request())
+    run = await stage.start(a_request(search_seconds=None))
     await run.until(lambda p: p.phase == "searching")
     await until(lambda: asyncio.sleep(0, len(stage.fakes.answered)), lambda answered: answered == 1)
     await run.handle.cancel()
