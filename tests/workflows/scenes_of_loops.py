@@ -1,0 +1,244 @@
+"""Scenes whose histories are recorded: single loops, and the workflows beside them."""
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio import activity
+from temporalio.client import WorkflowFailureError
+from temporalio.worker import Worker
+
+from activities.errors import RateLimited, Unavailable
+from activities.steps import (
+    Hits,
+    KnowledgeGapOutput,
+    SearchTask,
+)
+from activities.types import Evidence, SourceInfo, SourceOption
+from client.embedded.binary import find_temporal, free_port
+from client.embedded.namespace import register_attributes
+from client.runs.refreshing import start_refresh
+from client.runs.rewinding import rewind
+from tests.registered import registered_names
+from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
+from tests.workflows.fakes import Fakes, document, down, outage, takes
+from tests.workflows.recording import first_run, keep, keep_history
+from tests.workflows.test_dev_server import a_server, connected
+from tests.workflows.test_look_up import Register, candidates_from
+from tests.workflows.test_pubmed import NCBI, Authority, numbered
+from tests.workflows.test_refresh import a_refresh_case, a_work
+from tests.workflows.test_replay import RUN_ID
+from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
+from workflows.types import Outcome
+
+
+async def iterative(stage: Stage) -> None:
+    stage.script.sufficient_at = 2
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative", run)
+
+
+async def steered(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(30)
+    run = await stage.start(a_request(approve=("report",), approval_timeout_seconds=600.0))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.signal("pause")
+    await run.handle.signal("resume")
+    await run.handle.execute_update("extend_budget", {"tokens": 1_000})
+    await run.outcome()
+    await keep("iterative-steered", run)
+
+
+async def continued(stage: Stage) -> None:
+    stage.script.sufficient_at = 5
+    run = await stage.start(a_request(history_events=50))
+    await run.outcome()
+    await keep("iterative-continued", run)
+
+
+async def pubmed(stage: Stage) -> None:
+    stage.script.pubmed_queue, stage.script.search = NCBI, numbered
+    async with Worker(stage.client, task_queue=NCBI, activities=[Authority().check]):
+        run = await stage.start(a_request())
+        await run.outcome()
+    await keep("iterative-pubmed", run)
+
+
+async def reflected(stage: Stage) -> None:
+    """The first searches find nothing, one source is down, and another has a second page that fails."""
+
+    def search(task: SearchTask) -> Sequence[Evidence]:
+        first = "gap 1" in task.query.text
+        stage.script.cursor = None if first else {"page": "next"}
+        if task.cursor:
+            raise outage(RateLimited)
+        if first:
+            if task.source == "beta":
+                raise outage()
+            return ()
+        return [document(task.source, task.query.text)]
+
+    stage.script.sufficient_at, stage.script.search = 2, search
+    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
+        outstanding_gaps=(f"gap {step.iteration}",)
+    )
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-reflected", run)
+
+
+async def looked_up(stage: Stage) -> None:
+    """Candidates are looked up at the same time, in one source that answers and in one that fails."""
+    candidates_from(stage, chembl=Register(), opentargets=Register(fails=Unavailable("down")))
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-looked-up", run)
+
+
+async def slow_source(stage: Stage) -> None:
+    """Sources that have more, and that use all the seconds of a search for their first pages."""
+    stage.script.search = lambda task: Hits(
+        source=task.source,
+        query=task.query.text,
+        status="empty",
+        hits=900,
+        waited=20.0,
+        cursor={"page": "next"},
+    )
+    run = await stage.start(a_request(limits={"max_iterations": 1}))
+    await run.outcome()
+    await keep("iterative-slow-source", run)
+
+
+async def long_log(stage: Stage) -> None:
+    """A run whose event log is long when it continues as new."""
+    stage.script.sufficient_at = 14
+    run = await stage.start(a_request(limits={"max_iterations": 14}, history_events=420))
+    await run.outcome()
+    await keep("iterative-long-log", await first_run(stage, run))
+
+
+async def cancelled(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(600)
+    run = await stage.start(a_request())
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.cancel()
+    with suppress(WorkflowFailureError):
+        await run.outcome()
+    await keep("iterative-cancelled", run)
+
+
+async def model_down(stage: Stage) -> None:
+    """A run waits for its model until it is back."""
+    begun: list[float] = []
+
+    def away(_: object) -> None:
+        begun.append(stage.fakes.now)
+        if stage.fakes.now < begun[0] + 900:
+            raise down()
+
+    stage.script.before["judge"] = away
+    run = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 7_200}))
+    await run.outcome()
+    await keep("iterative-model-down", run)
+
+
+async def worker_lost(stage: Stage) -> None:
+    """The worker that holds the judge's last attempt sends no heartbeat (takes five times the heartbeat
+    time-out of real time: the server does not skip it)."""
+    stage.script.hangs = "judge"
+    run = await stage.start(a_request())
+    attempts = stage.fakes.attempts
+    await until(lambda: asyncio.sleep(0.2, attempts.count("judge")), lambda made: made > 5, 180.0)
+    stage.script.hangs = None
+    await run.outcome()
+    await keep("iterative-worker-lost", run)
+
+
+async def every_source(stage: Stage) -> None:
+    """Each search activity that a worker registers."""
+    with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
+        queues, _ = await registered_names(Path(folder), patched)
+    names = sorted(
+        name.removeprefix("search_") for found in queues.values() for name in found if "search_" in name
+    )
+    stage.script.sources = [
+        SourceOption(info=SourceInfo(name=n, title=n, covers="papers", queue="stage-sources"), enabled=True)
+        for n in names
+    ]
+    searches: list[Callable[..., Any]] = [stage.fakes._search(name) for name in names]
+    limits = {"max_gaps": 10, "searches_per_gap": 10, "max_sections": 2}
+    async with Worker(stage.client, task_queue="stage-sources", activities=searches):
+        run = await stage.start(a_request(sources=tuple(names), limits=limits))
+        await run.outcome()
+    await keep("iterative-mechanism-sources", run)
+
+
+async def indexed(stage: Stage) -> None:
+    """On the real server: the one that skips time has no search attributes."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        await register_attributes(client)
+        fakes = Fakes(stage.fakes.store)
+        fakes.script.sufficient_at = 2
+        async with a_worker(client, fakes):
+            real = Stage(client, fakes)
+            run = await real.start(a_request(indexed=True), "ask-1")
+            await run.outcome()
+            await keep("iterative-coarse-phases", run)
+
+
+async def rewound(stage: Stage) -> None:
+    """On the real server: the one that skips time cannot reset. The history begins with what was kept."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        fakes = Fakes(stage.fakes.store)
+        fakes.script.sufficient_at = 2
+        async with a_worker(client, fakes):
+            run = await Stage(client, fakes).start(a_request(), RUN_ID)
+            await run.outcome()
+            await rewind(client, RUN_ID, 2)
+            run = Run(client.get_workflow_handle(RUN_ID, result_type=Outcome))
+            await run.outcome()
+            await keep("iterative-rewound", run)
+
+
+async def refreshed(stage: Stage) -> None:
+    """On the real server, with the activities themselves: a new work, a source that is gone."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        async with a_refresh_case(client, Path(folder) / "home") as case:
+            case.papers.works.append(a_work("new"))
+            handle = await start_refresh(client, await case.request(), case.queue)
+            await handle.result()
+            await keep_history("refresh", await handle.fetch_history())
+
+
+async def rate_gate(stage: Stage) -> None:
+    """A holder that fails once, then gives the gate back."""
+
+    @activity.defn(name=HOLD_GATE)
+    async def hold_gate(_: GateTerms) -> None:
+        takes(1)
+
+    async with Worker(stage.client, task_queue="stage-gate", workflows=[RateGate], activities=[hold_gate]):
+        handle = await stage.client.start_workflow(
+            RateGate.run, GateTerms(queue=NCBI), id="ask-1", task_queue="stage-gate"
+        )
+        first = stage.client.get_workflow_handle("ask-1", run_id=handle.first_execution_run_id)
+
+        async def events() -> int:
+            return len((await first.fetch_history()).events)
+
+        await until(events, lambda count: count > 10)
+        await stage.client.get_workflow_handle("ask-1").terminate()
+    await keep("rate-gate", Run(first))

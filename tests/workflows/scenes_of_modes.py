@@ -1,0 +1,131 @@
+"""Scenes whose histories are recorded: the other modes."""
+
+from contextlib import suppress
+
+from temporalio.client import WorkflowFailureError
+
+from activities.extractive import manage
+from activities.steps import (
+    JudgeAssessment,
+    TeamLedger,
+)
+from tests.workflows.conftest import Run, Stage, a_request
+from tests.workflows.fakes import PROFILE, takes
+from tests.workflows.recording import first_run, keep
+from tests.workflows.test_replay import RUN_ID
+from workflows.graph.definition import (
+    AgentNode,
+    DecisionNode,
+    Edge,
+    GraphDefinition,
+    ParallelNode,
+    StateNode,
+)
+from workflows.graph.library import builtin
+
+
+async def simple(stage: Stage) -> None:
+    """Two iterations, the second with the general queries, and a person who pauses and steers."""
+    stage.script.sufficient_at = 2
+    stage.script.before["judge"] = lambda step: takes(30) if step.iteration == 1 else None
+    run = await stage.start(a_request("simple", approve=("report",), approval_timeout_seconds=600.0))
+    await run.until(lambda p: p.phase == "judging")
+    await run.handle.signal("pause")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.signal("resume")
+    await run.outcome()
+    await keep("simple", run)
+
+
+async def team(stage: Stage) -> None:
+    """Hypotheses, a manager that calls for the report too early, and a plan that is made again."""
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.sufficient_at = 9
+    stage.script.answers["manager"] = lambda step: (
+        TeamLedger(facts=("a fact",), plan=("a plan",), satisfied=True, next_speaker="reporter")
+        if step.round < 5
+        else manage(step)
+    )
+    run = await stage.start(a_request("team", limits={"max_iterations": 10, "max_tokens": None}))
+    await run.outcome()
+    await keep("team", run)
+
+
+async def hierarchical(stage: Stage) -> None:
+    """Three attempts of each sub-team, the first of them the best; a reviewer speaks meanwhile."""
+    confidence = {1: 0.7, 2: 0.4, 3: 0.5}
+    stage.script.answers["judge"] = lambda step: JudgeAssessment(
+        scores={"relevance": 5},
+        confidence=confidence[step.iteration],
+        gaps=(f"gap {step.iteration} of {step.question}",),
+        relevant=tuple(ref.evidence_id for ref in step.evidence[:3]),
+    )
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("hierarchical", limits={"max_iterations": 3, "max_tokens": None}))
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.outcome()
+    await keep("hierarchical", run)
+    await keep("hierarchical-sub-team", stage.child(run, "s1"))
+
+
+def branching() -> GraphDefinition:
+    """Searches for what the judge recommends, and forms hypotheses beside the judgement."""
+    return GraphDefinition(
+        name="branching",
+        entry="begin",
+        nodes={
+            "begin": StateNode(action="begin_iteration"),
+            "wanted": StateNode(action="search_recommended"),
+            "select": AgentNode(step="select_tools"),
+            "search": ParallelNode(run="execute_tools"),
+            "think": ParallelNode(),
+            "judge": AgentNode(step="judge"),
+            "hypothesize": AgentNode(step="hypothesize"),
+            "again": DecisionNode(budget="iterations"),
+            "write": AgentNode(step="writer"),
+        },
+        edges=(
+            Edge(source="begin", target="wanted"),
+            Edge(source="wanted", target="select"),
+            Edge(source="select", target="search"),
+            Edge(source="search", target="think"),
+            Edge(source="think", target="judge", type="parallel"),
+            Edge(source="think", target="hypothesize", type="parallel"),
+            Edge(source="think", target="again"),
+            Edge(source="again", target="write", type="conditional", when=("sufficient",)),
+            Edge(source="again", target="begin"),
+        ),
+    )
+
+
+async def graph(stage: Stage) -> None:
+    """A graph of one's own with branches and a reviewer's words; the built-in `deep`; one that is refused."""
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.before["judge"] = lambda step: takes(30) if step.iteration == 1 else None
+    stage.script.sufficient_at = 5
+    definition, limits = branching(), {"max_iterations": 10, "max_tokens": None}
+    run = await stage.start(a_request("graph", graph=definition, history_events=60, limits=limits), RUN_ID)
+    await run.until(lambda p: p.phase == "hypothesising")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.outcome()
+    await keep("graph", await first_run(stage, run))
+    stage.script.sufficient_at = 2
+    deep = await stage.start(a_request("graph", graph=builtin("deep"), approve=("plan",)), RUN_ID)
+    await deep.until(lambda p: p.waiting_for == "plan")
+    await deep.handle.signal("approve", {"gate": "plan", "by": "ann"})
+    await deep.outcome()
+    await keep("graph-deep", deep)
+    endless = definition.model_copy(update={"nodes": {**definition.nodes, "again": DecisionNode()}})
+    refused = await stage.start(a_request("graph", graph=endless), RUN_ID)
+    with suppress(WorkflowFailureError):
+        await refused.outcome()
+    await keep("graph-refused", refused)
+
+
+async def auto(stage: Stage) -> None:
+    run = await stage.start(a_request("auto"))
+    await run.outcome()
+    first = stage.client.get_workflow_handle(run.handle.id, run_id=run.handle.first_execution_run_id)
+    await keep("auto", Run(first))

@@ -1,0 +1,188 @@
+"""Scenes whose histories are recorded: runs with sections."""
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+
+from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+
+from activities.roles.allowances import ALLOWANCES
+from activities.steps import (
+    FollowUp,
+    KnowledgeGapOutput,
+    Role,
+    StepContext,
+)
+from activities.types import ReportPlan, ReportPlanSection, Usage
+from client.runs.refreshing import known_items
+from tests.workflows.conftest import Stage, a_request, until
+from tests.workflows.fakes import COST, PROFILE, document, takes
+from tests.workflows.recording import first_run, keep
+from workflows.types import EditPlan
+
+
+async def edited_plan(stage: Stage) -> None:
+    stage.script.sufficient_at = 2
+    run = await stage.start(a_request("deep", approve=("plan",)))
+    await run.until(lambda p: p.waiting_for == "plan")
+    outline = tuple(ReportPlanSection(title=f"T{n}", key_question=f"Why {n}?") for n in (1, 2))
+    plan = ReportPlan(report_title="Edited", report_outline=outline)
+    await run.handle.execute_update("edit_plan", EditPlan(plan=plan, by="ann"))
+    await run.handle.signal("approve", {"gate": "plan", "by": "bob"})
+    await run.outcome()
+    await keep("deep-edited-plan", run)
+    await keep("deep-section", stage.child(run, "s1"))
+
+
+async def parent_cancelled(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda _: takes(600)
+    run = await stage.start(a_request("deep"))
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).until(lambda p: p.phase == "judging")
+    await run.handle.cancel()
+    with suppress(WorkflowFailureError):
+        await run.outcome()
+    await keep("deep-parent-cancelled", run)
+
+
+async def drafted_at_once(stage: Stage) -> None:
+    """Sections are drafted at the same time and compared afterwards."""
+    stage.script.sufficient_at = 2
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    await keep("deep-drafted-at-once", run)
+
+
+async def drafting_cancelled(stage: Stage) -> None:
+    stage.script.before["long_writer"] = lambda step: takes(600) if step.section_id == "s2" else None
+    run = await stage.start(a_request("deep"))
+    await until(lambda: asyncio.sleep(0, stage.fakes.of("long_writer")), lambda done: len(done) == 2)
+    await run.handle.cancel()
+    with suppress(WorkflowFailureError):
+        await run.outcome()
+    await keep("deep-drafting-cancelled", run)
+
+
+async def candidates(stage: Stage) -> None:
+    """Every gate, and every message that may reach a deep run while its sections work."""
+    stage.script.profile = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
+    stage.script.sufficient_at = 2
+    stage.script.before["judge"] = lambda _: takes(600)
+    gates = ("plan", "candidates", "report")
+    run = await stage.start(a_request("deep", approve=gates, approval_timeout_seconds=86_400.0))
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.signal("approve", {"gate": "plan", "by": "ann"})
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).until(lambda p: p.phase == "judging")
+    await run.handle.signal("steer", {"text": "older people"})
+    await run.handle.signal("add_source", {"source": "gamma"})
+    await run.handle.signal("pause")
+    await run.handle.execute_update("extend_budget", {"tokens": 9_000, "seconds": 60, "iterations": 1})
+    await run.handle.signal("resume")
+    await stage.env.sleep(timedelta(hours=1))
+    await run.until(lambda p: p.waiting_for == "candidates")
+    with suppress(WorkflowUpdateFailedError):
+        await run.handle.execute_update("choose_candidates", {"names": ["penicillin"]})
+    await run.handle.execute_update("choose_candidates", {"names": ["aspirin"], "by": "bob"})
+    await run.until(lambda p: p.waiting_for == "report")
+    await run.handle.signal("approve", {"gate": "report", "by": "ann"})
+    await run.outcome()
+    await keep("deep-candidates", run)
+    await keep("deep-candidates-section", stage.child(run, "s1"))
+
+
+async def shared(stage: Stage) -> None:
+    """Sections that are offered what the others found, reflect on searches that brought little, and form
+    hypotheses whose tests they search for."""
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.sections, stage.script.sufficient_at = 2, 3
+    stage.script.search = lambda task: [document("alpha", task.query.text.split(" in ")[0])]
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    await keep("deep-shared", run)
+    await keep("deep-shared-section", stage.child(run, "s1"))
+
+
+async def proofread(stage: Stage) -> None:
+    stage.script.sections = 2
+    run = await stage.start(a_request("deep", writer="proofreader"))
+    await run.outcome()
+    await keep("deep-proofread", run)
+    await keep("deep-proofread-section", stage.child(run, "s1"))
+
+
+async def leases(stage: Stage) -> None:
+    """A section asks for more than its share, and is given what the others left until nothing is left."""
+
+    def usage(role: Role, _: StepContext) -> Usage:
+        return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
+
+    stage.script.sufficient_at, stage.script.usage = None, usage
+    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
+        outstanding_gaps=(f"gap {step.iteration} of {step.question}",) if step.section == "s3" else ()
+    )
+    run = await stage.start(a_request("deep", limits={"max_tokens": 150_000, "max_iterations": 50}))
+    await run.outcome()
+    await keep("deep-leases", run)
+    await keep("deep-leases-section", stage.child(run, "s3"))
+
+
+async def continuing(stage: Stage) -> None:
+    """The runs that end by continuing as new, and the one a deep run goes on as."""
+    stage.script.sufficient_at = 5
+    run = await stage.start(a_request(history_events=50))
+    await run.outcome()
+    await keep("iterative-continuing", await first_run(stage, run))
+    stage.script.sufficient_at, stage.script.sections = 1, 5
+    deep = await stage.start(a_request("deep", history_events=60), "ask-1")
+    await deep.outcome()
+    await keep("deep-continuing", await first_run(stage, deep))
+    await keep("deep-continued", deep)
+
+
+async def finished_early(stage: Stage) -> None:
+    """A reviewer ends a pause by asking for what there is."""
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("deep"))
+    for section in ("s1", "s2", "s3"):
+        await stage.child(run, section).until(lambda p: p.phase == "judging")
+    await run.handle.signal("pause")
+    await run.handle.signal("finish_now")
+    await run.outcome()
+    await keep("deep-finished", run)
+    await keep("deep-finished-section", stage.child(run, "s1"))
+
+
+async def rejected(stage: Stage) -> None:
+    run = await stage.start(a_request("deep", approve=("plan",)))
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.signal("reject", {"gate": "plan", "by": "ann", "note": "too broad"})
+    await run.outcome()
+    await keep("deep-rejected", run)
+
+
+async def section_failed(stage: Stage) -> None:
+    """One section's workflow fails, another is cancelled alone."""
+    stage.script.before["judge"] = lambda step: takes(60) if step.section == "s3" else None
+    stage.script.answers["tool_selector"] = lambda step: (
+        "this is no list of searches"
+        if step.section == "s2"
+        else {"tasks": [{"gap": "all", "agent": "alpha", "query": step.question}]}
+    )
+    run = await stage.start(a_request("deep"))
+    await stage.child(run, "s3").until(lambda p: p.phase == "judging")
+    await stage.child(run, "s3").handle.cancel()
+    await run.outcome()
+    await keep("deep-section-failed", run)
+    await keep("deep-section-cancelled", stage.child(run, "s3"))
+
+
+async def followed_up(stage: Stage) -> None:
+    """A deep run that begins with the evidence of another run."""
+    ref = await stage.fakes.store.put(document("alpha", "earlier"))
+    stage.fakes.documents[ref.blob] = document("alpha", "earlier")
+    blob = await known_items(stage.fakes.store, [ref])
+    run = await stage.start(a_request("deep", follow_up=FollowUp(run_id="ask-0", blob=blob)))
+    await run.outcome()
+    await keep("deep-follow-up", run)
