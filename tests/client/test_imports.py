@@ -50,10 +50,11 @@ def test_only_the_composition_root_imports_worker() -> None:
 
 
 def test_a_worker_imports_only_the_connection_of_the_client() -> None:
+    of_client = imports("client")
     used = {
         name
         for names in imports("worker").values()
         for name in names
-        if name in imports("client") and name.startswith("client.")
+        if name in of_client and name.startswith("client.")
     }
     assert used <= OF_WORKER

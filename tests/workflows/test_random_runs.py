@@ -25,6 +25,8 @@ pytestmark = pytest.mark.invariant
 
 RUNS = 100
 BATCH = 10
+USUAL_RUNS = 40
+"""Runs that every test run makes; the others belong to `make test-chaos`."""
 SLACK = 5.0
 """Seconds the last steps may last beyond a time limit: each of them gets at least one."""
 
@@ -122,7 +124,13 @@ def play(stage: Stage, weather: Weather) -> None:
     script.search = weather.search
 
 
-@pytest.mark.parametrize("first", range(0, RUNS, BATCH))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=pytest.mark.chaos if first >= USUAL_RUNS else ())
+        for first in range(0, RUNS, BATCH)
+    ],
+)
 async def test_any_run_ends_once_within_its_limits_and_with_a_report(tmp_path: Path, first: int) -> None:
     for seed in range(first, first + BATCH):
         async with a_stage(tmp_path / str(seed)) as stage:
