@@ -39,7 +39,7 @@ lint: setup
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 test: lint
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not chaos and not model and not browser and not security"
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not chaos and not model and not browser and not security"
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library

@@ -3,7 +3,7 @@
 Where `test_kill` kills at random moments, this driver reads the log of events and kills whenever it holds
 a new one, while sources and the model also answer every fifth new request with a failure at first. The run
 has to end with the report of an undisturbed one, and nothing that was answered may be bought again. The
-recovery times are printed: `pytest tests/e2e/test_boundaries.py -m "chaos or not chaos" -s`.
+recovery times are printed: `pytest tests/e2e/test_boundaries.py -m chaos -s`.
 """
 
 import itertools
@@ -25,7 +25,12 @@ from tests.e2e.stage import Thorough, key_of
 from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless
 from tests.replay import Asked, Reply
 
-pytestmark = [pytest.mark.invariant, pytest.mark.xdist_group("e2e-boundaries"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.chaos,
+    pytest.mark.invariant,
+    pytest.mark.xdist_group("e2e-boundaries"),
+    pytest.mark.timeout(900),
+]
 
 TARGETS = (("worker",), ("server",), ("worker", "server"))
 SETTLING = 4.0
@@ -156,7 +161,6 @@ def test_a_run_that_is_killed_after_its_first_events_ends_the_same(home: Path, t
     killed_after_each_event(home, tmp_path, "iterative", Thorough(2), most=3)
 
 
-@pytest.mark.chaos
 @pytest.mark.parametrize(
     ("mode", "script"),
     [("iterative", Thorough(3)), ("deep", Thorough(1, SECTIONS, first=9))],
