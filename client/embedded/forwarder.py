@@ -138,9 +138,11 @@ class Incoming(asyncio.Protocol):
     def __init__(self, server: Address, is_ours: Callable[[Address, Address], bool], *, web_ui: bool) -> None:
         self._server = server
         self._is_ours = is_ours
-        self._head: bytearray | None = bytearray() if web_ui else None
-        """The part of the first request received so far, until it is checked. A browser uses a connection for
-        one host, so checking the first request is enough."""
+        self._checks_host = web_ui
+        """A browser uses a connection for one host, so checking the first request is enough."""
+        self._early = bytearray()
+        """What arrived before the server was reached. Reading is paused when something arrives and not before:
+        in Python 3.11.2 a transport that is paused in `connection_made` reads all the same."""
         self.transport: asyncio.Transport
         self._outgoing: Outgoing | None = None
         self._connecting: asyncio.Task[None] | None = None
@@ -151,14 +153,13 @@ class Incoming(asyncio.Protocol):
         peer, own = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
         if peer is None or not self._is_ours(peer, own):
             transport.abort()
-        elif self._head is None:
+        elif not self._checks_host:
             self._connect()
 
-    def _connect(self, first: bytes = b"") -> None:
-        self.transport.pause_reading()
-        self._connecting = asyncio.get_running_loop().create_task(self._join(first))
+    def _connect(self) -> None:
+        self._connecting = asyncio.get_running_loop().create_task(self._join())
 
-    async def _join(self, first: bytes) -> None:
+    async def _join(self) -> None:
         try:
             _, outgoing = await asyncio.get_running_loop().create_connection(
                 lambda: Outgoing(self.transport), *self._server
@@ -170,20 +171,23 @@ class Incoming(asyncio.Protocol):
             outgoing.transport.abort()
             return
         self._outgoing = outgoing
-        outgoing.transport.write(first)
+        outgoing.transport.write(bytes(self._early))
+        self._early.clear()
         self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
         if self._outgoing is not None:
             self._outgoing.transport.write(data)
             return
-        assert self._head is not None, "reading is paused until the server is reached"
-        self._head += data
-        end = self._head.find(b"\r\n\r\n")
-        if end < 0 and len(self._head) < HEAD_BYTES:
+        self._early += data
+        if self._connecting is not None:
+            self.transport.pause_reading()
             return
-        if names_this_machine(bytes(self._head[: max(end, 0)])):
-            self._connect(bytes(self._head))
+        end = self._early.find(b"\r\n\r\n")
+        if end < 0 and len(self._early) < HEAD_BYTES:
+            return
+        if names_this_machine(bytes(self._early[: max(end, 0)])):
+            self._connect()
         else:
             self.transport.write(REFUSED)
             self.transport.close()

@@ -173,6 +173,33 @@ async def test_what_is_forwarded_arrives_whole() -> None:
         writer.close()
 
 
+async def test_what_arrives_before_the_server_is_reached_is_forwarded_first() -> None:
+    """However early: some releases of Python read at once, although the transport was paused."""
+    reached: list[bytes] = []
+    received = asyncio.Event()
+
+    async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.append(await reader.readexactly(12))
+        received.set()
+        writer.close()
+
+    class Early(forwarder.Incoming):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            self.data_received(b"early ")
+
+    async with await asyncio.start_server(keep, "127.0.0.1", 0) as server:
+        inner: Address = server.sockets[0].getsockname()
+        loop = asyncio.get_running_loop()
+        front = await loop.create_server(lambda: Early(inner, lambda *_: True, web_ui=False), "127.0.0.1", 0)
+        async with front:
+            _, writer = await asyncio.open_connection(*front.sockets[0].getsockname())
+            writer.write(b"later ")
+            await asyncio.wait_for(received.wait(), 30)
+            writer.close()
+    assert reached == [b"early later "]
+
+
 @pytest.mark.parametrize(
     ("host", "answered"),
     [
