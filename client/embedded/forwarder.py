@@ -141,7 +141,7 @@ class Incoming(asyncio.Protocol):
         self._checks_host = web_ui
         """A browser uses a connection for one host, so checking the first request is enough."""
         self._early = bytearray()
-        """What arrived before the server was reached. Reading is paused when something arrives and not before:
+        """What arrived before the server was reached. Reading is paused when something arrives, not before:
         in Python 3.11.2 a transport that is paused in `connection_made` reads all the same."""
         self.transport: asyncio.Transport
         self._outgoing: Outgoing | None = None
