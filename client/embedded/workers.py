@@ -49,6 +49,12 @@ class Wanted:
     def by(cls, settings: Settings, places: Places) -> "Wanted":
         return cls(settings, fingerprint(settings, places), needs_of(settings), access_of(settings, places))
 
+    def for_runs_of(self, note: WorkerNote | None, places: Places) -> "Wanted":
+        """The same, kept from the network where the former worker was: that needs no key, only less."""
+        if note is None or OFFLINE not in note.needs or OFFLINE in self.needs:
+            return self
+        return Wanted.by(self.settings.model_copy(update={"offline": True}), places)
+
     def missing(self, note: WorkerNote | None) -> list[str]:
         """What these settings lack to serve the runs of a former worker."""
         if note is None:
@@ -157,7 +163,9 @@ async def adopt(
 
     The caller holds the start lock.
     """
-    if missing := wanted.missing(read_note(files.note, WorkerNote)):
+    note = read_note(files.note, WorkerNote)
+    wanted = wanted.for_runs_of(note, places)
+    if missing := wanted.missing(note):
         which = "1 run waits" if runs == 1 else f"{runs} runs wait"
         say(
             f"{which} for a worker with {', '.join(missing)}, as at the start; "
