@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from platformdirs import user_cache_path
 from temporalio.client import Client
 
 from client.connection import NoConnection, open_client
@@ -25,6 +26,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 KEEP = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEMROOT")
 """What of the caller's environment a test may see."""
+CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinator"))
+"""Shared with the caller: the index of names takes seconds to build and is named by what it is made of, so
+the fresh home of a test need not build it."""
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +91,7 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("DETERMINATOR_HOME", str(home))
+    monkeypatch.setenv("DETERMINATOR_CACHE", CACHE)
     monkeypatch.chdir(folder)
 
 

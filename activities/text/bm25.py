@@ -19,20 +19,20 @@ first answers (RM3). Scores are comparable within one index and one query only.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 
-import bm25s
 import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
-Scores = NDArray[np.float64]
+from activities.text.postings import Postings, Scores
 
-K1 = 1.0
-B = 0.75
 TITLE_TIMES = 2
 PASSAGE_WEIGHT = 0.5
 PASSAGE_WORDS = 60
@@ -100,13 +100,21 @@ def _pieces(word: str) -> tuple[str, ...]:
 
 def _spelled(text: str) -> list[str]:
     """The words in one spelling, not stemmed."""
-    plain = unicodedata.normalize("NFKD", text.casefold()).translate(_GREEK).replace("\u2010", "-")
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    return [word for written in text.split() for word in _spelled_parts(written)]
+
+
+@lru_cache(maxsize=65_536)
+def _spelled_parts(written: str) -> tuple[str, ...]:
+    """The words in a piece of text without white space. Most pieces come again and are kept."""
+    plain = written.casefold()
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain).translate(_GREEK).replace("\u2010", "-")
+        plain = "".join(c for c in plain if not unicodedata.combining(c))
     found: list[str] = []
     for match in _WORD.finditer(plain):
         parts = re.split(r"['-]", match.group().removesuffix("'s"))
         found += [_normal(p) for p in parts if p not in _STOPWORDS and (len(p) > 1 or p.isdigit())]
-    return found
+    return tuple(found)
 
 
 def _stemmed(found: list[str]) -> list[str]:
@@ -114,64 +122,166 @@ def _stemmed(found: list[str]) -> list[str]:
     return list(Stemmer.Stemmer("english").stemWords(found))
 
 
-def windows(text: str, size: int) -> list[str]:
-    """Passages of about `size` words, each starting half a passage after the one before; never none."""
-    parts = text.split()
-    if len(parts) <= size:
-        return [text]
+def passage_starts(count: int, size: int) -> range:
+    """Where the passages of a text of `count` words begin: each has `size` words, the last one at most, and
+    starts half a passage after the one before. A short text is one passage."""
     step = size // 2
-    return [" ".join(parts[start : start + size]) for start in range(0, len(parts) - step, step)]
+    return range(0, max(count - step, 1), step) if count > size else range(1)
 
 
-class _Index:
-    """BM25 over lists of words; where there are none, nothing scores."""
-
-    def __init__(self, rows: Sequence[list[str]]) -> None:
-        self._size = len(rows)
-        self._vocabulary = frozenset(word for row in rows for word in row)
-        self._index: bm25s.BM25 | None = None
-        if self._vocabulary:
-            self._index = bm25s.BM25(method="lucene", k1=K1, b=B)
-            self._index.index(list(rows), show_progress=False)
-
-    def scores(self, query: Sequence[str]) -> Scores:
-        known = [word for word in query if word in self._vocabulary]
-        if self._index is None or not known:
-            return np.zeros(self._size)
-        return np.asarray(self._index.get_scores(known), dtype=np.float64)
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    size: int
+    owner: NDArray[np.int32]
+    """The document of each passage."""
+    whole: Postings
+    passages: Postings
+    pieces: Postings
 
 
 class Lexical:
     """An index of documents by their words. Build once; searching is safe from several threads."""
 
-    def __init__(self, documents: Sequence[Fields]) -> None:
-        self._size = len(documents)
-        titles = [words(d.title) for d in documents]
-        rows = [
-            _spelled(d.title) * TITLE_TIMES + _spelled(d.text) + _spelled(" ; ".join(d.terms))
-            for d in documents
-        ]
-        self._whole = _Index([_stemmed(row) for row in rows])
-        self._pieces = _Index([pieces(row) for row in rows])
-        passages = [windows(d.text, PASSAGE_WORDS) for d in documents]
-        self._owner = np.repeat(np.arange(len(documents)), [len(row) for row in passages])
-        self._passages = _Index(
-            [title + words(p) for title, row in zip(titles, passages, strict=True) for p in row]
-        )
+    def __init__(self, documents: Iterable[Fields] = (), *, parts: _Parts | None = None) -> None:
+        """Read the documents one by one; none is kept."""
+        self._parts = parts or _build(documents)
+
+    def save(self, folder: Path) -> None:
+        """Write the index into a folder that exists, for `load`. Raises OSError."""
+        parts = self._parts
+        np.save(folder / _OWNER, np.append(parts.owner, parts.size), allow_pickle=False)
+        for name in _MATRICES:
+            getattr(parts, name).save(folder, name)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Lexical":
+        """An index that was saved; read from disk where a search needs it. Raises OSError, ValueError,
+        RuntimeError."""
+        owner = np.load(folder / _OWNER, allow_pickle=False)
+        whole, passages, pieces = (Postings.load(folder, name) for name in _MATRICES)
+        if not len(passages) == len(owner) - 1 or not len(whole) == len(pieces) == owner[-1]:
+            raise ValueError("the files of the index do not belong together")
+        return cls(parts=_Parts(int(owner[-1]), owner[:-1], whole, passages, pieces))
 
     def __len__(self) -> int:
-        return self._size
+        return self._parts.size
 
     def scores(self, query: str) -> Scores:
         """One score a document, zero where nothing matches."""
+        parts = self._parts
         spelled = _spelled(query)
         asked = _stemmed(spelled)
-        best = np.zeros(len(self))
-        np.maximum.at(best, self._owner, self._passages.scores(asked))
-        by_words = self._whole.scores(asked) + PASSAGE_WEIGHT * best
+        best = np.zeros(parts.size)
+        np.maximum.at(best, parts.owner, parts.passages.scores(asked))
+        by_words = parts.whole.scores(asked) + PASSAGE_WEIGHT * best
         if not by_words.any():
             return by_words
         # Pieces alone are no match: nearly every document shares some.
-        by_pieces = np.where(by_words > 0, self._pieces.scores(pieces(spelled)), 0.0)
+        by_pieces = np.where(by_words > 0, parts.pieces.scores(pieces(spelled)), 0.0)
         weight = PIECE_WEIGHT * by_words.max() / (by_pieces.max() or 1.0)
         return np.asarray(by_words + weight * by_pieces, dtype=np.float64)
+
+
+_OWNER = "owner.npy"
+_MATRICES = ("whole", "passages", "pieces")
+
+
+def _build(documents: Iterable[Fields]) -> _Parts:
+    whole, passages, first_words = _Counted(), _Counted(), _Counted()
+    owner = array("i")
+    vocabulary = _Vocabulary()
+    size = 0
+    for size, document in enumerate(documents, start=1):
+        title, _ = vocabulary.numbers(document.title)
+        text, lengths = vocabulary.numbers(document.text)
+        terms, _ = vocabulary.numbers(" ; ".join(document.terms))
+        row = np.concatenate([title] * TITLE_TIMES + [text, terms])
+        whole.add(row, size - 1)
+        first_words.add(row[:PIECED_WORDS], size - 1)
+        starts = passage_starts(len(lengths), PASSAGE_WORDS)
+        # a word is in the passage that starts with its half and, except in the first half, in the one before
+        half = np.repeat(np.arange(len(lengths)) // (PASSAGE_WORDS // 2), lengths)
+        for place in (half, half - 1) if len(starts) > 1 else (np.zeros(len(text), np.intp),):
+            inside = (place >= 0) & (place < len(starts))
+            passages.add(text[inside], place[inside] + len(owner))
+        for number in range(len(starts)):
+            passages.add(title, len(owner) + number)
+        owner.extend([size - 1] * len(starts))
+    stems, stem_of = vocabulary.stems()
+    return _Parts(
+        size,
+        np.frombuffer(owner, np.int32),
+        Postings.build(stem_of[whole.words], whole.rows, size, stems),
+        Postings.build(stem_of[passages.words], passages.rows, len(owner), stems),
+        _pieces_of(first_words, vocabulary.words, size),
+    )
+
+
+class _Vocabulary:
+    """Numbers for the words of many texts, given out as they appear."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    @property
+    def words(self) -> list[str]:
+        return list(self._numbers)
+
+    def numbers(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """The numbers of a text's words, and how many words each piece between white space gave."""
+        found = [self._known.get(written) or self._learn(written) for written in text.split()]
+        lengths = np.fromiter(map(len, found), np.intp, len(found))
+        return np.fromiter(chain.from_iterable(found), np.int32, int(lengths.sum())), lengths
+
+    def _learn(self, written: str) -> tuple[int, ...]:
+        if len(self._known) >= _KNOWN_PIECES:
+            self._known.clear()
+        numbers = self._numbers
+        learned = tuple(numbers.setdefault(word, len(numbers)) for word in _spelled_parts(written))
+        self._known[written] = learned
+        return learned
+
+    def stems(self) -> tuple[list[str], NDArray[np.int32]]:
+        """The distinct stems, and for each word the number of its stem."""
+        numbers: dict[str, int] = {}
+        of_word = [numbers.setdefault(stem, len(numbers)) for stem in _stemmed(self.words)]
+        return list(numbers), np.array(of_word, np.int32)
+
+
+_KNOWN_PIECES = 200_000
+
+
+class _Counted:
+    """Occurrences of words in rows, collected without a Python object for each."""
+
+    def __init__(self) -> None:
+        self._words = array("i")
+        self._rows = array("i")
+
+    def add(self, words: NDArray[np.int32], rows: int | NDArray[np.intp]) -> None:
+        self._words.frombytes(words.tobytes())
+        self._rows.frombytes(np.broadcast_to(np.asarray(rows, np.int32), words.shape).tobytes())
+
+    @property
+    def words(self) -> NDArray[np.int32]:
+        return np.frombuffer(self._words, np.int32)
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        return np.frombuffer(self._rows, np.int32)
+
+
+def _pieces_of(found: _Counted, vocabulary: Sequence[str], rows: int) -> Postings:
+    """The pieces of the words that were found."""
+    numbers: dict[str, int] = {}
+    of_word = [[numbers.setdefault(p, len(numbers)) for p in _pieces(word)] for word in vocabulary]
+    counts = np.fromiter(map(len, of_word), np.intp, len(of_word))
+    flat = np.fromiter(chain.from_iterable(of_word), np.int32, int(counts.sum()))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    words = found.words
+    repeats = counts[words]
+    # the places in `flat` of each occurrence's pieces, one run after the other
+    within = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    places = np.repeat(starts[words], repeats) + within
+    return Postings.build(flat[places], np.repeat(found.rows, repeats), rows, list(numbers))

@@ -1,62 +1,55 @@
 """The index of a library folder: documents read once, ranked by words and, where a model is installed, by
 meaning.
 
-A file's text and its vectors are kept in the cache under a name made from the file's path, size and time of
-change, so a library is read once and a changed file is read again. The word index is kept in memory, since it
-is built quickly. Files of the cache are written beside their place and moved into it, so several processes
-may share it.
+Each folder has a file in the cache with its documents (`store`), and beside it a folder with the matrices of
+words (`activities.text.bm25`), which are mapped into memory: a new process opens both without reading a
+document. A changed file is read again and the matrices are built again. The names hold a digest of the code
+that makes them, so another version of this package makes its own.
 """
 
 import hashlib
-import io
 import os
+import shutil
 import sqlite3
 import threading
+import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import structlog
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
 
-from activities.documents.readers import Stop, Stopped
-from activities.sources.library.files import (
-    MAX_DOCUMENTS,
-    Collection,
-    FileStamp,
-    Listing,
-    Repeats,
-    documents_of,
-    list_folder,
-    read_files,
-)
-from activities.sources.library.large import LargeIndex
-from activities.sources.library.large import build as build_large
-from activities.sources.library.reading import SetAside
+from activities.documents.readers import Stop
+from activities.sources.library.files import BUNDLED, Listing, list_folder
+from activities.sources.library.large import search_terms, update_terms
+from activities.sources.library.store import Changed, Contents, Report, Store
 from activities.text.bm25 import Fields, Lexical
 from activities.text.embeddings import Embedder, Vectors, embedder, passages
 from activities.text.fusion import fuse
 from activities.types import Evidence
+from activities.user_cache import user_cache
 
 log = structlog.get_logger()
 
 MIN_LIKENESS = 0.3
 """Cosine from which a document that shares no word with the query still counts as found."""
 EMBED_AT_ONCE = 64
-"""Seconds of embedding that a search waits for; with more to embed, a library is ranked by words
-meanwhile."""
-READER_VERSION = "5"
-"""Part of every cache name: increase it when the way files are read changes."""
+"""Passages that a search embeds before it answers; with more, a library is ranked by words meanwhile."""
 FOLDERS_IN_MEMORY = 4
-LARGE_BYTES = 24 * 1024 * 1024
-"""Of the plain files and records of a folder together, from which its index is kept on disk."""
-
-_CACHED = TypeAdapter(tuple[tuple[Evidence, ...], tuple[tuple[str, str], ...]])
+LARGE_LETTERS = 32 * 1024 * 1024
+"""Of all texts of a folder, from which it is ranked in two steps (`large`)."""
+KEPT_DAYS = 30
+"""After which what other versions of this package left in the cache is removed."""
+ATTEMPTS = 3
+"""To open a folder that another process reads at the same time."""
+LOGGED = 100
+"""Items set aside that are logged one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,42 +63,70 @@ class Found:
 class LibraryIndex:
     """The documents of one state of one folder. Safe to search from several threads."""
 
-    def __init__(self, collection: Collection, model: Embedder | None = None) -> None:
-        self.documents = collection.documents
-        self.set_aside = collection.set_aside
-        self._lexical = Lexical([fields(d) for d in self.documents])
-        self._model = model
+    def __init__(
+        self, store: Store, contents: Contents, lexical: Lexical | None, model: Embedder | None = None
+    ) -> None:
+        """Without `lexical` documents are ranked in two steps, by words only."""
+        self._store = store
+        self._numbers = contents.numbers
+        self.set_aside = contents.set_aside
+        self._lexical = lexical
+        self._model = model if lexical is not None else None
         self._meaning: tuple[Vectors, NDArray[np.intp]] | None = None
 
     @property
     def count(self) -> int:
         """How many documents there are."""
-        return len(self.documents)
+        return len(self._numbers)
+
+    @property
+    def documents(self) -> tuple[Evidence, ...]:
+        """Every document, read from the cache."""
+        return tuple(self._store.documents(self._numbers))
+
+    @property
+    def large(self) -> bool:
+        """Whether documents are ranked in two steps."""
+        return self._lexical is None
 
     @property
     def learning(self) -> bool:
         """Whether a model is installed and the documents' vectors are not ready yet."""
-        return self._model is not None and self._meaning is None and bool(self.documents)
+        return self._model is not None and self._meaning is None and bool(self._numbers)
 
-    def learn(self, vectors: Mapping[str, Vectors]) -> None:
-        """Add the vectors of every document, by evidence id."""
-        rows = [vectors[document.evidence_id] for document in self.documents]
+    def learn(self, rows: Sequence[Vectors]) -> None:
+        """Add the vectors of every document."""
         if rows:
             owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
             self._meaning = (np.concatenate(rows), owner)
 
-    def search(self, query: str, limit: int) -> tuple[list[Found], int]:
-        """The best documents, and how many match at all."""
+    def search(
+        self, query: str, limit: int, passes: Callable[[Evidence], bool] = lambda _: True
+    ) -> tuple[list[Found], int]:
+        """The best documents that pass, and how many match at all."""
+        ranked, hits = self._ranked(query)
+        documents = self._store.documents([number for number, _ in ranked])
+        found: list[Found] = []
+        for (_, score), document in zip(ranked, documents, strict=True):
+            if len(found) >= limit:
+                break
+            if passes(document):
+                found.append(Found(document, score))
+        return found, hits
+
+    def _ranked(self, query: str) -> tuple[list[tuple[int, float]], int]:
+        if self._lexical is None:
+            return search_terms(self._store, query, fields)
         scores = self._lexical.scores(query)
         matching = scores > 0
         if self._model is not None and self._meaning is not None:
             vectors, owner = self._meaning
-            likeness = np.full(len(self.documents), -1.0)
+            likeness = np.full(len(self._numbers), -1.0)
             np.maximum.at(likeness, owner, (vectors @ self._model.encode([query])[0]).astype(np.float64))
             matching |= likeness >= MIN_LIKENESS
             scores = fuse(scores, likeness)
         order = [int(i) for i in np.argsort(-scores, kind="stable") if matching[i]]
-        return [Found(self.documents[i], float(scores[i])) for i in order[:limit]], len(order)
+        return [(self._numbers[i], float(scores[i])) for i in order], len(order)
 
 
 def fields(document: Evidence) -> Fields:
@@ -114,40 +135,18 @@ def fields(document: Evidence) -> Fields:
     return Fields(document.text, document.title, terms)
 
 
-Index = LibraryIndex | LargeIndex
-LOGGED = 100
-"""Items set aside of a large library that are logged one by one."""
-
-
-def is_large(listing: Listing) -> bool:
-    """Whether a folder's documents are too many to be held in memory with their words."""
-    plain = (
-        file.size for file in listing.files if not file.name.casefold().endswith((".pdf", ".html", ".htm"))
-    )
-    return sum(plain) > LARGE_BYTES
-
-
-def _items(listing: Listing, stop: Stop | None) -> Iterator[Evidence | SetAside]:
-    yield from listing.set_aside
-    repeats = Repeats()
-    for file in listing.files:
-        if stop is not None and stop.asked:
-            raise Stopped
-        for item in documents_of(file, stop):
-            if isinstance(item, SetAside) or not repeats.is_one(file, item):
-                yield item
-
-
 class Libraries:
-    """The indexes of the folders a process searches, the latest few kept in memory."""
+    """The indexes of the folders a process searches, the latest few kept open."""
 
     def __init__(self, cache: Path) -> None:
+        """`cache`: the folder of the indexes. That of the bundled sample lies in the user's cache, for all
+        homes."""
         self._cache = cache
-        self._ready: OrderedDict[Path, tuple[Listing, Index]] = OrderedDict()
+        self._ready: OrderedDict[Path, tuple[Listing, LibraryIndex]] = OrderedDict()
         self._lock = threading.Lock()
         self._building: dict[Path, threading.Lock] = {}
 
-    def open(self, folder: Path, stop: Stop | None = None) -> Index:
+    def open(self, folder: Path, stop: Stop | None = None, report: Report | None = None) -> LibraryIndex:
         """The index of a folder as it is now; built at most once for one state of it.
 
         Raises Refused when the folder cannot be read, Stopped.
@@ -162,7 +161,7 @@ class Libraries:
                 if ready and ready[0] == listing:
                     self._ready.move_to_end(key)
                     return ready[1]
-            index: Index = self._large(listing, stop) if is_large(listing) else self._build(listing, stop)
+            index = self._build(key, listing, stop, report)
             with self._lock:
                 self._ready[key] = (listing, index)
                 self._ready.move_to_end(key)
@@ -170,126 +169,136 @@ class Libraries:
                     self._ready.popitem(last=False)
             return index
 
-    def _large(self, listing: Listing, stop: Stop | None) -> LargeIndex:
-        """The index on disk, written when there is none of this state of the folder."""
-        stamp = "|".join(f"{READER_VERSION}|{file}" for file in listing.files)
-        name = hashlib.sha256(stamp.encode("utf-8", errors="surrogateescape")).hexdigest()
-        place = self._cache / name[:2] / f"{name}.sqlite"
-        with suppress(sqlite3.Error):
-            return LargeIndex(place)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        beside = place.with_name(f"{place.name}.{os.getpid()}.{uuid.uuid4().hex}")
-        try:
-            build_large(beside, _items(listing, stop), MAX_DOCUMENTS, fields)
-            beside.replace(place)
-        finally:
-            beside.unlink(missing_ok=True)
-        index = LargeIndex(place)
-        for item in index.set_aside[:LOGGED]:
-            log.warning("library_item_set_aside", item=item.name, reason=item.reason)
-        return index
+    def _build(self, key: Path, listing: Listing, stop: Stop | None, report: Report | None) -> LibraryIndex:
+        bundled = key.resolve().is_relative_to(BUNDLED)
+        cache = user_cache("library") if bundled else self._cache
+        name = hashlib.sha256(
+            f"{code_digest()}|{os.fsdecode(key)}".encode(errors="surrogateescape")
+        ).hexdigest()
+        place = cache / f"{name[:32]}.sqlite"
+        for _ in range(ATTEMPTS):
+            try:
+                return self._open(Store(place), place.with_suffix(""), listing, stop, report)
+            except Changed:
+                listing = list_folder(key)
+            except (OSError, sqlite3.OperationalError) as error:  # full, not writable, or locked for a minute
+                log.warning("library_cache_not_written", path=str(place), error=str(error))
+                break
+            except sqlite3.DatabaseError as error:
+                log.warning("library_cache_damaged", path=str(place), error=str(error))
+                _remove(place)
+        return self._open(Store(None), None, listing, stop, report)
 
-    def _build(self, listing: Listing, stop: Stop | None) -> LibraryIndex:
-        documents: dict[str, Evidence] = {}
-        parts: list[tuple[FileStamp, Collection]] = []
-        aside = list(listing.set_aside)
-        repeats = Repeats()
-        for file in listing.files:
-            if stop is not None and stop.asked:
-                raise Stopped
-            part = self._read(file, stop)
-            parts.append((file, part))
-            aside += part.set_aside
-            for document in part.documents:
-                if repeats.is_one(file, document):
-                    continue
-                documents.setdefault(document.evidence_id, document)
-        for item in aside:
+    def _open(
+        self, store: Store, place: Path | None, listing: Listing, stop: Stop | None, report: Report | None
+    ) -> LibraryIndex:
+        store.update(listing, stop, report)
+        contents = store.contents()
+        contents = replace(contents, set_aside=listing.set_aside + contents.set_aside)
+        for item in contents.set_aside[:LOGGED]:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
+        if contents.letters > LARGE_LETTERS:
+            update_terms(store, contents.numbers, fields)
+            return LibraryIndex(store, contents, None)
         model = embedder()
-        index = LibraryIndex(Collection(tuple(documents.values()), tuple(aside)), model)
+        index = LibraryIndex(store, contents, _lexical(store, contents, place), model)
         if model is not None:
-            self._add_vectors(index, parts, model)
+            _add_vectors(index, store, contents.numbers, model)
         return index
 
-    def _add_vectors(
-        self, index: LibraryIndex, parts: Sequence[tuple[FileStamp, Collection]], model: Embedder
-    ) -> None:
-        """Give the index its vectors: now when few are missing, else in the background."""
-        stored = [self._stored_vectors(file, part.documents, model) for file, part in parts]
-        missing = sum(
-            len(passages(d.title, d.text))
-            for (_, part), known in zip(parts, stored, strict=True)
-            if known is None
-            for d in part.documents
+
+def _lexical(store: Store, contents: Contents, place: Path | None) -> Lexical:
+    """The matrices of words: from the cache, else built and kept there."""
+    state = contents.state
+    if place is not None:
+        with suppress(OSError, ValueError, RuntimeError):  # not built yet, or damaged
+            return Lexical.load(place / state)
+    lexical = Lexical(fields(document) for document in store.documents(contents.numbers))
+    if place is None:
+        return lexical
+    draft = place / f".{os.getpid()}.{uuid.uuid4().hex}"
+    try:
+        draft.mkdir(parents=True)
+        lexical.save(draft)
+        shutil.rmtree(place / state, ignore_errors=True)
+        with suppress(OSError):  # another process was faster
+            draft.rename(place / state)
+        lexical = Lexical.load(place / state)
+        _remove_old(place, state)
+    except (OSError, ValueError, RuntimeError) as error:
+        log.warning("library_cache_not_written", path=str(place), error=str(error))
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return lexical
+
+
+def _remove_old(place: Path, state: str) -> None:
+    """Remove the matrices of earlier states, and what other versions have left. A process that still uses
+    them keeps its own hold on the files."""
+    for other in place.iterdir():
+        if other.name != state and time.time() - other.stat().st_mtime > BUILDING_SECONDS:
+            shutil.rmtree(other, ignore_errors=True)
+    for other in place.parent.iterdir():
+        if other.stat().st_mtime < time.time() - KEPT_DAYS * 86_400 and other.stem != place.name:
+            shutil.rmtree(other, ignore_errors=True) if other.is_dir() else other.unlink(missing_ok=True)
+
+
+def _remove(place: Path) -> None:
+    with suppress(OSError):
+        for ending in ("", "-wal", "-shm"):
+            place.with_name(place.name + ending).unlink(missing_ok=True)
+    shutil.rmtree(place.with_suffix(""), ignore_errors=True)
+
+
+BUILDING_SECONDS = 600
+"""Matrices younger than this may be those another process is about to open."""
+
+
+@lru_cache(maxsize=1)
+def code_digest() -> str:
+    """A digest of the code that reads documents and makes the index."""
+    here = Path(__file__).resolve()
+    root = here.parents[2]
+    files = sorted(here.parent.glob("*.py")) + sorted((root / "documents").glob("*.py"))
+    files += [root / "text" / "bm25.py", root / "text" / "postings.py", root / "types.py"]
+    state = hashlib.sha256()
+    for file in files:
+        state.update(file.read_bytes())
+    return state.hexdigest()
+
+
+def _add_vectors(index: LibraryIndex, store: Store, numbers: Sequence[int], model: Embedder) -> None:
+    """Give the index its vectors: now when few are missing, else in the background."""
+    known = {
+        int(number): np.frombuffer(rows, np.float32).reshape(int(count), -1)
+        for number, rows, count in store.rows(
+            "SELECT number, rows, count FROM vectors WHERE model = ?", (model.name,)
         )
+    }
+    missing = [number for number in numbers if number not in known]
+    texts = _passages(store, missing)
+    count = sum(len(parts) for _, parts in _passages(store, missing))
 
-        def add_vectors() -> None:
-            vectors: dict[str, Vectors] = {}
-            for (file, part), known in zip(parts, stored, strict=True):
-                found = self._embed(file, part.documents, model) if known is None else known
-                for document, rows in zip(part.documents, found, strict=True):
-                    vectors.setdefault(document.evidence_id, rows)
-            index.learn(vectors)
+    def add_vectors() -> None:
+        for number, parts in texts:
+            rows = model.encode(parts)
+            known[number] = rows
+            with suppress(sqlite3.Error), store.writing() as database:
+                values = (number, model.name, len(rows), rows.tobytes())
+                database.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", values)
+        index.learn([known[number] for number in numbers])
 
-        if missing <= EMBED_AT_ONCE:
+    def add_later() -> None:
+        with suppress(Changed):  # another index is made of the changed folder
             add_vectors()
-        else:
-            log.info("library_embedding", passages=missing)
-            threading.Thread(target=add_vectors, name="library-embedding", daemon=True).start()
 
-    def _read(self, file: FileStamp, stop: Stop | None) -> Collection:
-        place = self._place(file, "documents.json")
-        try:
-            documents, aside = _CACHED.validate_json(place.read_bytes())
-            return Collection(documents, tuple(SetAside(*item) for item in aside))
-        except (OSError, ValidationError):
-            pass  # not read yet, or written by another version
-        part = read_files(Listing((file,), ()), stop)
-        self._keep(
-            place, _CACHED.dump_json((part.documents, tuple((a.name, a.reason) for a in part.set_aside)))
-        )
-        return part
-
-    def _stored_vectors(
-        self, file: FileStamp, documents: Sequence[Evidence], model: Embedder
-    ) -> list[Vectors] | None:
-        """The vectors of a file's documents, one array a document, from the cache; None when not there."""
-        with suppress(OSError, ValueError, EOFError):  # not embedded yet, or cut short
-            data = self._place(file, f"{model.name}.npy").read_bytes()
-            return _by_document(np.load(io.BytesIO(data), allow_pickle=False), documents)
-        return None
-
-    def _embed(self, file: FileStamp, documents: Sequence[Evidence], model: Embedder) -> list[Vectors]:
-        matrix = model.encode([p for d in documents for p in passages(d.title, d.text)])
-        buffer = io.BytesIO()
-        np.save(buffer, matrix, allow_pickle=False)
-        self._keep(self._place(file, f"{model.name}.npy"), buffer.getvalue())
-        return _by_document(matrix, documents)
-
-    def _place(self, file: FileStamp, ending: str) -> Path:
-        stamp = f"{READER_VERSION}|{file.path}|{file.name}|{file.size}|{file.mtime_ns}"
-        name = hashlib.sha256(stamp.encode("utf-8", errors="surrogateescape")).hexdigest()
-        return self._cache / name[:2] / f"{name}.{ending}"
-
-    def _keep(self, place: Path, data: bytes) -> None:
-        """Write whole or not at all. A cache that cannot be written makes a search slower and does not fail
-        it."""
-        beside = place.with_name(f"{place.name}.{os.getpid()}.{uuid.uuid4().hex}")
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(data)
-            beside.replace(place)
-        except OSError as error:
-            log.warning("library_cache_not_written", path=str(place), error=str(error))
-            with suppress(OSError):
-                beside.unlink()
+    if count <= EMBED_AT_ONCE:
+        add_vectors()
+    else:
+        log.info("library_embedding", passages=count)
+        threading.Thread(target=add_later, name="library-embedding", daemon=True).start()
 
 
-def _by_document(matrix: Vectors, documents: Sequence[Evidence]) -> list[Vectors]:
-    """Raises ValueError when the rows are not those of the documents."""
-    counts = [len(passages(d.title, d.text)) for d in documents]
-    if len(matrix) != sum(counts):
-        raise ValueError("the vectors belong to other documents")
-    ends = np.cumsum(counts, dtype=np.intp)
-    return [matrix[end - count : end] for end, count in zip(ends, counts, strict=True)]
+def _passages(store: Store, numbers: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
+    for number, document in zip(numbers, store.documents(numbers), strict=True):
+        yield number, passages(document.title, document.text)

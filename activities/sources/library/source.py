@@ -1,6 +1,7 @@
 """The user's own documents as a source: no network, no key."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from activities.documents.readers import Stop, readers
@@ -8,8 +9,8 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import canonical
 from activities.sources.http.client import Http
-from activities.sources.library.index import Libraries, fields
-from activities.sources.library.large import LargeIndex
+from activities.sources.library.index import Found, Libraries, LibraryIndex
+from activities.sources.library.store import Changed
 from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
@@ -52,16 +53,8 @@ class LibrarySource:
     def _search(self, query: Query, stop: Stop) -> Exchange:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
-        index = self._libraries.open(folder, stop)
-        narrowed = query.filters != Filters(options=query.filters.options)
-        wanted = index.count if narrowed else query.limit
-        found: list[Evidence]
-        if isinstance(index, LargeIndex):
-            found, hits = index.search(query.text, wanted, fields)
-        else:
-            ranked, hits = index.search(query.text, wanted)
-            found = [item.document for item in ranked]
-        kept = [document for document in found if _passes(document, query.filters)][: query.limit]
+        index, found, hits = self._found(folder, query, stop)
+        kept = [item.document for item in found]
         origin = (Provenance(source="library", query=query.text),)
         details = []
         if index.set_aside:
@@ -79,6 +72,12 @@ class LibrarySource:
             sent=query.text,
             detail="; ".join(details),
         )
+
+    def _found(self, folder: Path, query: Query, stop: Stop) -> tuple[LibraryIndex, list[Found], int]:
+        while True:
+            index = self._libraries.open(folder, stop)
+            with suppress(Changed):  # another process has read a changed file since the folder was listed
+                return index, *index.search(query.text, query.limit, lambda one: _passes(one, query.filters))
 
 
 def _unread(names: Sequence[str]) -> str:

@@ -9,7 +9,6 @@ in memory.
 import hashlib
 import json
 import mmap
-import os
 import shutil
 import struct
 import tempfile
@@ -21,10 +20,10 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 import marisa_trie
-from platformdirs import user_cache_path
 
 from activities.text.entities.build import Index, build
 from activities.text.entities.vocabularies import Kind, versions
+from activities.user_cache import user_cache
 
 _PLACE = struct.Struct("<IBIB")
 """For each key by its number in the trie: where its substance lies and how it is written, and its disease."""
@@ -83,8 +82,7 @@ class Names:
 
 def default_folder() -> Path:
     """The folder that holds the indexes: `DETERMINATOR_CACHE`, else the platform's cache folder."""
-    named = os.environ.get("DETERMINATOR_CACHE")
-    return (Path(named).expanduser() if named else user_cache_path("determinator")) / "names"
+    return user_cache("names")
 
 
 def _digest() -> str:

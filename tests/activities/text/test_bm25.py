@@ -1,13 +1,17 @@
 """Ranking by words."""
 
 import threading
+from pathlib import Path
 
+import bm25s
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from activities.text.bm25 import Fields, Lexical, windows, words
+from activities.text import bm25, postings
+from activities.text.bm25 import Fields, Lexical, passage_starts, words
+from activities.text.postings import Postings, Scores
 
 
 @pytest.mark.parametrize(
@@ -93,10 +97,78 @@ def test_threads_do_not_disturb_each_other() -> None:
     assert wrong == []
 
 
-@given(st.lists(st.text(alphabet="ab \n", max_size=8), max_size=60), st.integers(2, 20))
-def test_no_word_falls_between_two_passages(parts: list[str], size: int) -> None:
-    text = " ".join(f"{part} w{n}" for n, part in enumerate(parts))
-    found = windows(text, size)
-    assert found
-    assert set(" ".join(found).split()) == set(text.split())
-    assert all(len(p.split()) <= size for p in found)
+@given(st.integers(0, 400), st.integers(1, 20).map(lambda half: 2 * half))
+def test_no_word_falls_between_two_passages(count: int, size: int) -> None:
+    starts = passage_starts(count, size)
+    assert len(starts) > 0
+    assert {n for start in starts for n in range(start, min(start + size, count))} == set(range(count))
+
+
+TEXTS = st.lists(
+    st.sampled_from(["heart", "liver's", "anti-viral", "\u03b2", "the", "tumour", "2", "\u00bd", "-"])
+)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6), st.integers(0, 200))
+def test_scores_are_those_of_bm25s(rows: list[tuple[list[str], list[str]]], longer: int) -> None:
+    texts = [" ".join(text * (1 + longer // 40)) for text, _ in rows]
+    titles = [" ".join(title[:5]) for _, title in rows]
+    documents = [Fields(text, title) for text, title in zip(texts, titles, strict=True)]
+    asked = words("hearts liver antiviral beta tumor 2")
+    passages = [
+        (number, words(titles[number]) + words(" ".join(text.split()[start : start + bm25.PASSAGE_WORDS])))
+        for number, text in enumerate(texts)
+        for start in passage_starts(len(text.split()), bm25.PASSAGE_WORDS)
+    ]
+    best = np.zeros(len(documents))
+    by_passage = reference([row for _, row in passages], asked)
+    np.maximum.at(best, [number for number, _ in passages], by_passage)
+    whole = [words(title) * bm25.TITLE_TIMES + words(text) for text, title in zip(texts, titles, strict=True)]
+    expected = reference(whole, asked) + bm25.PASSAGE_WEIGHT * best
+    found = Lexical(documents).scores("hearts liver antiviral beta tumor 2")
+    pieces_add_at_most = 1 + bm25.PIECE_WEIGHT
+    assert np.all(found >= expected - 1e-4)
+    assert np.all(found <= pieces_add_at_most * max(expected.max(), 0) + expected + 1e-4)
+    parts = Lexical(documents)._parts
+    assert np.allclose(parts.whole.scores(asked), reference(whole, asked), atol=1e-4)
+    assert np.allclose(parts.passages.scores(asked), by_passage, atol=1e-4)
+
+
+def reference(rows: list[list[str]], asked: list[str]) -> Scores:
+    """The scores of the package bm25s."""
+    vocabulary = {word for row in rows for word in row}
+    known = [word for word in asked if word in vocabulary]
+    if not known:
+        return np.zeros(len(rows))
+    index = bm25s.BM25(method="lucene", k1=postings.K1, b=postings.B)
+    index.index(rows, show_progress=False)
+    return np.asarray(index.get_scores(known), dtype=np.float64)
+
+
+def test_a_saved_index_scores_as_the_one_that_was_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [Fields(f"word{n} of the liver " * (n % 90), f"Title {n}", ("Mesh",)) for n in range(40)]
+    whole = Lexical(documents)
+    monkeypatch.setattr(postings, "AT_ONCE", 50)
+    in_parts = Lexical(documents)
+    whole.save(tmp_path)
+    saved = Lexical.load(tmp_path)
+    assert len(saved) == 40
+    for query in ("word7 liver", "mesh title", "zebra", ""):
+        assert np.array_equal(saved.scores(query), whole.scores(query))
+        assert np.array_equal(in_parts.scores(query), whole.scores(query))
+
+
+@pytest.mark.parametrize("documents", [[], [Fields("")]])
+def test_an_index_of_nothing_is_saved_too(tmp_path: Path, documents: list[Fields]) -> None:
+    Lexical(documents).save(tmp_path)
+    assert len(Lexical.load(tmp_path)) == len(documents)
+
+
+def test_files_of_two_indexes_are_not_mixed(tmp_path: Path) -> None:
+    Lexical([Fields("liver"), Fields("heart")]).save(tmp_path)
+    Postings.build(np.zeros(1, np.int32), np.zeros(1, np.int32), 1, ["liver"]).save(tmp_path, "whole")
+    with pytest.raises(ValueError, match="belong together"):
+        Lexical.load(tmp_path)

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,12 @@ from activities.documents.readers import Stop
 from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.library import LibrarySource, build, index
-from activities.sources.library.files import Collection, Listing, read_files
-from activities.sources.library.index import Libraries, LibraryIndex
+from activities.sources.library import LibrarySource, build, index, store
+from activities.sources.library.files import FileStamp, documents_of
+from activities.sources.library.index import Libraries
+from activities.sources.library.reading import SetAside
 from activities.text.embeddings import Vectors
-from activities.types import Filters, Query
+from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import client
 
 
@@ -57,9 +59,7 @@ async def test_the_bundled_sample_answers_without_configuration(tmp_path: Path) 
 
 
 async def test_the_sample_holds_papers_and_no_answers_of_annotators(tmp_path: Path) -> None:
-    opened = Libraries(tmp_path).open(index_of_sample())
-    assert isinstance(opened, LibraryIndex)
-    documents = opened.documents
+    documents = Libraries(tmp_path).open(index_of_sample()).documents
     assert len(documents) == 600
     assert len({d.identifiers.pmid for d in documents}) == 600
     assert all(len(d.text) > 200 and d.title for d in documents)
@@ -137,12 +137,12 @@ class Counting:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.files: list[str] = []
         self._lock = threading.Lock()
-        monkeypatch.setattr(index, "read_files", self)
+        monkeypatch.setattr(store, "documents_of", self)
 
-    def __call__(self, listing: Listing, stop: Stop | None = None) -> Collection:
+    def __call__(self, file: FileStamp, stop: Stop | None = None) -> Iterator[Evidence | SetAside]:
         with self._lock:
-            self.files += [file.name for file in listing.files]
-        return read_files(listing, stop)
+            self.files.append(file.name)
+        return documents_of(file, stop)
 
 
 async def test_a_file_is_read_once_by_all_searches_and_processes(

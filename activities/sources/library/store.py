@@ -1,0 +1,210 @@
+"""The documents of one folder on disk, in SQLite: each file is read once, and again when it has changed.
+
+Every file is committed when it is read, so a search that is cancelled or killed while a large folder is read
+leaves what it has read, and several processes may share the work: a file that another one has read is not
+read again.
+"""
+
+import contextlib
+import hashlib
+import itertools
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from activities.documents.readers import Stop, Stopped
+from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of
+from activities.sources.library.reading import READERS, SetAside, kind_of
+from activities.types import Evidence
+
+Report = Callable[[int, int], None]
+"""Is told how many of the files are read, and how many there are."""
+BUSY_SECONDS = 60.0
+"""A file of records is written in one transaction, for which other processes wait."""
+AT_ONCE = 50
+"""Documents that are loaded with one statement."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (
+    path BLOB PRIMARY KEY, name TEXT, size INTEGER, mtime INTEGER, place INTEGER
+);
+CREATE TABLE IF NOT EXISTS set_aside (path BLOB, name TEXT, reason TEXT);
+CREATE TABLE IF NOT EXISTS documents (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB, evidence_id TEXT, whole INTEGER, digest BLOB,
+    letters INTEGER, body TEXT
+);
+CREATE INDEX IF NOT EXISTS documents_of_file ON documents (path);
+CREATE INDEX IF NOT EXISTS set_aside_of_file ON set_aside (path);
+CREATE TABLE IF NOT EXISTS vectors (
+    number INTEGER, model TEXT, count INTEGER, rows BLOB, PRIMARY KEY (number, model)
+);
+CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (words, tokenize = 'unicode61');
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What of a folder is searched."""
+
+    numbers: tuple[int, ...]
+    set_aside: tuple[SetAside, ...]
+    """Files and records that could not be read."""
+    letters: int
+    """Of all texts together."""
+    state: str
+    """A digest of the documents and their order."""
+
+
+class Changed(Exception):
+    """Another process has read a changed file meanwhile: open the folder again."""
+
+
+class Store:
+    """The documents of a folder. Safe to use from several threads."""
+
+    def __init__(self, place: Path | None) -> None:
+        """Open or create the file at `place`; None keeps everything in memory. Raises OSError,
+        sqlite3.Error."""
+        if place is not None:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(
+            place or ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        self._lock = threading.RLock()
+        weakref.finalize(self, self._database.close)
+        try:
+            # the file can be made again from the folder: it need not survive a power failure
+            self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
+        except sqlite3.Error:
+            self._database.close()
+            raise
+
+    def update(self, listing: Listing, stop: Stop | None = None, report: Report | None = None) -> None:
+        """Read the files that are new or have changed, and forget those that are gone.
+
+        Raises Stopped, sqlite3.Error.
+        """
+        stored = self._stamps()
+        listed = {_key(file): file for file in listing.files}
+        with self.writing():
+            for path in stored.keys() - listed.keys():
+                self._forget(path)
+        missing = [path for path, file in listed.items() if stored.get(path) != _stamp(file)]
+        done = len(listed) - len(missing)
+        for path in missing:
+            if stop is not None and stop.asked:
+                raise Stopped
+            if report is not None:
+                report(done, len(listed))
+            if self._stamps(path).get(path) != _stamp(listed[path]):  # another process may have read it
+                self._read(listed[path], stop)
+            done += 1
+        with self.writing():
+            places = ((place, path) for place, path in enumerate(listed))
+            self._database.executemany("UPDATE files SET place = ? WHERE path = ?", places)
+
+    def _stamps(self, path: bytes | None = None) -> dict[bytes, tuple[str, int, int]]:
+        rows = self.rows("SELECT path, name, size, mtime FROM files WHERE ?1 IS NULL OR path = ?1", (path,))
+        return {bytes(at): (name, size, mtime) for at, name, size, mtime in rows}
+
+    def _read(self, file: FileStamp, stop: Stop | None) -> None:
+        path = _key(file)
+        whole = kind_of(file.name) in READERS
+        items = documents_of(file, stop)
+        first = list(itertools.islice(items, 1))  # reads a whole file: others need not wait yet
+        with self.writing():
+            self._forget(path)
+            for item in itertools.islice(itertools.chain(first, items), MAX_DOCUMENTS + 1):
+                if isinstance(item, SetAside):
+                    self._database.execute(
+                        "INSERT INTO set_aside VALUES (?, ?, ?)", (path, item.name, item.reason)
+                    )
+                    continue
+                digest = hashlib.blake2b(item.text.encode(), digest_size=16).digest()
+                self._database.execute(
+                    "INSERT INTO documents (path, evidence_id, whole, digest, letters, body)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+                    (path, item.evidence_id, whole, digest, len(item.text), item.model_dump_json()),
+                )
+            self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, *_stamp(file), None))
+
+    def _forget(self, path: bytes) -> None:
+        self._database.execute(
+            "DELETE FROM vectors WHERE number IN (SELECT number FROM documents WHERE path = ?)", (path,)
+        )
+        for table in ("documents", "set_aside", "files"):
+            self._database.execute(f"DELETE FROM {table} WHERE path = ?", (path,))  # noqa: S608 - our own names
+
+    def contents(self) -> Contents:
+        """Which documents are searched, in the order of the folder's files.
+
+        Of two with the same evidence id the first one is, and of two files with the same text, as an entry of
+        a bibliography and its attachment. Records with the same text are different works.
+        """
+        numbers: list[int] = []
+        letters = 0
+        seen: set[str] = set()
+        state = hashlib.sha256()
+        texts: set[bytes] = set()
+        aside = [
+            SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
+        ]
+        columns = "d.number, d.evidence_id, d.whole, d.digest, d.letters, f.name"
+        for number, evidence_id, whole, digest, length, name in self.rows(
+            f"SELECT {columns} {_IN_ORDER.format('documents d')}, d.number"
+        ):
+            if (whole and digest in texts) or evidence_id in seen:
+                continue
+            if len(numbers) >= MAX_DOCUMENTS:
+                aside.append(SetAside(name, f"a library holds at most {MAX_DOCUMENTS} documents"))
+                break
+            texts.add(digest)
+            seen.add(evidence_id)
+            numbers.append(number)
+            letters += length
+            state.update(f"{number} {evidence_id} ".encode() + digest)
+        return Contents(tuple(numbers), tuple(aside), letters, state.hexdigest()[:16])
+
+    def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
+        """The documents with these numbers, in this order. Raises Changed."""
+        for start in range(0, len(numbers), AT_ONCE):
+            asked = numbers[start : start + AT_ONCE]
+            marks = ", ".join("?" * len(asked))
+            bodies = dict(
+                self.rows(f"SELECT number, body FROM documents WHERE number IN ({marks})", asked)  # noqa: S608 - only marks
+            )
+            if len(bodies) < len(asked):
+                raise Changed("the folder has changed since it was listed")
+            yield from (Evidence.model_validate_json(bodies[number]) for number in asked)
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement. Raises sqlite3.Error."""
+        with self._lock:
+            return self._database.execute(statement, values).fetchall()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that ends with the body and is taken back when it fails. Raises sqlite3.Error."""
+        with self._lock:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+
+
+_IN_ORDER = "FROM {} JOIN files f USING (path) ORDER BY f.place"
+
+
+def _key(file: FileStamp) -> bytes:
+    return os.fsencode(file.path)
+
+
+def _stamp(file: FileStamp) -> tuple[str, int, int]:
+    return file.name, file.size, file.mtime_ns
