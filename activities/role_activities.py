@@ -1,10 +1,12 @@
 """The thinking steps as activities: thin, one a role, so that each is a row of its own in the Web UI."""
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from temporalio import activity
 
+from activities.draft_progress import reporting_draft
 from activities.errors import DeterminatorError, to_application_error
 from activities.heartbeat import heartbeating
 from activities.models import progress
@@ -60,7 +62,7 @@ class ThinkActivities:
         scope = f"{info.workflow_id}/{step.lineage or info.workflow_run_id}/{info.activity_id}"
         shown = progress.Progress(role, attempt=info.attempt)
         progress.CURRENT.set(shown)
-        async with heartbeating(shown.details):
+        async with heartbeating(shown.details), _reporting(step, shown):
             try:
                 update = {"scope": scope, "seconds": seconds_left(info)}
                 return await self._thinker.think(role, step.model_copy(update=update))
@@ -114,6 +116,13 @@ class ThinkActivities:
     @activity.defn
     async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
         return await self._think("manager", step)
+
+
+def _reporting(step: StepContext, shown: progress.Progress) -> AbstractAsyncContextManager[None]:
+    """Report the paragraphs of a draft that is written for a run that follows it."""
+    if isinstance(step, WriteInput) and step.report_to:
+        return reporting_draft(step.section_id, step.report_to, shown)
+    return nullcontext()
 
 
 def seconds_left(info: activity.Info) -> float | None:

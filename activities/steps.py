@@ -450,6 +450,11 @@ class SectionDraft(Frozen):
     works: tuple[WorkRow, ...] = ()
     """What the cited works did and found, as far as it was read from them."""
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The paragraphs as text."""
+        return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
+
 
 class WriteInput(StepContext):
     """For the writer (a whole short report) and the long writer (one section of a long one)."""
@@ -466,6 +471,8 @@ class WriteInput(StepContext):
     """Key questions that other sections answer."""
     stop_reason: StopReason = "sufficient_evidence"
     hypotheses: tuple[MechanismHypothesis, ...] = ()
+    report_to: str = ""
+    """Workflow id of the run that is told the paragraphs while they are written; empty for none."""
 
 
 class ProofreadInput(StepContext):

@@ -17,6 +17,7 @@ import pytest
 from pydantic import BaseModel
 from temporalio import workflow
 
+from activities.draft_progress import DraftProgress
 from activities.report.audit import EvidenceLine
 from activities.report.schema import Report
 from activities.types import SearchStatus, StopReason
@@ -47,6 +48,7 @@ MESSAGES: Mapping[str, type[BaseModel]] = {
     "request_lease": types.LeaseRequest,
     "section_report": types.SectionProgress,
     "offer_evidence": types.SharedEvidence,
+    "draft_progress": DraftProgress,
     "query events": types.EventsAfter,
     "query evidence_index": types.ItemsAfter,
     "query iterations": types.ItemsAfter,

@@ -125,9 +125,16 @@ class Looping(EventData):
 
 
 class Streaming(EventData):
+    """A paragraph of a draft. The latest event of a section's paragraph is the one that counts: a draft that
+    is written again, or completed from another model, replaces what it changes."""
+
     section_id: str = ""
     paragraph: int = 0
+    """From 1."""
     text: str = ""
+    """Empty when the draft has this paragraph no more."""
+    replaces: bool = False
+    """Whether an earlier event gave this paragraph another text."""
 
 
 class Complete(EventData):

@@ -1,5 +1,6 @@
 """What a run reports while it runs: events, its phase, and the limitations its report must state."""
 
+import hashlib
 from collections.abc import Sequence
 from functools import partial
 
@@ -8,10 +9,11 @@ from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
     from activities.event_store import EventActivities, EventBatch
     from activities.steps import SectionDraft
     from activities.types import Statement, StopReason
-    from workflows.event_types import DATA, AgentEvent, EventType
+    from workflows.event_types import DATA, AgentEvent, EventType, Streaming
     from workflows.types import Phase, StoredEvents
 
 from workflows.context import RunContext
@@ -27,9 +29,13 @@ attribute is an event of the history."""
 LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_tools", "searching", "judging")
 """Phases that the search attribute shows as `researching`."""
 MESSAGE_CHARS = 400
-"""Maximum length of an event's message and of each text of its data."""
+"""Maximum length of an event's message and of each text of its data, apart from paragraphs of a draft."""
 BATCH_ROOM = 120 * 1024
 """Bytes of events in one blob: the activity's input stays under the payload limit."""
+NO_TEXT = ""
+"""Digest of a paragraph that a draft does not have."""
+STREAM_ONCE = "stream-paragraphs-once"
+"""Patch: runs of earlier versions emitted a paragraph again that a section had emitted already."""
 STORED_EVENTS = "store-events"
 """Patch: runs of earlier versions dropped the older part of their log."""
 
@@ -41,13 +47,16 @@ class EventLog:
         self.context = context
         self._indexed_phase = ""
         """The phase that the search attribute shows."""
+        self._drafting = dict[str, int]()
+        """Section whose draft is being written -> attempt of the latest report."""
         context.before_continue_as_new = partial(self.store_older_events, always=True)
 
     def emit_event(self, type_: EventType, message: str, **data: object) -> None:
         """Append an event: what query `events` returns and the command line prints. `data` are the fields of
         the type's model in `workflows.event_types.DATA`; another field is an error."""
         state, control = self.context.state, self.context.state.control
-        short = {name: text[:MESSAGE_CHARS] for name, text in data.items() if isinstance(text, str)}
+        most = PARAGRAPH_CHARS if type_ == "streaming" else MESSAGE_CHARS
+        short = {name: text[:most] for name, text in data.items() if isinstance(text, str)}
         details = DATA[type_].model_validate({**data, **short})
         control.last_seq += 1
         control.events.append(
@@ -66,8 +75,16 @@ class EventLog:
         """Append what happened in a section, in the order of its own log, under this run's numbers."""
         control = self.context.state.control
         for event in events:
+            said, data = event.details, event.data
+            if isinstance(said, Streaming):
+                known = said.paragraph in self._streamed(said.section_id)
+                if not self._differs(said.section_id, said.paragraph, said.text):
+                    continue
+                data = {**data, "replaces": True} if known else data
             control.last_seq += 1
-            control.events.append(event.model_copy(update={"seq": control.last_seq, "section": section}))
+            control.events.append(
+                event.model_copy(update={"seq": control.last_seq, "section": section, "data": data})
+            )
 
     def unreported(self, room: int) -> tuple[AgentEvent, ...]:
         """The events of a section that its parent does not know yet, oldest first, within `room` bytes."""
@@ -79,12 +96,56 @@ class EventLog:
             control.reported_seq = fitting[-1].seq
         return fitting
 
+    # drafts; the quotes are checked when the report is published
+
+    def open_draft(self, section_id: str) -> None:
+        """Accept reports of a draft that is about to be written."""
+        self._drafting[section_id] = 0
+
+    def stream_progress(self, report: DraftProgress) -> None:
+        """Emit the paragraphs of a draft that are whole while it is written. What was emitted already, comes
+        from an attempt before the latest one, or after the draft itself is left out."""
+        if self._drafting.get(report.section_id, report.attempt + 1) <= report.attempt:
+            self._drafting[report.section_id] = report.attempt
+            for number, text in enumerate(report.paragraphs, 1):
+                self._stream(report.section_id, number, text)
+
     def stream_draft(self, section_id: str, draft: SectionDraft) -> None:
-        """Emit the paragraphs of a draft as it was written; the quotes are checked when it is published."""
-        for number, paragraph in enumerate(draft.paragraphs, 1):
-            text = " ".join(claim.text for claim in paragraph.claims)
-            if text:
-                self.emit_event("streaming", text, section_id=section_id, paragraph=number, text=text)
+        """Emit the paragraphs of a finished draft, apart from those that were emitted while it was
+        written."""
+        self._drafting.pop(section_id, None)
+        texts = draft.texts
+        for number, text in enumerate(texts, 1):
+            self._stream(section_id, number, text)
+        for number in range(len(texts) + 1, len(self._streamed(section_id)) + 1):
+            self._stream(section_id, number, "")
+
+    def _stream(self, section_id: str, number: int, text: str) -> None:
+        """Emit one paragraph as it is now."""
+        text = text[:PARAGRAPH_CHARS]
+        known = number in self._streamed(section_id)
+        if self._differs(section_id, number, text):
+            self.emit_event(
+                "streaming",
+                text or f"paragraph {number} is no longer in the draft",
+                section_id=section_id,
+                paragraph=number,
+                text=text,
+                replaces=known,
+            )
+
+    def _differs(self, section_id: str, number: int, text: str) -> bool:
+        """Whether a paragraph is not in the log as it is now; it is from here on."""
+        streamed, now = self._streamed(section_id), _digest(text)
+        before = streamed.get(number, NO_TEXT)
+        if now == before and (now == NO_TEXT or workflow.patched(STREAM_ONCE)):
+            return False
+        streamed[number] = now
+        return True
+
+    def _streamed(self, section_id: str) -> dict[int, str]:
+        """Number of a paragraph -> digest of its text in the log."""
+        return self.context.state.control.streamed.setdefault(section_id, {})
 
     async def store_older_events(self, *, always: bool = False) -> None:
         """Move all but the latest events to the evidence store once there are many, or `always`. When the
@@ -159,3 +220,7 @@ class EventLog:
         if control.waiting_for:
             lines.append(f"- waiting for approval of the {control.waiting_for}: signal `approve` or `reject`")
         return "\n".join(lines)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if text else NO_TEXT

@@ -17,6 +17,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
+    from activities.draft_progress import DraftProgress
     from activities.steps import Decision
     from activities.types import Frozen
     from workflows.event_types import AgentEvent
@@ -160,6 +161,14 @@ class ResearchHandlers:
         offer = self._read_signal("offer_evidence", SharedEvidence, args)
         if offer is not None and self.research.state.job is not None:
             self.research.parent.accept_offer(offer)
+
+    # Signal of a writing step, to the run that follows the draft.
+
+    @workflow.signal
+    def draft_progress(self, *args: object) -> None:
+        report = self._read_signal("draft_progress", DraftProgress, args)
+        if report is not None:
+            self.research.events.stream_progress(report)
 
     def _read_signal(self, signal: str, model: type[M], args: tuple[object, ...]) -> M | None:
         """A signal's payload; None, with an event, when it cannot be read."""

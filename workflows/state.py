@@ -66,6 +66,8 @@ class ControlState(BaseModel):
     """The latest part of the log."""
     stored_events: list[StoredEvents] = Field(default_factory=list)
     """The older parts, in order, in the evidence store."""
+    streamed: dict[str, dict[int, str]] = Field(default_factory=dict)
+    """Section -> paragraph of its draft -> digest of the text that the log gives it."""
     reported_seq: int = 0
     """Of a section: the last event that was reported to the parent."""
     last_seq: int = 0

@@ -312,6 +312,8 @@ class OpenAIModel:
         request = body(question, capabilities)
         silence = self._settings.model_silence
         shown = progress.CURRENT.get()
+        if shown is not None:
+            shown.answer_so_far = lambda: pieces.text
 
         def report_progress(characters: int) -> None:
             if shown is not None:

@@ -5,6 +5,7 @@ know of it.
 """
 
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -23,6 +24,14 @@ class Progress:
     usage: dict[str, object] = field(default_factory=dict)
     """What the step has cost so far, as `Usage` dumps it; estimated while an answer is coming."""
     begun: float = field(default_factory=time.monotonic)
+    answer_so_far: Callable[[], str] = str
+    """The text of the answer that is coming; set by the client."""
+    read_paragraphs: Callable[[str, int], tuple[str, ...]] = lambda _text, _least: ()
+    """(answer so far, least number) -> the whole paragraphs of a draft; set by a role that writes one."""
+
+    def paragraphs(self, least: int) -> tuple[str, ...]:
+        """The paragraphs that are whole so far; empty when they are fewer than `least`."""
+        return self.read_paragraphs(self.answer_so_far(), least)
 
     def details(self) -> dict[str, object]:
         """A heartbeat's details: plain JSON."""

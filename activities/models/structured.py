@@ -8,6 +8,7 @@ beyond that: what does not validate is `Unreadable`, with the validator's words 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import pydantic_core
@@ -143,6 +144,22 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
             "there was no JSON in the answer" if text.strip() else "it was empty", found_json=False
         )
     raise Unreadable(problem, found_json=True)
+
+
+def read_so_far(text: str, answer: type[Answer]) -> Answer | None:
+    """The answer that a text begins, as far as it has come; None when nothing of it can be read yet. The last
+    item of a list may be incomplete."""
+    try:
+        for number, candidate in enumerate(candidates(text[:LONGEST_ANSWER], cut=True)):
+            shaped = _shaped(candidate, answer)
+            if isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys():
+                with suppress(ValidationError):
+                    return answer.model_validate(shaped)
+            if number >= MOST_CANDIDATES:
+                break
+    except RecursionError:
+        return None
+    return None
 
 
 def candidates(text: str, *, cut: bool = False) -> Iterator[object]:

@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic.json_schema import SkipJsonSchema
 
 from activities.models.base import Review
+from activities.models.structured import read_so_far
 from activities.models.tokens import estimate
 from activities.roles.allowances import size_of
 from activities.roles.caution import cautious
@@ -175,6 +176,20 @@ def accept(step: WriteInput, prompt: Prompt, answer: DraftAnswer) -> Accepted[Se
     title = line(answer.title, 160)
     draft = SectionDraft(title=title or step.title, paragraphs=paragraphs, limitations=cautions)
     return Accepted(draft, tuple(notes))
+
+
+def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -> tuple[str, ...]:
+    """The paragraphs of an answer that is still coming: those before the one that its last claim belongs to,
+    as they would be accepted if the answer ended there. Empty when they are fewer than `least`."""
+    answer = read_so_far(text, DraftAnswer)
+    if answer is None or not answer.claims:
+        return ()
+    last = max(claim.paragraph for claim in answer.claims)
+    whole = [claim for claim in answer.claims if claim.paragraph < last]
+    if len({claim.paragraph for claim in whole}) < least:
+        return ()
+    draft = accept(step, prompt, answer.model_copy(update={"claims": whole})).output
+    return draft.texts if len(draft.paragraphs) >= least else ()
 
 
 def support_of(claim: ClaimAnswer, prompt: Prompt) -> tuple[tuple[Support, ...], int]:

@@ -24,4 +24,5 @@ SPEC = RoleSpec[WriteInput, DraftAnswer, SectionDraft](
     drafting.by_code,
     drafting.review,
     drafting.filled,
+    drafting.paragraphs_so_far,
 )

@@ -74,6 +74,9 @@ class RoleSpec(Generic[Step, Answer, Output]):
     combine: Combine[Step, Output] | None = None
     """Puts the answer together with what code alone would have answered; None where the model's stands
     alone."""
+    paragraphs: Callable[[Step, Prompt, str, int], tuple[str, ...]] | None = None
+    """(step, prompt, an answer that is still coming, least number) -> the whole paragraphs of a draft; empty
+    when they are fewer. None for a role that writes none."""
 
 
 AnySpec = RoleSpec[Any, Any, Any]

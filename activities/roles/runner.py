@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from activities.errors import ModelBusy, ModelError, ModelRefused
 from activities.evidence_store import EvidenceStore
+from activities.models import progress
 from activities.models.base import Completion, LanguageModel, Review
 from activities.models.tokens import room
 from activities.roles.allowances import asks_model
@@ -148,6 +149,7 @@ class RoleThinker:
         context = await model.context(choice)
         for _ in range(MOST_SIZES):
             prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
+            _follow_draft(spec, step, prompt)
             try:
                 answer, completion = await model.ask(
                     choice,
@@ -176,6 +178,13 @@ class RoleThinker:
             category="context_length",
             usage=spent,
         )
+
+
+def _follow_draft(spec: AnySpec, step: StepContext, prompt: Prompt) -> None:
+    """Let the step's progress read the paragraphs of an answer that is still coming."""
+    shown = progress.CURRENT.get()
+    if shown is not None and spec.paragraphs is not None:
+        shown.read_paragraphs = partial(spec.paragraphs, step, prompt)
 
 
 def _reviewed(spec: AnySpec, step: StepContext, prompt: Prompt, answer: BaseModel) -> Review:

@@ -138,6 +138,8 @@ class LivePanel:
         self._seen_at = time.monotonic()
         self._calls: Sequence[ModelCall] = ()
         self._called_at = time.monotonic()
+        self._written = ""
+        """The paragraph that was written last."""
         self._size = self._console.size
         self._spinner = Spinner("dots")
         self._live = Live(
@@ -173,6 +175,8 @@ class LivePanel:
         for event in events:
             if event.type in SPOKEN:
                 self.note(event_line(event))
+            elif event.type == "streaming":
+                self._written = event.message
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -191,7 +195,13 @@ class LivePanel:
         now = time.monotonic()
         older = now - self._called_at
         calls = [call.model_copy(update={"seconds": call.seconds + older}) for call in self._calls]
-        return panel(self._seen, calls, extra_seconds=now - self._seen_at, spinner=self._spinner)
+        return panel(
+            self._seen,
+            calls,
+            extra_seconds=now - self._seen_at,
+            spinner=self._spinner,
+            written=self._written,
+        )
 
 
 SPOKEN = (
@@ -207,8 +217,10 @@ def panel(
     *,
     extra_seconds: float = 0.0,
     spinner: Spinner | None = None,
+    written: str = "",
 ) -> Panel:
-    """A run at one moment. `extra_seconds` is the age of what is shown."""
+    """A run at one moment. `extra_seconds` is the age of what is shown, `written` the paragraph that was
+    written last."""
     live = progress.phase not in ("done", "paused", "waiting_for_approval")
     parts: list[RenderableType] = [_headline(progress, spinner if live else None)]
     if progress.sections:
@@ -219,6 +231,8 @@ def panel(
         parts.append(Text("\n".join(call_line(call) for call in calls[:CALLS_SHOWN]), style="cyan"))
         if len(calls) > CALLS_SHOWN:
             parts.append(Text(f"and {len(calls) - CALLS_SHOWN} more calls", style="dim"))
+    if written and live:
+        parts.append(Text(plain(written), style="italic"))
     parts.append(_budget(progress, extra_seconds if live else 0.0))
     if live and (left := seconds_left(progress)) is not None:
         parts.append(Text(f"searching ends in {clock(left)} at the latest, at this speed", style="dim"))

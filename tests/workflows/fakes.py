@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.draft_progress import SIGNAL, DraftProgress
 from activities.errors import (
     ModelDown,
     ModelRefused,
@@ -189,6 +190,8 @@ class Script:
     model_seconds: float = 0.0
     """Duration of a paid step, in real time."""
     search_seconds: float = 0.0
+    reports: Callable[[WriteInput], Sequence[tuple[str, ...]]] | None = None
+    """The paragraphs that a paid writer reports, one report after another, before it answers."""
     hangs: Role | None = None
     """A role whose paid steps never answer."""
     cursor: dict[str, str] | None = None
@@ -255,6 +258,8 @@ class Fakes:
                 script.before[role](step)
             if script.hangs == role:
                 await asyncio.sleep(3_600)
+            if script.reports is not None and isinstance(step, WriteInput):
+                await self._report(step, script.reports(step))
         given = script.answers.get(role)
         output: T = given(step) if given else default()
         usage = held(script.usage(role, step), step.allowance) if paid else Usage()
@@ -265,6 +270,14 @@ class Fakes:
         self.calls.append(Call(role, step, workflow_id, usage, paid, began, time.monotonic()))
         model = step.model.model if paid else "code" if asked else "extractive"
         return Charged(output=output, usage=usage, model=model, prompt_version=f"{role}@1" if paid else "")
+
+    async def _report(self, step: WriteInput, reports: Sequence[tuple[str, ...]]) -> None:
+        """As `activities.draft_progress` does it."""
+        run = activity.client().get_workflow_handle(step.report_to)
+        attempt = activity.info().attempt
+        for paragraphs in reports:
+            report = DraftProgress(section_id=step.section_id, attempt=attempt, paragraphs=paragraphs)
+            await run.signal(SIGNAL, report)
 
     # the activities
 

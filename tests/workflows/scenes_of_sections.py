@@ -111,6 +111,16 @@ async def proofread(stage: Stage) -> None:
     await keep("deep-proofread-section", stage.child(run, "s1"))
 
 
+async def streamed(stage: Stage) -> None:
+    """Sections that write their drafts themselves report them to the run, which knows each paragraph once."""
+    stage.script.sections = 2
+    stage.script.reports = lambda step: [("first",), ("first", "second")]
+    run = await stage.start(a_request("deep", writer="proofreader"))
+    await run.outcome()
+    await keep("deep-streamed", run)
+    await keep("deep-streamed-section", stage.child(run, "s1"))
+
+
 async def leases(stage: Stage) -> None:
     """A section asks for more than its share, and is given what the others left until nothing is left."""
 

@@ -3,21 +3,33 @@
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from pydantic import ValidationError
+from temporalio import activity
 from temporalio.client import Client
 
+from activities.draft_progress import SIGNAL, DraftProgress
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
+from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from client.runs.errors import NoAnswer
 from client.runs.events import read_events
 from tests.workflows.conftest import PATIENCE, Run, Stage, a_request, a_worker
-from tests.workflows.fakes import Fakes
-from workflows.event_types import DATA, RENAMED, AgentEvent, EventType, JudgeComplete, SearchComplete
+from tests.workflows.fakes import Fakes, down
+from workflows.event_types import (
+    DATA,
+    RENAMED,
+    AgentEvent,
+    EventType,
+    JudgeComplete,
+    SearchComplete,
+    Streaming,
+)
 from workflows.types import EventLogView
 
 STORY = {
@@ -86,6 +98,68 @@ async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path:
     assert all(isinstance(found, JudgeComplete) and found.scores for found in verdicts)
     rounds = Counter(event.section for event in events if event.type == "looping")
     assert rounds == {"s1": 2, "s2": 2, "s3": 2}
+
+
+def paragraphs_of(events: Iterable[AgentEvent], section: str) -> list[tuple[int, str, bool]]:
+    """The paragraphs of a section's draft as they were emitted: number, text, whether it replaces one."""
+    said = [event.details for event in events]
+    return [
+        (found.paragraph, found.text, found.replaces)
+        for found in said
+        if isinstance(found, Streaming) and found.section_id == section
+    ]
+
+
+async def test_paragraphs_are_emitted_while_a_draft_is_written_and_each_once(
+    stage: Stage, tmp_path: Path
+) -> None:
+    """The first attempt dies after two paragraphs; the second one writes another second paragraph; the draft
+    has one paragraph less than was reported."""
+    drafts = {1: [("a",), ("a", "b")], 2: [("a",), ("a", "c", "d")]}
+    stage.script.reports = lambda _: drafts[activity.info().attempt]
+
+    def answer(step: WriteInput) -> SectionDraft:
+        if activity.info().attempt == 1:
+            raise down()
+        texts = ("a", "c")
+        return SectionDraft(
+            paragraphs=tuple(DraftParagraph(claims=(DraftClaim(text=t, support=()),)) for t in texts)
+        )
+
+    stage.script.answers["writer"] = answer
+    run = await stage.start(a_request())
+    await run.outcome()
+    emitted = paragraphs_of(await log_after(stage, run, tmp_path), "s1")
+    assert emitted == [(1, "a", False), (2, "b", False), (2, "c", True), (3, "d", False), (3, "", True)]
+
+
+@pytest.mark.parametrize("writer", ["long_writer", "proofreader"])
+async def test_each_section_of_a_deep_run_streams_its_draft_to_the_run(
+    stage: Stage, tmp_path: Path, writer: str
+) -> None:
+    stage.script.mode, stage.script.sections = "deep", 2
+    stage.script.reports = lambda step: [(f"first of {step.section_id}",)]
+    run = await stage.start(a_request("deep", writer=writer))
+    await run.outcome()
+    events = await log_after(stage, run, tmp_path)
+    for section in ("s1", "s2"):
+        emitted = paragraphs_of(events, section)
+        assert emitted[0] == (1, f"first of {section}", False)
+        assert emitted[1][0] == 1
+        assert emitted[1][2]
+        assert len(emitted) == len(set(emitted)), "a paragraph was emitted twice"
+
+
+async def test_a_report_of_a_draft_that_is_not_being_written_is_left_out(
+    stage: Stage, tmp_path: Path
+) -> None:
+    run = await stage.start(a_request(approve=("report",)))
+    await run.until(lambda p: p.waiting_for == "report")
+    before = paragraphs_of(await log_after(stage, run, tmp_path), "s1")
+    await run.handle.signal(SIGNAL, DraftProgress(section_id="s1", attempt=9, paragraphs=("late",)))
+    await run.handle.signal("approve", {"gate": "report"})
+    await run.outcome()
+    assert paragraphs_of(await log_after(stage, run, tmp_path), "s1") == before
 
 
 async def test_a_follower_disconnected_a_hundred_times_gets_each_event_once(

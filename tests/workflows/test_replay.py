@@ -58,6 +58,8 @@ CONTAINS: dict[str, set[str]] = {
     "deep-section-failed": {"child_failed", "write_section"},
     "deep-shared": {"section_report", "sent:offer_evidence"},
     "deep-shared-section": {"offer_evidence", "reflect", "generate_hypotheses"},
+    "deep-streamed": {"draft_progress", "proofread"},
+    "deep-streamed-section": {"write_report"},
     "iterative": {"IterativeResearch", "observe", "evaluate_gaps", "select_tools", "write_report"},
     "iterative-cancelled": {"cancel_requested", "canceled"},
     "iterative-coarse-phases": {"IterativeResearch", "judge_evidence"},

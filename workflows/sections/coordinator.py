@@ -109,6 +109,8 @@ class SectionCoordinator:
             update={"status": "running", "workflow_id": name}
         )
         self.run.events.emit_event("section_started", section.title, section_id=section.id)
+        if child.job is not None and child.job.write_draft:
+            self.run.events.open_draft(section.id)
         # From here on it may ask for budget, and signals are forwarded to it.
         self._running[section.id] = workflow.get_external_workflow_handle(name)
         self._unsent[section.id] = []

@@ -158,7 +158,9 @@ class SectionDrafting:
                 stop_reason=state.stop_reason
                 or (findings.stop_reason if findings else "sufficient_evidence"),
                 hypotheses=tuple(state.hypotheses),
+                report_to=self.context.run_id,
             )
+            self.run.events.open_draft(section.id)
             draft = await self.run.models.execute(
                 "long_writer",
                 ThinkActivities.write_section,

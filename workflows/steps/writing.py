@@ -65,7 +65,9 @@ class WritingSteps:
             evidence=evidence,
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.hypotheses),
+            report_to=state.job.parent_id if state.job else self.context.run_id,
         )
+        self.events.open_draft(section.id)
         draft = await self.models.execute(
             "writer", ThinkActivities.write_report, step, empty, writing=True, use_model=use_model
         )

@@ -1,0 +1,103 @@
+"""The paragraphs of a draft are reported to its run while the model still writes."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import pytest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.testing import ActivityEnvironment
+
+from activities import draft_progress
+from activities.draft_progress import MOST_REPORTS, DraftProgress
+from activities.role_activities import ThinkActivities
+from activities.roles.drafting import paragraphs_so_far
+from activities.roles.writer import SPEC
+from activities.steps import SectionDraft, WriteInput
+from tests.activities.roles.conftest import DOCUMENTS, Case
+from tests.fake_openai import SSE, completion, events
+from tests.replay import Asked, Reply
+
+CLAIMS = ({"paragraph": 1, "sentence": "S1"}, {"paragraph": 2, "sentence": "S2"})
+CLOSING = {"paragraph": 3, "sentence": "S3"}
+ANSWER = {"title": "", "claims": [{"text": "", **claim} for claim in (*CLAIMS, CLOSING)], "limitations": []}
+
+
+@dataclass
+class Runs:
+    """A client whose runs record what is signalled to them; `fails`: none can be reached."""
+
+    fails: bool = False
+    reports: list[DraftProgress] = field(default_factory=list)
+    received: threading.Event = field(default_factory=threading.Event)
+
+    def get_workflow_handle(self, run_id: str) -> "Runs":
+        assert run_id == "ask-1"
+        return self
+
+    async def signal(self, name: str, report: DraftProgress, **_: object) -> None:
+        assert name == draft_progress.SIGNAL
+        self.reports.append(report)
+        self.received.set()
+        if self.fails:
+            raise RPCError("gone", RPCStatusCode.NOT_FOUND, b"")
+
+
+def slow(runs: Runs) -> Any:
+    """An answer whose end comes only after its first paragraphs were reported."""
+
+    def chunks() -> Iterator[bytes]:
+        whole = events(completion(ANSWER), size=len(json.dumps(ANSWER)) - 40)
+        yield from whole[:2]
+        assert runs.received.wait(60), "nothing was reported while the model wrote"
+        yield from whole[2:]
+
+    def answer(_: Asked) -> Reply:
+        return Reply(200, headers=SSE, chunks=cast(tuple[bytes, ...], chunks()))
+
+    return answer
+
+
+async def written(case: Case, runs: Runs) -> SectionDraft:
+    step = cast(WriteInput, case.step("writer")).model_copy(update={"report_to": "ask-1"})
+    environment = ActivityEnvironment(client=cast(Client, runs))
+    environment.info = replace(environment.info, start_to_close_timeout=None, schedule_to_close_timeout=None)
+    charged = await environment.run(ThinkActivities(case.thinker).write_report, step)
+    return charged.output
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_paragraphs_are_reported_before_the_answer_ends(
+    case: Case, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    monkeypatch.setattr(draft_progress, "PAUSE_SECONDS", 0.01)
+    runs = Runs(fails=fails)
+    case.server.script(slow(runs))
+    draft = await written(case, runs)
+    assert runs.reports[0].paragraphs == draft.texts[:2]
+    assert len(runs.reports) <= MOST_REPORTS
+
+
+async def test_a_draft_that_is_written_at_once_is_not_reported(case: Case) -> None:
+    runs = Runs()
+    case.server.script(lambda _: Reply(200, headers=SSE, chunks=events(completion(ANSWER))))
+    assert len((await written(case, runs)).texts) == 3
+    assert runs.reports == []
+
+
+def test_the_paragraphs_of_an_answer_that_is_coming_are_those_of_the_draft(case: Case) -> None:
+    step = cast(WriteInput, case.step("writer"))
+    prompt = SPEC.render(step, DOCUMENTS, 6_000)
+    text = json.dumps(ANSWER)
+    whole = SPEC.accept(step, prompt, SPEC.answer.model_validate(ANSWER)).output.texts
+    counts = []
+    for end in range(len(text)):
+        found = paragraphs_so_far(step, prompt, text[:end], 1)
+        assert found == whole[: len(found)]
+        counts.append(len(found))
+    assert counts == sorted(counts)
+    assert counts[-1] == 2
+    assert paragraphs_so_far(step, prompt, text, 3) == ()
