@@ -22,6 +22,7 @@ from activities.sources.clinicaltrials_shape import (
     Protocol,
     Study,
 )
+from activities.sources.filters import phases
 from activities.sources.http.client import Http, summary
 from activities.sources.records import SetAside, facts, read_page, read_records, sound_page, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo
@@ -110,8 +111,7 @@ def parameters(query: Query) -> dict[str, str]:
     if wanted := [s.strip().upper().replace(" ", "_") for s in statuses if s.strip()]:
         params["filter.overallStatus"] = ",".join(wanted)
     advanced = []
-    phases = (*query.filters.phases, query.filters.options.get("phase", ""))
-    if wanted := [p.upper().replace(" ", "") for p in phases if p.strip()]:
+    if wanted := phases(query.filters):
         joined = " OR ".join(wanted)
         advanced.append(f"AREA[Phase]{joined}" if len(wanted) == 1 else f"AREA[Phase]({joined})")
     if query.filters.year_from or query.filters.year_to:

@@ -16,7 +16,7 @@ from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
-from activities.sources.filters import MESH, in_words_of
+from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.client import Http, read_json
 from activities.sources.records import Wire, facts, read_page, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
@@ -185,9 +185,10 @@ def narrowed(query: Query) -> str:
         clauses.append(f"PUB_YEAR:[{filters.year_from or 1500} TO {filters.year_to or 3000}]")
     if filters.free_full_text:
         clauses.append("OPEN_ACCESS:Y")
-    if types := in_words_of(MESH, filters.publication_types):
-        wanted = " OR ".join(f'PUB_TYPE:"{name}"' for name in types)
-        clauses.append(f"({wanted})")
+    for types in (in_words_of(MESH, filters.publication_types), mesh_phases(filters)):
+        if types:
+            wanted = " OR ".join(f'PUB_TYPE:"{name}"' for name in types)
+            clauses.append(f"({wanted})")
     return " AND ".join([f"({query.text})", *clauses]) if clauses else query.text
 
 

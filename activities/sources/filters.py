@@ -8,7 +8,7 @@ of their `type` filters.
 
 from collections.abc import Iterable, Mapping
 
-from activities.types import EvidenceType
+from activities.types import EvidenceType, Filters
 
 SHORT_FORMS: Mapping[str, EvidenceType] = {
     "rct": "randomized_trial",
@@ -44,6 +44,13 @@ OPENALEX: Mapping[EvidenceType, str] = {
     "preprint": "preprint",
 }
 CROSSREF: Mapping[EvidenceType, str] = {"preprint": "posted-content"}
+MESH_PHASES: Mapping[str, str] = {
+    "PHASE1": "Clinical Trial, Phase I",
+    "PHASE2": "Clinical Trial, Phase II",
+    "PHASE3": "Clinical Trial, Phase III",
+    "PHASE4": "Clinical Trial, Phase IV",
+}
+"""Phase of a trial, in the codes of ClinicalTrials.gov -> publication type of MeSH."""
 TYPES: tuple[EvidenceType, ...] = tuple(MESH)
 """What a search can be narrowed to."""
 
@@ -53,6 +60,18 @@ def canonical(name: str) -> str:
     plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
     found = SHORT_FORMS.get(plain)
     return found or next((known for known in TYPES if known == plain), name.strip())
+
+
+def phases(filters: Filters) -> tuple[str, ...]:
+    """The phases that a search is narrowed to, in the codes of ClinicalTrials.gov, each once."""
+    named = (*filters.phases, *filters.options.get("phase", "").replace("|", ",").split(","))
+    codes = (name.upper().replace(" ", "") for name in named)
+    return tuple(dict.fromkeys(code for code in codes if code))
+
+
+def mesh_phases(filters: Filters) -> tuple[str, ...]:
+    """The same as publication types of MeSH; a phase that MeSH has no type for is left out."""
+    return tuple(MESH_PHASES[code] for code in phases(filters) if code in MESH_PHASES)
 
 
 def in_words_of(vocabulary: Mapping[EvidenceType, str], names: Iterable[str]) -> tuple[str, ...]:

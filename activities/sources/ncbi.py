@@ -17,7 +17,7 @@ from lxml import etree
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
-from activities.sources.filters import MESH, in_words_of
+from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.answers import read_answer
 from activities.sources.http.client import Http, read_json, read_xml
 from activities.types import Query
@@ -195,11 +195,12 @@ def _error(problem: str, source: str) -> SourceError:
 
 
 def with_types(query: Query) -> str:
-    """The term as typed, narrowed to publication types and free full text when asked for."""
+    """The term as typed, narrowed to publication types, phases and free full text when asked for."""
     term = query.text
-    if types := in_words_of(MESH, query.filters.publication_types):
-        wanted = " OR ".join(f'"{name}"[Publication Type]' for name in types)
-        term = f"({term}) AND ({wanted})"
+    for types in (in_words_of(MESH, query.filters.publication_types), mesh_phases(query.filters)):
+        if types:
+            wanted = " OR ".join(f'"{name}"[Publication Type]' for name in types)
+            term = f"({term}) AND ({wanted})"
     if query.filters.free_full_text:
         term = f"({term}) AND free full text[sb]"
     return term

@@ -100,7 +100,7 @@ GROUPS = {
     type=Names(PHASES),
     default=(),
     metavar="PHASES",
-    help="Of registered trials, only these phases: 1,2,3,4.",
+    help="Only trials of these phases, registered and published, where the source knows them: 1,2,3,4.",
 )
 @click.option("--also-web", is_flag=True, help="With a library: search the other enabled sources too.")
 @click.option(

@@ -36,10 +36,22 @@ def test_every_type_is_known_however_it_is_typed(name: str) -> None:
     assert canonical(name.replace("_", "-").upper()) == name
 
 
-def test_phases_of_a_trial_are_joined() -> None:
-    query = Query(text="metformin", filters=Filters(phases=("PHASE2", "phase 3")))
-    advanced = clinicaltrials.parameters(query)["filter.advanced"]
-    assert advanced == "AREA[Phase](PHASE2 OR PHASE3)"
+@pytest.mark.parametrize(
+    "filters", [Filters(phases=("PHASE2", "phase 3")), Filters(options={"phase": "Phase 2, phase3"})]
+)
+def test_phases_of_a_trial_reach_the_register_and_the_indexes_of_papers(filters: Filters) -> None:
+    query = Query(text="metformin", filters=filters)
+    assert clinicaltrials.parameters(query)["filter.advanced"] == "AREA[Phase](PHASE2 OR PHASE3)"
+    second, third = "Clinical Trial, Phase II", "Clinical Trial, Phase III"
+    assert ncbi.with_types(query) == (
+        f'(metformin) AND ("{second}"[Publication Type] OR "{third}"[Publication Type])'
+    )
+    assert europepmc.narrowed(query) == f'(metformin) AND (PUB_TYPE:"{second}" OR PUB_TYPE:"{third}")'
+
+
+def test_a_phase_narrows_the_types_that_are_asked_for() -> None:
+    query = Query(text="metformin", filters=Filters(publication_types=("rct",), phases=("PHASE3",)))
+    assert ncbi.with_types(query).count(" AND ") == 2
 
 
 def test_what_a_search_asks_for_goes_over_the_configured_filters() -> None:
