@@ -111,9 +111,9 @@ def parameters(query: Query) -> dict[str, str]:
     if wanted := [s.strip().upper().replace(" ", "_") for s in statuses if s.strip()]:
         params["filter.overallStatus"] = ",".join(wanted)
     advanced = []
-    if wanted := phases(query.filters):
-        joined = " OR ".join(wanted)
-        advanced.append(f"AREA[Phase]{joined}" if len(wanted) == 1 else f"AREA[Phase]({joined})")
+    if codes := phases(query.filters):
+        joined = " OR ".join(codes)
+        advanced.append(f"AREA[Phase]{joined}" if len(codes) == 1 else f"AREA[Phase]({joined})")
     if query.filters.year_from or query.filters.year_to:
         low = f"{query.filters.year_from}-01-01" if query.filters.year_from else "MIN"
         high = f"{query.filters.year_to}-12-31" if query.filters.year_to else "MAX"
