@@ -44,6 +44,7 @@ def dev_server(temporal_binary: Path, tmp_path_factory: pytest.TempPathFactory) 
     port = free_port()
     command = [str(temporal_binary), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
     command += ["--port", str(port), "--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
+    command += ["--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true"]
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:

@@ -1,7 +1,7 @@
 """Refreshing finished reports: searches repeated as a workflow, on a schedule, and at the same moment.
 
-The server that skips time has no schedules, so the month of the weekly schedule is backfilled on the real
-one: each of its four times starts the refresh that the schedule would have started then.
+The month of the weekly schedule is skipped on the real server: a schedule is a workflow of the server with a
+clock of its own, which is put forward a week at a time.
 """
 
 import asyncio
@@ -15,10 +15,9 @@ import pytest
 from temporalio.client import (
     Client,
     ScheduleActionExecutionStartWorkflow,
-    ScheduleBackfill,
     ScheduleHandle,
-    ScheduleOverlapPolicy,
 )
+from temporalio.testing import TimeSkipper
 
 from activities.check_pubmed import ReleaseStanding
 from activities.errors import Refused
@@ -49,6 +48,8 @@ from tests.workflows.conftest import a_worker, until
 from tests.workflows.fakes import Fakes
 
 WEEK = timedelta(days=7)
+SCHEDULER = "temporal-sys-scheduler:"
+"""What the id of a schedule's own workflow begins with."""
 RETRACTED = crossref(TRIAL.identifiers.doi or "", "retraction", "10.1016/notice.1", "2026-03-01")
 SEARCHES = (
     SearchRecord(source="alpha", query="as sent", asked="metformin mortality", status="ok"),
@@ -193,19 +194,18 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
     assert made.every == WEEK
     assert abs(made.next_times[0] - (now + WEEK)) < timedelta(minutes=1)
     handle = case.client.get_schedule_handle(made.schedule_id)
-    outcomes = []
+    clock = case.client.get_workflow_handle(f"{SCHEDULER}{made.schedule_id}")
+    skipper, outcomes, times = TimeSkipper(case.client), [], []
     for week in range(4):
         if week == 1:
             case.papers.works.append(a_work("week-2"))
         if week == 2:
             case.retract()
-        time = made.next_times[0] - (4 - week) * WEEK
-        around = timedelta(hours=1)
-        await handle.backfill(
-            ScheduleBackfill(time - around, time + around, overlap=ScheduleOverlapPolicy.ALLOW_ALL)
-        )
+        assert await skipper.fast_forward(clock, WEEK)
         started = await started_by(handle, week + 1)
+        times.append((await handle.describe()).info.recent_actions[-1].scheduled_at)
         outcomes.append(await case.client.get_workflow_handle(started, result_type=RefreshOutcome).result())
+    assert times == [made.next_times[0] + week * WEEK for week in range(4)]
     assert [one.made for one in outcomes] == [False, True, True, False]
     assert [len(one.new) for one in outcomes] == [0, 1, 0, 0]
     assert [[c.after for c in one.changes] for one in outcomes] == [[], [], ["retracted"], []]
