@@ -29,7 +29,7 @@ from activities.evidence_store import EvidenceStore
 from activities.permits import sign
 from activities.refresh import RefreshOutcome, RefreshRequest
 from activities.types import EvidenceRef
-from client.runs.listing import matching
+from client.runs.listing import find_run, matching
 
 WORKFLOW = "RefreshReport"
 PREFIX = "refresh-"
@@ -165,9 +165,17 @@ async def _scheduled(listed: ScheduleListDescription) -> Scheduled:
 
 
 async def delete_schedule(client: Client, name: str) -> Scheduled:
-    """Delete the schedule of a run, named by any unambiguous part of its id. Refreshes that have begun go on.
-    Raises NoSuchSchedule, RPCError."""
+    """Delete the schedule of a run, named by any unambiguous part of its id or as `last`, the newest run.
+    Refreshes that have begun go on. Raises NoSuchSchedule, NoSuchRun (`last`, and there is no run),
+    RPCError."""
     known = {one.schedule_id: one for one in await schedules(client)}
+    if name == "last":
+        name = f"{PREFIX}{await find_run(client, name)}"
+        if name not in known:
+            raise NoSuchSchedule(
+                f"the newest run, {name.removeprefix(PREFIX)}, has no schedule; "
+                "`determinator schedules list` shows them"
+            )
     found = matching(known, name if name in known else name.removeprefix(PREFIX))
     if len(found) != 1:
         listed = ", ".join(found[:4]) if found else "`determinator schedules list` shows them"

@@ -33,6 +33,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import open_http
 from activities.types import Evidence, Identifiers, Query, SearchRecord, SourceInfo, StandingNotice
+from client.runs import refreshing
 from client.runs.refreshing import (
     NoSuchSchedule,
     delete_schedule,
@@ -232,6 +233,21 @@ async def test_a_schedule_is_listed_replaced_and_deleted(case: RefreshCase) -> N
     await until(mine, lambda found: not found)
     with pytest.raises(NoSuchSchedule):
         await delete_schedule(case.client, run_id)
+
+
+async def test_the_last_schedule_is_that_of_the_newest_run(
+    case: RefreshCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def newest_run(_: Client, name: str) -> str:
+        assert name == "last"
+        return case.first.run_id
+
+    monkeypatch.setattr(refreshing, "find_run", newest_run)
+    with pytest.raises(NoSuchSchedule, match=case.first.run_id):
+        await delete_schedule(case.client, "last")
+    await schedule_refresh(case.client, await case.request(), case.queue, WEEK, datetime.now(UTC))
+    await until(lambda: schedules(case.client), lambda found: case.first.run_id in [s.run_id for s in found])
+    assert (await delete_schedule(case.client, "last")).run_id == case.first.run_id
 
 
 async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> None:
