@@ -46,7 +46,10 @@ def list_schedules(as_json: bool, address: str | None) -> None:
 @json_option
 @address_option
 def delete(name: str, as_json: bool, address: str | None) -> None:
-    """Delete the schedule of a run, named by any unambiguous part of its id; `last` is the newest run. Reports and versions stay; a refresh that has begun goes on."""
+    """Delete the schedule of a run, named by any unambiguous part of its id; `last` is the newest run.
+
+    Reports and versions stay; a refresh that has begun goes on.
+    """
     settings = load_settings()
 
     async def body() -> "Scheduled":
