@@ -6,12 +6,16 @@ The library holds one document for each PubMed article the batch cites: the snip
 order of the article. Every question is asked as a user asks it; what counts is what the report says.
 
     factoid   strict: the first claim holds one of the exact answers; lenient: one of the first five does
-              (BioASQ's measures over the first and the first five answers)
-    list      the share of the exact answers that the claims hold (recall), and precision and F1 where the
-              report lists answers
+              (BioASQ's measures over the first and the first five answers). The same of the report's
+              `answers`: the first one is an exact answer, one of the first five is; `shown` is how many
+              reports give any, `right of shown` how many of those have the right one first.
+    list      the share of the exact answers that the claims hold (recall); recall, precision and F1 of the
+              report's `answers`
     yes/no    the answer that the works' directions give, most works deciding; accuracy over all questions,
-    with
-              how many are left without an answer
+              with how many are left without an answer, and accuracy over those that have one
+
+An answer is an exact one when the stems of one are a run of the other's and at least half of them, or when
+half of all their stems are common.
 
 BioASQ's data may not be copied into the project: give the path of a golden file (`.json` or `.json.gz`).
 """
@@ -117,6 +121,19 @@ def holds(text: str, names: Sequence[str]) -> bool:
     return any(plain(name).strip() and plain(name) in plain(text) for name in names)
 
 
+def matches(answer: str, names: Sequence[str]) -> bool:
+    """Whether an answer is one of the names, in any form of its words (see above)."""
+    own = plain(answer).split()
+    for name in names:
+        short, long = sorted((own, plain(name).split()), key=len)
+        if not short:
+            continue
+        run = f" {' '.join(short)} " in f" {' '.join(long)} " and 2 * len(short) >= len(long)
+        if run or 2 * len({*short} & {*long}) >= len({*short, *long}):
+            return True
+    return False
+
+
 def claims(report: Report) -> list[str]:
     """What the report says, in its order."""
     return [claim.text for section in report.sections for claim in section.claims]
@@ -147,19 +164,34 @@ async def run(options: argparse.Namespace, home: Path) -> None:
                 names = question.exact[0] if question.exact else ()
                 good = any(holds(text, names) for text in said[:FIRST])
                 score.add(strict=float(bool(said) and holds(said[0], names)), lenient=float(good))
+                right = [matches(a.text, names) for a in answer.report.answers[:FIRST]]
+                first = float(right[:1] == [True])
+                score.add(shown=float(bool(right)), **{"answers strict": first})
+                score.add(**{"answers lenient": float(any(right))})
+                if right:
+                    score.add(**{"right of shown": first})
             elif question.kind == "list":
                 text = " | ".join(said)
                 recall = sum(holds(text, names) for names in question.exact) / max(len(question.exact), 1)
                 score.add(recall=recall)
+                given = [a.text for a in answer.report.answers]
+                hit = sum(any(matches(text, names) for text in given) for names in question.exact)
+                exact = sum(any(matches(text, names) for names in question.exact) for text in given)
+                found, sure = hit / max(len(question.exact), 1), exact / max(len(given), 1)
+                score.add(**{"answers recall": found, "answers precision": sure})
+                score.add(**{"answers F1": 2 * found * sure / (found + sure) if found + sure else 0.0})
                 good = recall > 0.5
             elif question.kind == "yesno":
                 way = yes_or_no(answer.report)
                 good = way == question.exact[0][0]
                 score.add(accuracy=float(good), **{"no direction": float(not way)})
+                if way:
+                    score.add(**{"right of those with one": float(good)})
             else:
                 good = answer.answered
             if options.verbose and not good:
                 print(f"{question.kind} {answer.report.confidence:.2f} {question.body} {question.exact}")
+                print(f"      answers: {[a.text for a in answer.report.answers]}")
                 for text in said[:FIRST]:
                     print(f"      - {text[:200]}")
                 if not said:

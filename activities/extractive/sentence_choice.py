@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.steps import WriteInput
+from activities.text.answers import Passage, answers, leading
 from activities.text.facets import DRUGS, Facet, chapter, facet_of, facet_of_section, is_about
 from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.text.stance import same
@@ -25,6 +26,8 @@ ABOUT = 0.6
 """Relevance from which a work is about the question, so that its findings need not repeat its words."""
 MOST_ALIKE = 0.5
 """Similarity up to which two sentences of one document are both kept."""
+READ_FOR_ANSWERS = 12
+"""Sentences of a document, the best first, that are read for the fact or the list that is asked for."""
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
@@ -117,3 +120,13 @@ def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
         if not any(same(ranked.sentence.text, k.sentence.text) for k in kept):
             kept.append(ranked)
     return kept
+
+
+def answers_first(question: str, items: Sequence[Item], chosen: Sequence[Ranked], count: int) -> list[Ranked]:
+    """The chosen sentences, after those that give the fact or the list that is asked for, which need not be
+    among them; at most `count`."""
+    read = [r for item in items for r in item.ranked[:READ_FOR_ANSWERS] if r.sentence.part != "aim"]
+    found = answers(question, [Passage(r.sentence.evidence_id, r.sentence.quote) for r in read])
+    first = [read[place] for place in leading(question, found)]
+    others = [r for r in chosen if not any(same(r.sentence.text, k.sentence.text) for k in first)]
+    return [*first, *others][:count]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from activities.extractive.sentence_choice import candidates, choose, relevant_items
+from activities.extractive.sentence_choice import answers_first, candidates, choose, relevant_items
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
@@ -37,7 +37,10 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     one claim where they say the same. Items that are not relevant to the question are not cited."""
     items = relevant_items(step, documents)
     pool = candidates(step, items)
-    chosen = choose(pool, MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS)
+    most = MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS
+    chosen = choose(pool, most)
+    if chapter(step.title) is None:
+        chosen = answers_first(step.question, items, chosen, most)
     by_id = {d.evidence_id: d for d in documents}
     claims = [_claim(ranked, pool, by_id[ranked.sentence.evidence_id]) for ranked in chosen]
     claims = _mark(claims, step)

@@ -7,6 +7,7 @@ summary, and which limitations the report states.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from activities.report.answers import answers_of
 from activities.report.candidates import check_candidates
 from activities.report.claims import CheckedDrafts, check_drafts
 from activities.report.contexts import contexts
@@ -50,7 +51,8 @@ def build_report(
     study = studies([documents[name] for name in _number(done.claims, candidates.kept)])
     claims = {claim.id: with_strength(claim, documents, study) for claim in done.claims}
 
-    summary = summary_claims(step.question, list(claims.values()), documents)
+    answers, first = answers_of(step.question, list(claims.values()))
+    summary = summary_claims(step.question, list(claims.values()), documents, first)
     numbers = _number([*summary, *claims.values()], candidates.kept)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
     references = _references(numbers, documents, study, origins)
@@ -79,6 +81,7 @@ def build_report(
         title=clean(step.title) or clean(step.question)[:200] or "Research report",
         executive_summary=summary_text(summary, citations, unanswered),
         summary_claims=tuple(claim.id for claim in summary),
+        answers=answers,
         unanswered=unanswered,
         sections=_sections(done, claims, citations),
         candidates=tuple(candidates.kept),

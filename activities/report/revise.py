@@ -107,6 +107,10 @@ def restate(
         update={
             "executive_summary": made.executive_summary,
             "summary_claims": tuple(old_id.get(name, name) for name in made.summary_claims),
+            "answers": tuple(
+                answer.model_copy(update={"claims": tuple(old_id.get(n, n) for n in answer.claims)})
+                for answer in made.answers
+            ),
             "unanswered": made.unanswered,
             "sections": sections,
             "candidates": made.candidates,

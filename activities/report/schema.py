@@ -71,6 +71,17 @@ class ReportSection(Frozen):
     """Why there is no claim."""
 
 
+class Answer(Frozen):
+    """A name, a number or a phrase that answers a question for a fact or for a list."""
+
+    text: str
+    """As a quote states it, or the long form that the quotes define for its abbreviation."""
+    claims: tuple[str, ...]
+    """Ids of the claims whose quotes contain it, the best first."""
+    works: int
+    """How many works name it."""
+
+
 class DroppedClaim(Frozen):
     text: str
     reason: str
@@ -124,6 +135,8 @@ class Report(Frozen):
     """The report waits for a reviewer's approval."""
     summary_claims: tuple[str, ...] = ()
     """Ids of the claims that the summary repeats, in its order."""
+    answers: tuple[Answer, ...] = ()
+    """The best first; empty for a question that asks for no fact and no list, or where no quote gives one."""
     unanswered: Statement | None = None
     """Why no claim passed the checks; None when one did."""
     statements: tuple[Statement, ...] = ()

@@ -24,19 +24,24 @@ _WORD = re.compile(r"[^\W_]{4,}")
 
 
 def summary_claims(
-    question: str, claims: Sequence[Claim], documents: Mapping[str, Evidence]
+    question: str, claims: Sequence[Claim], documents: Mapping[str, Evidence], first: Sequence[str] = ()
 ) -> tuple[Claim, ...]:
-    """At most six claims and about half of those there are: strongly supported, direct and not alike, the
-    best first. When one of them is contradicted, the strongest claim against it comes right after it."""
+    """At most six claims and about half of those there are: first those named in `first`, which give the fact
+    or the list that is asked for; then the strongly supported, direct and not alike, the best first. When one
+    of them is contradicted, the strongest claim against it comes right after it."""
     most = min(MAX_POINTS, max(2, (len(claims) + 1) // 2))
     asked = _stems(question)
     rank = {c.id: (_score(c, asked, documents), -place) for place, c in enumerate(claims)}
     by_id = {claim.id: claim for claim in claims}
     chosen: dict[str, Claim] = {}
-    for claim in sorted(claims, key=lambda c: rank[c.id], reverse=True):
+    ordered = [by_id[name] for name in first if name in by_id]
+    ordered += sorted(claims, key=lambda c: rank[c.id], reverse=True)
+    for claim in ordered:
         if len(chosen) >= most:
             break
-        if any(fuzz.token_set_ratio(claim.text, c.text) >= _ALIKE for c in chosen.values()):
+        if claim.id in chosen or any(
+            fuzz.token_set_ratio(claim.text, c.text) >= _ALIKE for c in chosen.values()
+        ):
             continue
         chosen[claim.id] = claim
         against = [by_id[other] for other in claim.contradicts if other in by_id and other not in chosen]

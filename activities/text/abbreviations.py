@@ -18,8 +18,10 @@ class Abbreviations:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._others: dict[str, set[str]] = defaultdict(set)
+        self._pairs: dict[tuple[str, str], None] = {}
         for text in texts:
             for short, long in _defined(text):
+                self._pairs[short, long] = None
                 self._others[fold(short)].add(long)
                 self._others[fold(long)].add(short)
 
@@ -28,3 +30,7 @@ class Abbreviations:
         plain = fold(name)
         found = self._others.get(plain) or self._others.get(plain.removesuffix("s"), set())
         return tuple(sorted(found))
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Each abbreviation with its long form, as written."""
+        return tuple(self._pairs)

@@ -14,6 +14,7 @@ from itertools import pairwise
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.entities import link, synonyms
+from activities.text.question import asked
 from activities.text.tokens import (
     NAME_HEADS,
     fold,
@@ -50,6 +51,8 @@ _ASKED_KIND = re.compile(
     r"\b(?:which|what)(?: (?:kind|type)s? of)?(?: [a-z]+){0,2}? (?P<kind>[a-z]+)"
     r"(?=\s*\?|\s+(?:is|are|was|were|does|do|can|has|have|causes?)\b)"
 )
+_INITIAL = re.compile(r"(?<!\w)[a-z]\. (?=[a-z])")
+"""The abbreviated first word of a name of two: `E. coli`."""
 _PREFIXES = frozenset(
     {"non", "pre", "post", "multi", "anti", "over", "inter", "intra", "trans", "semi", "auto"}
 )
@@ -100,7 +103,7 @@ class Concepts:
         self.words: list[Word] = []
         place_of: dict[int, int] = {}
         for number, (token, start, end) in enumerate(tokens):
-            found = tuple(terms(token))
+            found = () if _INITIAL.match(plain, start) else tuple(terms(token))
             if found:
                 letter = len(token) == 1 and bool(self.words)
                 after = self.words[-1].terms[-1] if letter else ""
@@ -186,6 +189,7 @@ class _Marks:
         linked = link(plain)
         self._capitals = _named_by_capitals(shown, tokens)
         self._kinds = {match.start("kind") for match in _ASKED_KIND.finditer(plain)}
+        self._kinds |= _of_focus(plain, tokens)
         self._entities = [(e.start, e.end) for e in linked]
         self._substances = [(e.start, e.end) for e in linked if e.kind in ("drug", "chemical")]
         self._compounds = list(_compounds(plain, tokens))
@@ -204,6 +208,18 @@ class _Marks:
         if number in self._capitals:
             return max(sure, NAMED)
         return max(sure, COMPOUND) if _within(self._compounds, start, end) else sure
+
+
+def _of_focus(plain: str, tokens: Sequence[tuple[str, int, int]]) -> frozenset[int]:
+    """Where the words stand that say what kind of fact is asked for (`which viral disease`), in a question
+    that names something beside them."""
+    want = asked(plain)
+    at = plain.find(fold(want.focus)) if want.focus and want.things else -1
+    if at < 0:
+        return frozenset()
+    end = at + len(fold(want.focus))
+    beside = [t for t, start, _ in tokens if not at <= start < end and technical(t) >= TECHNICAL]
+    return frozenset(start for _, start, _ in tokens if at <= start < end) if beside else frozenset()
 
 
 def _within(spans: Iterable[tuple[int, int]], start: int, end: int) -> bool:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from activities.text import thesaurus
 from activities.text.entities import Kind, link
-from activities.text.tokens import fold
+from activities.text.tokens import fold, is_function
 
 Form = Literal["yes_no", "fact", "list", "definition", "open"]
 Thing = Literal["number", "drug", "disease", "gene", "cause", "definition", "name"]
@@ -27,11 +28,27 @@ _DEFINES = re.compile(
     r"|define|describe|explain|what does .{1,40} mean\b)",
     re.IGNORECASE,
 )
-_LISTS = re.compile(
-    r"^(?:please )?(?:list|enumerate|name) |^(?:which|what) (?:\w+ ){0,3}?(?:are|were|causes"
-    r"|factors|genes|drugs"
-    r"|types|symptoms|features|diseases|proteins|examples)\b|\b(?:types|examples|hallmarks|features|symptoms"
-    r"|outcomes|steps) of\b",
+_LISTS = re.compile(r"^(?:please )?(?:list|enumerate|name) ", re.IGNORECASE)
+_WH = re.compile(r"\b(?:which|what)\b|^(?:please )?(?:list|enumerate|name)\b", re.IGNORECASE)
+_FOCUS_TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019/][^\W_]+)*|[?,:;()]")
+_BE = frozenset({"is", "are", "was", "were", "be"})
+_NO_NOUN_FOLLOWS = frozenset(
+    {"do", "does", "did", "can", "could", "should", "would", "will", "may", "might", "must", "has", "have"}
+    | {"had", "of", "for", "in", "to", "with", "by", "on", "from", "at", "that"}
+)
+"""Function words after which no noun phrase that is asked for can begin; others are skipped before one."""
+_SORTS = frozenset({"type", "types", "kind", "kinds", "sort", "sorts"})
+_USED_FOR = re.compile(
+    r"\b(?:used|tested|developed|indicated|approved|given|designed|prescribed|intended|studied)"
+    r" (?:for|in|against)\s*\?*$",
+    re.IGNORECASE,
+)
+"""A question that ends so asks for a disease: `What is X used for?`"""
+_ARE = re.compile(r"^(?:which|what) (?:are|were)\b", re.IGNORECASE)
+_ENDS_OPEN = re.compile(r"\b(?:called|named|for|of|by|with|in|from|to|against)\s*\?*$", re.IGNORECASE)
+"""A question that ends in the middle of a clause asks for what completes it, not for a definition."""
+_OBJECT = re.compile(
+    r"\bwhat (?:does|do|did) .+? (?:inhibit|block|target|bind|activate|antagoni[sz]e)s?(?: to)?\s*\?*$",
     re.IGNORECASE,
 )
 _ASKS_FACT = re.compile(
@@ -52,7 +69,8 @@ _DISEASE = re.compile(
     re.IGNORECASE,
 )
 _GENE = re.compile(
-    r"\b(?:genes?|proteins?|receptors?|enzymes?|factors?|target|inhibit|kinases?|mutations?"
+    r"\b(?:genes?|proteins?|receptors?|enzymes?|(?:transcription|growth|clotting|coagulation) factors?"
+    r"|targets?|kinases?|mutations?"
     r"|amino acid|hormones?)\b",
     re.IGNORECASE,
 )
@@ -89,6 +107,8 @@ class Asked:
     form: Form
     things: tuple[Thing, ...] = ()
     """What an answer must name, any of them; empty where any sentence may answer."""
+    focus: str = ""
+    """The noun phrase that says what kind of thing is asked for: `amino acid` in `which amino acid`."""
 
 
 def is_yes_or_no(question: str) -> bool:
@@ -100,22 +120,78 @@ def is_yes_or_no(question: str) -> bool:
 def asked(question: str) -> Asked:
     """The form of answer and what it has to name, by the question's wording."""
     text = " ".join(question.split())
-    several = bool(_LISTS.search(text))
+    found = _WH.search(text)
+    if found is None and is_yes_or_no(text):
+        return Asked("yes_no")
+    focus = _focus(text[found.end() :]) if found else ""
+    several = bool(_LISTS.search(text)) or _plural(focus) or bool(focus and _ARE.search(text))
     if is_yes_or_no(text) and not several:
         return Asked("yes_no")
-    if _DEFINES.search(text) and not several:
-        return Asked("definition", ("definition",))
+    open_end = bool(_ENDS_OPEN.search(text))
+    whole = not focus or bool(re.search(rf"{re.escape(focus)}\s*(?:[?(]|$)", text))
+    if _DEFINES.search(text) and not open_end and whole:
+        return Asked("definition", ("definition",), focus)
     if not several and not _ASKS_FACT.search(text):
         return Asked("open")
-    things: list[Thing] = []
-    for thing, pattern in (
+    if several and open_end and re.search(r"\bcalled\b", text):
+        several = False  # `what are X called?` asks for one name
+    return Asked("list" if several else "fact", _things(text, focus, several=several), focus)
+
+
+def _things(text: str, focus: str, *, several: bool) -> tuple[Thing, ...]:
+    """What an answer has to name: by the noun that is asked for, else by how the question ends or begins."""
+    if re.search(r"\bstands? for\b|\babbreviation\b", text):
+        return ("definition",)
+    if _USED_FOR.search(text):
+        return ("disease",)
+    if _OBJECT.search(text):
+        return ("gene",)
+    if re.search(r"\bcalled\s*\?*$", text):
+        return ("name",)
+    if re.search(r"\b(?:what causes|why)\b", text, re.IGNORECASE):
+        return ("cause",)
+    kinds: tuple[tuple[Thing, re.Pattern[str]], ...] = (
         ("number", _NUMBER), ("cause", _CAUSE), ("drug", _DRUG), ("disease", _DISEASE), ("gene", _GENE),
-    ):  # fmt: skip
-        if pattern.search(text):
-            things.append(thing)  # type: ignore[arg-type]
-    if "stand for" in text or "abbreviation" in text:
-        things = ["definition"]
-    return Asked("list" if several else "fact", tuple(things[:2]))
+    )  # fmt: skip
+    if re.match(r"when\b|how (?:many|much|often|long|old)\b", text, re.IGNORECASE):
+        return ("number",)
+    return tuple(thing for thing, pattern in kinds if pattern.search(focus))[:2]
+
+
+def _focus(rest: str) -> str:
+    """The noun phrase that follows `which` or `what`, as typed: without the verb to be, articles and adverbs
+    before it; empty for a question about what a verb does (`what does X inhibit`)."""
+    tokens = _FOCUS_TOKEN.findall(rest)
+    place = 0
+    direct = True
+    while place < len(tokens):
+        plain = fold(tokens[place])
+        sort = direct and plain in _SORTS and tokens[place + 1 : place + 2] == ["of"]
+        if sort:
+            place += 2
+        elif plain in _NO_NOUN_FOLLOWS or not plain[0].isalnum():
+            break
+        elif is_function(plain) or plain in _BE or thesaurus.parts_of_speech(plain) == {"r"}:
+            direct = direct and plain not in _BE
+            place += 1
+        else:
+            break
+    phrase: list[str] = []
+    for token in tokens[place:]:
+        plain = fold(token)
+        verb = bool(phrase) and "v" in thesaurus.parts_of_speech(plain) and not thesaurus.mostly_noun(plain)
+        if is_function(plain) or not plain[0].isalnum() or verb:
+            break
+        phrase.append(token)
+    return " ".join(phrase)
+
+
+def _plural(phrase: str) -> bool:
+    """Whether a noun phrase is a plural, by its last word."""
+    last = fold(phrase.rsplit(" ", 1)[-1]) if phrase else ""
+    return last.endswith("s") and any(
+        single != last and thesaurus.senses(single) for single in thesaurus.singulars(last)
+    )
 
 
 def answer_fit(want: Asked, question: str, sentence: str) -> float:

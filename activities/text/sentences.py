@@ -105,7 +105,7 @@ def split(
     reads the same documents. `study`: its parts are those of a study (aim, methods, results)."""
     text = text[:LONGEST_TEXT]
     whole = normalise(text)
-    named = Evidence(evidence_id=evidence_id, source="", title=title, text="")
+    named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
     found: list[Sentence] = []
     for start, end, label in _labelled(text):
         part = part_of_label(label) if label else "plain"

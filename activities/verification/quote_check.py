@@ -269,10 +269,12 @@ def worded(reasons: Iterable[Statement]) -> str:
 
 def quote_fault(quote: str, document: Evidence) -> Statement | None:
     """Why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
-    title = normalise(document.title).casefold().strip(" .")
+    title = _heading(document)
     plain = quote.casefold().strip(" .")
     beyond = len(plain) - len(title)
-    if plain in title or (len(title) >= MIN_QUOTE_CHARS and title in plain and beyond < MIN_QUOTE_CHARS):
+    if (title and plain in title) or (
+        len(title) >= MIN_QUOTE_CHARS and title in plain and beyond < MIN_QUOTE_CHARS
+    ):
         return _refusal("quote_is_title")
     if _COPYRIGHT.search(quote):
         return _refusal("quote_is_copyright")
@@ -281,6 +283,15 @@ def quote_fault(quote: str, document: Evidence) -> Statement | None:
     if _AUTHORS.search(quote) or _AUTHORS_APA.search(quote):
         return _refusal("quote_is_reference")
     return None
+
+
+def _heading(document: Evidence) -> str:
+    """The title, for comparing; empty where it is none: a record without a title is listed by the start of
+    its text, which ends in an ellipsis unless it is the whole text."""
+    title = normalise(document.title).casefold()
+    start = normalise(document.text[: 2 * len(title) + 200]).casefold()
+    cut = title.endswith("...") and start.startswith(title.rstrip(" ."))
+    return "" if cut or start == title else title.strip(" .")
 
 
 def _tidy(quote: str) -> str:

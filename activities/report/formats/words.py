@@ -32,6 +32,8 @@ _CHECKS: tuple[tuple[str, frozenset[str]], ...] = (
     ("The cited work is not retracted", frozenset({"rests_on_retracted"})),
     ("The claim is not empty and not a repetition", frozenset({"claim_empty", "repeats_claim"})),
 )
+_ANSWERS = 12
+"""Answers that the line of the report names at most."""
 _OTHER_CHECK = "Another reason"
 
 
@@ -76,7 +78,10 @@ def limitations(report: Report) -> tuple[str, ...]:
 
 
 def balance(report: Report) -> str:
-    """Which way the cited works point, where the direction of at least one is certain; else empty."""
+    """What the quotes name in answer to a question for a fact or a list; else which way the cited works
+    point, where the direction of at least one is certain; else empty."""
+    if report.answers:
+        return _answers(report)
     numbers = {r.evidence_id: r.number for r in report.references}
     sides = {
         way: sorted(
@@ -94,6 +99,22 @@ def balance(report: Report) -> str:
     }
     ways = [f"{words[way]} {listed(f'[{n}]' for n in found)}" for way, found in sides.items() if found]
     return f"What is asked is {'; '.join(ways)}."
+
+
+def _answers(report: Report) -> str:
+    numbers = {r.evidence_id: r.number for r in report.references}
+    by_id = {claim.id: claim for section in report.sections for claim in section.claims}
+    shown = []
+    for answer in report.answers[:_ANSWERS]:
+        cited = {
+            numbers[support.evidence_id]
+            for name in answer.claims
+            if name in by_id
+            for support in by_id[name].support
+            if support.evidence_id in numbers
+        }
+        shown.append(f"{clean(answer.text)} {' '.join(f'[{n}]' for n in sorted(cited))}".strip())
+    return f"Named by the quotes in answer: {'; '.join(shown)}."
 
 
 def left_out(report: Report) -> tuple[str, ...]:

@@ -165,6 +165,19 @@ def hypernyms(word: str, levels: int = 2) -> tuple[int, ...]:
     return ()
 
 
+@lru_cache(maxsize=16_384)
+def broader(word: str) -> frozenset[str]:
+    """Every word that a noun's most frequent sense is a kind of, at any distance."""
+    found: set[str] = set()
+    waiting = [synset for rank, synset, _ in _senses(word) if rank == 1 and synset.part == "n"]
+    while waiting:
+        for place in waiting.pop().above:
+            above = _synset(place)
+            found.update(above.words)
+            waiting.append(above)
+    return frozenset(found)
+
+
 def senses(word: str) -> int:
     """How many meanings a word has; 0 for one that is not in WordNet."""
     return len(_senses(word))

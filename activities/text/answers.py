@@ -1,0 +1,395 @@
+"""The names, numbers and phrases that sentences give in answer to a question for a fact or for a list.
+
+Candidates are read by the kind of thing asked for: entities of the vocabularies, symbols, numbers, what a
+cause or definition is said to be, members of an enumeration, and noun phrases. One counts for more the more
+of the question its sentence holds, the nearer it stands to the question's words, and the more works name it
+(redundancy: Dumais et al., SIGIR 2002, doi:10.1145/564376.564428). What the question itself names is no
+answer.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from activities.text import thesaurus
+from activities.text.abbreviations import Abbreviations
+from activities.text.answer_phrases import (
+    AGE,
+    ANY_NUMBER,
+    CALLED,
+    CAUSED,
+    CAUSES,
+    DATE,
+    DEFINED,
+    DOSE,
+    PHASE,
+    RATE,
+    WORD,
+    clause,
+    enumerated,
+    last_words,
+    noun_phrases,
+)
+from activities.text.concepts import Concepts, technical
+from activities.text.entities import Kind, link, resolve
+from activities.text.question import Asked, asked
+from activities.text.tokens import fold, stem, terms
+
+MOST_ANSWERS = 5
+"""Answers to a question for one fact."""
+MOST_LISTED = 20
+MOST_LEADING = 8
+"""Passages that are put first for a list."""
+LEAST_SHARE = 0.35
+"""An answer with a smaller share of the best one's score is left out."""
+LEAST_FACT, LEAST_LISTED = 0.5, 0.1
+"""Scores under which nothing is held to be an answer to a question for a fact, for a list. Of a list every
+member counts, and each is named by few sentences."""
+LEAST_COVERAGE = 0.25
+"""Share of the question that a sentence must hold to give an answer."""
+_OWN = 0.5
+"""Share of the sentence itself in how much of the question it covers; the rest is its work's."""
+_ANOTHER = 0.4
+"""What is left of that where the work does not mention a name of the question."""
+SURE = 0.9
+"""`Word.technical` of a name that a work must mention to answer."""
+_ALIKE = 0.4
+"""Overlap (Jaccard) of stems from which two phrases are one cause or definition."""
+_NEAR = 12.0
+"""Words of distance at which nearness counts for half."""
+_AGAIN = 0.5
+"""What a further work adds, of the score that it has by itself."""
+_SYMBOL = re.compile(r"\b(?:[A-Z][A-Z0-9]{1,7}(?:-?\d+[A-Za-z]?)?|[A-Z][a-z]{0,3}\d{1,3}[A-Za-z]?)\b")
+_NOT_SYMBOLS = re.compile(r"^(?:[IVX]+|DNA|RNA|mRNA)$")
+_BRACKETS = re.compile(r"(?P<before>(?:[\w-]+ ){0,3}[\w-]+),? \((?P<within>[^()]{2,80})\)")
+_SORT = re.compile(
+    r"\btypes? (?:\d|[IVX]+)[A-Za-z]?\b|\b[a-z]+(?:-[a-z]+)* (?:type|form|variant)\b", re.IGNORECASE
+)
+_NAMES = re.compile(r"\bnames?$")
+_SORTS = re.compile(r"\b(?:sub)?(?:types?|forms?|kinds?|classes|variants?)$")
+_KINDS: dict[str, frozenset[Kind]] = {
+    "drug": frozenset({"drug", "drug_class"}),
+    "disease": frozenset({"disease", "phenotype"}),
+    "gene": frozenset({"protein"}),
+}
+_TYPED = 1.0
+_UNTYPED = 0.45
+"""What a noun phrase counts beside an entity of the kind asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence that may hold an answer."""
+
+    evidence_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer, with the passages that give it, the best first."""
+
+    name: str
+    score: float
+    passages: tuple[int, ...]
+    """Places among the passages."""
+    works: int
+    """Works that name it."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """The candidates that are one answer."""
+
+    names: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    by_work: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    passages: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+
+    def add(self, name: str, place: int, work: str, value: float) -> None:
+        self.names[name] += value
+        self.by_work[work] = max(self.by_work[work], value)
+        self.passages[place] = max(self.passages[place], value)
+
+    @property
+    def score(self) -> float:
+        first, *others = sorted(self.by_work.values(), reverse=True)
+        return first + _AGAIN * sum(others)
+
+
+def answers(question: str, passages: Sequence[Passage]) -> tuple[Found, ...]:
+    """The answers that the passages give, the best first. Empty for a question that asks for no fact and no
+    list, and where no passage holds enough of the question."""
+    want = asked(question)
+    if want.form not in ("fact", "list") or not passages:
+        return ()
+    reader = _Reader(question, want, passages)
+    groups: dict[tuple[str, ...], _Group] = {}
+    for place, passage in enumerate(passages):
+        for name, value in reader.read(passage, place):
+            key = reader.key(name)
+            if key and value > 0:
+                groups.setdefault(key, _Group()).add(name, place, passage.evidence_id, value)
+    _fold_together(groups)
+    if "cause" in want.things or "definition" in want.things:
+        _join_alike(groups)
+    ordered = sorted(groups.values(), key=lambda g: (-g.score, min(g.passages)))
+    most = MOST_LISTED if want.form == "list" else MOST_ANSWERS
+    least = LEAST_LISTED if want.form == "list" else LEAST_FACT
+    floor = max(least, LEAST_SHARE * ordered[0].score) if ordered else least
+    return tuple(_found(group) for group in ordered[:most] if group.score >= floor)
+
+
+def leading(question: str, found: Sequence[Found]) -> tuple[int, ...]:
+    """Places of the passages to read first: for a list, those that together name most of it; for a fact, the
+    best one of each answer."""
+    if asked(question).form != "list":
+        return tuple(dict.fromkeys(answer.passages[0] for answer in found))
+    left = {number: answer.score for number, answer in enumerate(found)}
+    chosen: list[int] = []
+    while left and len(chosen) < MOST_LEADING:
+        gain: dict[int, float] = defaultdict(float)
+        for number, score in left.items():
+            for place in found[number].passages:
+                gain[place] += score
+        best = max(gain, key=lambda place: (gain[place], -place))
+        chosen.append(best)
+        left = {n: score for n, score in left.items() if best not in found[n].passages}
+    return tuple(chosen)
+
+
+def _found(group: _Group) -> Found:
+    name = max(group.names, key=lambda n: (group.names[n], -len(n)))
+    places = sorted(group.passages, key=lambda p: (-group.passages[p], p))
+    return Found(name, round(group.score, 4), tuple(places), len(group.by_work))
+
+
+def _fold_together(groups: dict[tuple[str, ...], _Group]) -> None:
+    """A shorter name that is part of a longer one with as much support is the longer one's."""
+    for short in sorted(groups, key=len):
+        longer = [k for k in groups if len(k) > len(short) and set(short) <= set(k)]
+        best = max(longer, key=lambda k: groups[k].score, default=None)
+        if best is not None and groups[best].score >= 0.8 * groups[short].score:
+            taken = groups.pop(short)
+            for work, value in taken.by_work.items():
+                groups[best].by_work[work] = max(groups[best].by_work[work], value)
+
+
+def _join_alike(groups: dict[tuple[str, ...], _Group]) -> None:
+    """Phrases of which half of the words are the same are wordings of one answer: the best one's."""
+    kept: list[tuple[str, ...]] = []
+    for key in sorted(groups, key=lambda k: (-groups[k].score, k)):
+        alike = next((k for k in kept if _jaccard(k, key) >= _ALIKE), None)
+        if alike is None:
+            kept.append(key)
+            continue
+        taken = groups.pop(key)
+        for work, value in taken.by_work.items():
+            groups[alike].by_work[work] = max(groups[alike].by_work[work], value)
+        for place, value in taken.passages.items():
+            groups[alike].passages[place] = max(groups[alike].passages[place], value)
+
+
+def _jaccard(one: Sequence[str], other: Sequence[str]) -> float:
+    return len({*one} & {*other}) / len({*one, *other})
+
+
+class _Reader:
+    """Reads candidates of the kind a question asks for."""
+
+    def __init__(self, question: str, want: Asked, passages: Sequence[Passage]) -> None:
+        known = Abbreviations(p.text for p in passages)
+        self.want = want
+        self.concepts = Concepts(question, known)
+        focus = {stem(w) for w in fold(want.focus).split()} if want.things else set()
+        self.weights = [
+            0.1 if set(word.terms) <= focus else 0.2 + word.technical for word in self.concepts.words
+        ]
+        self.total = sum(self.weights) or 1.0
+        self.own = {t for word in self.concepts.words for t in word.terms}
+        self.typed = frozenset(self.own)
+        names = [e.surface for e in link(question)]
+        for name in (*names, *(w.shown for w in self.concepts.words)):
+            for other in known.of(name):
+                self.own.update(terms(other))
+        for short, long in known.pairs():
+            for one, other in ((short, long), (long, short)):
+                if (forms := set(terms(one))) and forms <= self.own:
+                    self.own.update(terms(other))
+        self.entities = {e.id for e in link(question)}
+        self.expansions = {fold(short): long for short, long in known.pairs()}
+        self.names_wanted = bool(re.search(r"\bnames?$", fold(want.focus)))
+        self.sorts = bool(
+            re.search(r"\b(?:sub)?(?:types?|forms?|kinds?|classes|variants?)$", fold(want.focus))
+        )
+        self.spoken = self.concepts.read([terms(p.text) for p in passages], [p.text for p in passages])
+        self.by_work: dict[str, frozenset[int]] = defaultdict(frozenset)
+        for passage, places in zip(passages, self.spoken, strict=True):
+            self.by_work[passage.evidence_id] |= places
+        self.sure = {p for p, word in enumerate(self.concepts.words) if word.technical >= SURE}
+        self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
+
+    def _share(self, places: frozenset[int]) -> float:
+        return sum(self.weights[p] for p in places) / self.total
+
+    def key(self, name: str) -> tuple[str, ...]:
+        """What makes two names one answer; empty for what the question itself names."""
+        name = self.expansions.get(fold(name), name)
+        forms = tuple(dict.fromkeys(terms(name))) or tuple(WORD.findall(fold(name)))
+        digits = tuple(re.findall(r"\d+", name))
+        if self.names_wanted or "definition" in self.want.things:
+            return () if set(forms) <= self.typed else tuple(sorted(forms))
+        entity = resolve(name)
+        if entity is not None:
+            return () if entity.id in self.entities else (entity.id,)
+        if self.sorts:
+            return tuple(sorted({*forms, *digits})) if not set(forms) <= self.own or digits else ()
+        known = sum(form in self.own for form in forms)
+        if self.want.things != ("number",) and 2 * known >= len(forms):
+            return ()
+        return tuple(sorted(forms))
+
+    def read(self, passage: Passage, place: int) -> Iterator[tuple[str, float]]:
+        """Candidates with their scores in one sentence."""
+        spoken = self.spoken[place]
+        whole = self.by_work[passage.evidence_id]
+        coverage = _OWN * self._share(spoken) + (1 - _OWN) * self._share(whole)
+        if not self.sure <= whole:
+            coverage *= _ANOTHER
+        if coverage < LEAST_COVERAGE:
+            return
+        marks = self._marks(passage.text, spoken)
+        seen: dict[str, float] = {}
+        for name, start, value in self._candidates(passage.text):
+            distance = min((abs(start - m) for m in marks), default=60) / 6
+            seen[name] = max(seen.get(name, 0.0), value * coverage**2 * (0.4 + 0.6 / (1 + distance / _NEAR)))
+        yield from seen.items()
+
+    def _marks(self, text: str, spoken: frozenset[int]) -> list[int]:
+        """Where the question's words stand in a sentence."""
+        wanted = {t for p in spoken for t in self.concepts.words[p].terms}
+        return [m.start() for m in WORD.finditer(text) if wanted.intersection(terms(m.group()))]
+
+    def _candidates(self, text: str) -> Iterator[tuple[str, int, float]]:
+        things = self.want.things
+        if "number" in things:
+            yield from self._numbers(text)
+            return
+        if "definition" in things or "cause" in things:
+            yield from self._spans(text)
+            if "cause" not in things:
+                return
+        if self.names_wanted:
+            yield from self._aliases(text)
+        if self.sorts:
+            yield from self._sorts(text)
+            return
+        kinds = frozenset[Kind]().union(*(_KINDS.get(thing, frozenset()) for thing in things))
+        taken: list[tuple[int, int]] = []
+        for entity in link(text) if kinds else ():
+            if entity.kind in kinds:
+                taken.append((entity.start, entity.end))
+                yield entity.surface, entity.start, _TYPED
+        for match in _SYMBOL.finditer(text) if kinds else ():
+            long = self.expansions.get(fold(match.group()), "")
+            if long and not _inside(match.start(), taken) and self._is(long, kinds):
+                taken.append(match.span())
+                yield long, match.start(), _TYPED
+        if "gene" in things:
+            for match in _SYMBOL.finditer(text):
+                if not _NOT_SYMBOLS.match(match.group()) and not _inside(match.start(), taken):
+                    yield match.group(), match.start(), 0.9
+        if "cause" in things:
+            return
+        if "name" in things:
+            for match in CALLED.finditer(text):
+                yield clause(match["what"]), match.start("what"), 1.2
+        listed = self.want.form == "list"
+        members = list(enumerated(text))
+        if taken and kinds:
+            members = [m for m in members if listed]
+        elif kinds and listed:
+            members = []
+        for name, start in members:
+            if not _inside(start, taken):
+                yield name, start, (0.8 if listed and not kinds else _UNTYPED)
+        for name, start in noun_phrases(text):
+            if not _inside(start, taken) and (not kinds or self._is(name, kinds) or not listed):
+                yield name, start, self._of_head(name) * (0.5 if listed and not kinds else _UNTYPED)
+
+    def _is(self, name: str, kinds: frozenset[Kind]) -> bool:
+        """Whether a name is of the kind asked for, by the vocabularies or by its last word."""
+        if any(e.kind in kinds and e.end == len(name) for e in link(name)):
+            return True
+        last = fold(name.rsplit(" ", 1)[-1])
+        return bool(self.head) and self.head in (last, *thesaurus.broader(last))
+
+    def _aliases(self, text: str) -> Iterator[tuple[str, int, float]]:
+        """What stands in brackets behind a name of the question, or before the brackets that hold one."""
+        for match in _BRACKETS.finditer(text):
+            before, within = match["before"], match["within"]
+            inside, outside = set(terms(within)), terms(before)
+            if inside & self.typed and outside:
+                named = [e for e in link(before) if e.end == len(before)]
+                yield (named[-1].surface if named else before.split()[-1]), match.start(), 2.0
+            elif set(outside[-2:]) & self.typed:
+                yield clause(within), match.start("within"), 2.0
+
+    def _sorts(self, text: str) -> Iterator[tuple[str, int, float]]:
+        """Phrases that add something to the question's own name (`late-onset ataxia`, `type 2`, `CMT2`)."""
+        for match in _SORT.finditer(text):
+            yield match.group(), match.start(), 1.0
+        for match in _SYMBOL.finditer(text):
+            bare = re.sub(r"-?\d+[A-Za-z]?$", "", match.group())
+            if bare != match.group() and set(terms(bare)) & self.own:
+                yield match.group(), match.start(), 1.2
+        for name, start in noun_phrases(text):
+            forms = terms(name)
+            if len(forms) > 1 and forms[-1] in self.own and not set(forms) <= self.own:
+                yield name, start, 0.7
+
+    def _of_head(self, name: str) -> float:
+        """More for a phrase that is, by its last word, of the kind asked for, and for a technical one."""
+        last = fold(name.rsplit(" ", 1)[-1])
+        value = 0.4 + 0.6 * max(technical(w) for w in name.split())
+        above = thesaurus.broader(last)
+        if self.want.focus and (fold(self.want.focus) in above or self.head in (last, *above)):
+            value = max(value, 0.8) * 2
+        return value
+
+    def _numbers(self, text: str) -> Iterator[tuple[str, int, float]]:
+        patterns: tuple[re.Pattern[str], ...]
+        asks = f"{self.want.focus} {self.head}".casefold()
+        if re.search(r"\bage|onset|how (?:old|long)", asks):
+            patterns = (AGE,)
+        elif "phase" in asks:
+            patterns = (PHASE,)
+        elif re.search(r"incidence|prevalence|frequency|rate|percent|proportion", asks):
+            patterns = (RATE,)
+        elif re.search(r"dos(?:e|age)", asks):
+            patterns = (DOSE,)
+        elif re.search(r"year|date", asks) or not self.want.focus:
+            patterns = (DATE, RATE, AGE)
+        else:
+            patterns = (ANY_NUMBER,)
+        for weight, pattern in zip((1.0, 0.5, 0.4), patterns, strict=False):
+            for match in pattern.finditer(text):
+                yield match.group().strip(" ,."), match.start(), weight
+
+    def _spans(self, text: str) -> Iterator[tuple[str, int, float]]:
+        if "definition" in self.want.things:
+            for match in DEFINED.finditer(text):
+                group = "what" if match["what"] else "more"
+                yield clause(match[group]), match.start(group), 1.0
+            for short, long in Abbreviations([text]).pairs():
+                if set(terms(short)) & self.own:
+                    yield long, text.find(long), 1.5
+        if "cause" in self.want.things:
+            for match in CAUSED.finditer(text):
+                yield clause(match["what"]), match.start("what"), 1.2
+            for match in CAUSES.finditer(text):
+                yield last_words(match["what"]), match.start("what"), 0.7
+
+
+def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(first <= start < last for first, last in spans)
