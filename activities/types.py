@@ -324,6 +324,8 @@ class Claim(Frozen):
     independent_works: int = 0
     """Cited works counted by the study they report: two papers on one trial, or a trial and a review that may
     include it, are one."""
+    added_by_code: bool = False
+    """Chosen by code, because the claims of the model that wrote were fewer than the evidence carries."""
 
 
 CandidateFieldName = Literal[

@@ -172,9 +172,11 @@ async def one(thinker: RoleThinker, role: Role, step: StepContext, row: Row) -> 
         row.prompt_tokens += error.usage.input_tokens
         row.answer_tokens += error.usage.output_tokens
         return None
+    failed = charged.model == "extractive" and charged.usage.calls > 0
+    row.failed += failed
     row.by_code += charged.usage.calls == 0
-    row.valid += charged.usage.calls == 1
-    row.repaired += charged.usage.calls > 1
+    row.valid += charged.usage.calls == 1 and not failed
+    row.repaired += charged.usage.calls > 1 and not failed
     row.prompt_tokens += charged.usage.input_tokens
     row.answer_tokens += charged.usage.output_tokens
     return charged

@@ -40,7 +40,13 @@ def claim_id(section_id: str, position: int) -> str:
 def draft_claims(section_id: str, draft: SectionDraft) -> tuple[Claim, ...]:
     """The claims of a draft under the ids they will have in the report, for the writers of later sections."""
     return tuple(
-        Claim(id=claim_id(section_id, position), text=d.text, support=d.support, contradicts=d.contradicts)
+        Claim(
+            id=claim_id(section_id, position),
+            text=d.text,
+            support=d.support,
+            contradicts=d.contradicts,
+            added_by_code=d.added_by_code,
+        )
         for position, d in enumerate((d for p in draft.paragraphs for d in p.claims), start=1)
     )
 
@@ -153,7 +159,13 @@ def _paragraphs(
                 continue
             seen[key] = claim_id(section_id, position)
             claims.append(
-                Claim(id=seen[key], text=text, support=result.support, contradicts=draft.contradicts)
+                Claim(
+                    id=seen[key],
+                    text=text,
+                    support=result.support,
+                    contradicts=draft.contradicts,
+                    added_by_code=draft.added_by_code,
+                )
             )
         if claims:
             paragraphs.append(tuple(claims))

@@ -7,10 +7,10 @@ round each (38 calls) reserves 217,500 tokens in all.
 
 A small local model copies well and writes badly, reads some 200 tokens a second and writes
 20. It is therefore used only for choosing sentences and for a second judgement of the evidence, with short
-    prompts and short answers, and code does the other steps. With the limits below an iterative run makes at
-    most 6 calls of 10,000 tokens in all, a deep one of three sections at most 15 of 30,000, repair turns
-    included. Measured with a model of 1.5 billion parameters (4 bit): from 20 sentences and for at most 8
-    entries it kept 8 of 8 claims; from whole items of evidence none of 21.
+prompts (`prompts/*.small.md`) and short answers, and code does the other steps. With the limits below an
+iterative run makes at most 6 calls of 10,000 tokens in all, a deep one of three sections at most 15 of
+30,000, repair turns included. Measured with a model of 1.5 billion parameters (4 bit): from 20 sentences and
+for at most 8 entries it kept 8 of 8 claims; from whole items of evidence none of 21.
 """
 
 from dataclasses import dataclass

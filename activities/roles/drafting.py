@@ -68,6 +68,22 @@ class ClaimAnswer(Loose):
     quote: SkipJsonSchema[Text] = ""
 
 
+class ShortClaim(Loose):
+    """A claim as a small model is asked for it."""
+
+    paragraph: Score = 1
+    sentence: Text = ""
+    text: Text = limits(length=200, default="")
+    contradicts: Text = ""
+
+
+class ShortDraft(Loose):
+    """A draft as a small model is asked for it: titles and limitations of its own are copied from the example
+    or made up."""
+
+    claims: list[ShortClaim] = limits(items=8)
+
+
 class DraftAnswer(Loose):
     title: Text = limits(length=120, default="")
     claims: list[ClaimAnswer] = limits(items=14)
@@ -84,7 +100,7 @@ def render(role: Role, step: WriteInput, documents: Sequence[Evidence], room: in
     earlier = {f"C{n}": claim.text for n, claim in enumerate(step.written[-EARLIER:], 1)}
     small = step.model.effort == "small"
     given = [
-        f"Title: {line(step.title, 160)}" if step.title else "",
+        f"Title: {line(step.title, 160)}" if step.title and not small else "",
         "" if small else listed("Hypotheses so far", chains, limit=6),
         listed(
             "Claims of earlier sections",
@@ -104,7 +120,14 @@ def render(role: Role, step: WriteInput, documents: Sequence[Evidence], room: in
     task = f"{task.format(most=size.claims)} Answer with JSON."
     frame = compose(role, bare, room=room, given=given, task=task, evidence=True)
     left = room - estimate(frame.system, frame.user) - 40
-    shown = numbered(step.question, documents, most=size.sentences, an_item=size.sentences_an_item, room=left)
+    shown = numbered(
+        step.question,
+        documents,
+        most=size.sentences,
+        an_item=size.sentences_an_item,
+        room=left,
+        helping_only=small,
+    )
     sentences = "Sentences:\n" + fenced("evidence", shown.text)
     whole = compose(role, bare, room=UNLIMITED, given=[*given, sentences], task=task, evidence=True)
     labels = tuple(shown.sentences)
@@ -119,6 +142,7 @@ def render(role: Role, step: WriteInput, documents: Sequence[Evidence], room: in
             "claims.contradicts": ("", *labels, *earlier) if labels else (),
         },
         notes=left_out(len(shown.items), sum(d.standing != "retracted" for d in documents)),
+        answer=ShortDraft if small else None,
     )
 
 

@@ -3,11 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, create_model, model_validator
 
 from activities.iterations import Recommendation
 from activities.roles.allowances import size_of
 from activities.roles.prompt import compose
 from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.sentences import answering
 from activities.roles.validation import (
     Loose,
     Score,
@@ -22,6 +26,7 @@ from activities.roles.validation import (
     names,
 )
 from activities.steps import JudgeAssessment, JudgeInput
+from activities.text.ranking import Ranked, rank
 from activities.types import Evidence
 
 MOST_GAPS = 5
@@ -40,8 +45,15 @@ class ScoreAnswer(Loose):
     reason: Text = limits(length=90, default="")
 
 
+def _entries(value: object) -> object:
+    """`{"sources": 6}` as a list of entries."""
+    if isinstance(value, dict) and not value.keys() & {"criterion", "score"}:
+        return [{"criterion": name, "score": score} for name, score in value.items()]
+    return value
+
+
 class JudgeAnswer(Loose):
-    scores: list[ScoreAnswer] = limits(items=8)
+    scores: Annotated[list[ScoreAnswer], BeforeValidator(_entries)] = limits(items=8)
     confidence: Share
     recommendation: Text = limits(length=12, default="")
     candidates_found: Texts = limits(items=8, length=60, default_factory=list)
@@ -51,9 +63,61 @@ class JudgeAnswer(Loose):
     reasoning: Text = limits(length=300, default="")
 
 
+class _Scores(Loose):
+    """A score for each criterion, by its name."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_name(cls, value: object) -> object:
+        """A list of entries too, from a server that does not hold its model to a schema."""
+        if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
+            return {str(entry.get("criterion")): entry.get("score") for entry in value}
+        return value
+
+
+def short_answer(criteria: tuple[str, ...]) -> type[BaseModel]:
+    """What a small model is asked for: a score of every criterion, confidence, and the items that help. The
+    schema has a field for each criterion, so that none is left out and none is given twice."""
+    # by alias: a criterion of a user's profile may have a name that no field can have
+    scored: dict[str, Any] = {f"c{n}": (Score, Field(alias=name)) for n, name in enumerate(criteria, 1)}
+    fields: dict[str, Any] = {
+        "scores": (create_model("Scores", __base__=_Scores, **scored), ...),
+        "confidence": (Share, ...),
+        "relevant": (Texts, limits(items=12, default_factory=list)),
+    }
+    return create_model("ShortJudgeAnswer", __base__=Loose, **fields)
+
+
+def in_brief(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
+    """The items with those of their sentences that answer the question best, for a model that can read only a
+    few: the beginning of an abstract mostly says why a study was made, not what it found."""
+    best = {item.document.evidence_id: answering(item) for item in rank(question, documents)}
+    return [
+        document.model_copy(update={"text": text})
+        if (text := _best(best[document.evidence_id], limit))
+        else document
+        for document in documents
+    ]
+
+
+def _best(ranked: Sequence[Ranked], limit: int) -> str:
+    """The best sentences that fit into so many characters, the best first: what does not fit into the prompt
+    is cut off at the end."""
+    kept: list[str] = []
+    left = limit
+    for quote in (one.sentence.quote for one in ranked):
+        if len(quote) < left:
+            kept.append(quote)
+            left -= len(quote) + 1
+    return " ".join(kept)
+
+
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
     criteria = "\n".join(f"- {c.name}: {line(c.description, 200)}" for c in step.profile.criteria)
     size = size_of(step.model)
+    small = step.model.effort == "small"
+    if small:
+        documents = in_brief(step.question, documents, size.item_characters)
     prompt = compose(
         "judge",
         step,
@@ -64,11 +128,11 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
         at_most=min(step.max_shown, size.items),
         task="Score every criterion by what the evidence says. Answer with JSON.",
     )
-    choices = {
-        "scores.criterion": tuple(c.name for c in step.profile.criteria),
-        "relevant": tuple(prompt.shown),
-        "recommendation": tuple(ADVICE),
-    }
+    names = tuple(c.name for c in step.profile.criteria)
+    labels = tuple(prompt.shown)
+    if small:
+        return replace(prompt, choices={"relevant": labels}, answer=short_answer(names))
+    choices = {"scores.criterion": names, "relevant": labels, "recommendation": tuple(ADVICE)}
     return replace(prompt, choices=choices)
 
 

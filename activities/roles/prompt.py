@@ -79,7 +79,8 @@ def compose(
     `per_item` characters, at most `at_most` of them, and fewer or shorter when the prompt's limit is too
     small.
     """
-    file = prompt_file(role, evidence=evidence or documents is not None)
+    small = step.model.effort == "small"
+    file = prompt_file(role, evidence=evidence or documents is not None, small=small)
     profile = [f"Profile: {step.profile.name}. {step.profile.guidance}".strip()]
     system = "\n\n".join([file.text, *profile])
     parts = [f"Question: {clip(step.question, QUESTION)}"]

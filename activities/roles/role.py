@@ -41,6 +41,8 @@ class Prompt:
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Field of the answer by its path (`claims.sentence`) -> the values it may have."""
     notes: tuple[Statement | str, ...] = ()
+    answer: type[BaseModel] | None = None
+    """A shorter form of the role's answer, where less is asked of a small model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +94,17 @@ class PromptFile:
 
 
 @cache
-def prompt_file(role: Role, *, evidence: bool) -> PromptFile:
-    """The stable text of a role: its own file, and the rules on evidence where it sees any."""
+def prompt_file(role: Role, *, evidence: bool, small: bool = False) -> PromptFile:
+    """The stable text of a role: its own file, and the rules on evidence where it sees any. The files for
+    small models hold these rules themselves, in two lines."""
     folder = resources.files(__package__) / "prompts"
-    parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
+    short = folder / f"{role}.small.md"
+    if small and short.is_file():
+        parts = [short.read_text("utf-8").strip()]
+    else:
+        parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
+        if evidence:
+            parts.append((folder / "evidence_rules.md").read_text("utf-8").strip())
     example = json.loads(parts[0].rsplit("\n", 1)[-1])
-    if evidence:
-        parts.append((folder / "evidence_rules.md").read_text("utf-8").strip())
     text = "\n\n".join(parts)
     return PromptFile(text, example, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

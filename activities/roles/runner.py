@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from pydantic import BaseModel
 
-from activities.errors import ModelBusy, ModelError, ModelRefused
+from activities.errors import ModelBusy, ModelError, ModelRefused, ModelUnusable
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
 from activities.models.base import Completion, LanguageModel, Review
@@ -55,6 +55,9 @@ class RoleThinker:
     unusable answer the next one is called at once. One that is busy (429) is worth waiting for: its error is
     raised so that the caller retries after the delay the server asked for, and only on the caller's last
     attempt is the next model called.
+
+    A small model that gives no usable answer and has no fallback is replaced by code, as a judge too: that is
+    to be expected of it, and code does most steps of such a run anyway.
     """
 
     def __init__(
@@ -83,6 +86,11 @@ class RoleThinker:
                 failures.append(error)
                 spent = spent + error.usage
                 more = number + 1 < len(chain)
+                if not more and choice.effort == "small" and isinstance(error, ModelUnusable):
+                    log.info("small_model_replaced", run_id=step.run_id, role=role, error=str(error))
+                    output = await asyncio.to_thread(_extract, role, step, documents)
+                    notes = tuple(f"{_said(role)}: {failure}; code did it" for failure in failures)
+                    return Charged(output=output, usage=spent, notes=notes)
                 if not more or (isinstance(error, ModelBusy) and not self._last_attempt()):
                     break
                 log.warning(
@@ -155,7 +163,7 @@ class RoleThinker:
                     choice,
                     system=prompt.system,
                     user=prompt.user,
-                    answer=spec.answer,
+                    answer=prompt.answer or spec.answer,
                     allowance=step.allowance,
                     scope=f"{step.scope or step.run_id}/{spec.role}",
                     choices=prompt.choices,
@@ -172,7 +180,8 @@ class RoleThinker:
             except ModelError as error:
                 error.usage = spent + error.usage
                 raise
-            return prompt, answer, completion.model_copy(update={"usage": spent + completion.usage})
+            usage = spent + completion.usage
+            return prompt, _whole(spec, answer), completion.model_copy(update={"usage": usage})
         raise ModelRefused(
             f"no prompt of {spec.role} is short enough for {choice.model}",
             category="context_length",
@@ -189,10 +198,18 @@ def _follow_draft(spec: AnySpec, step: StepContext, prompt: Prompt) -> None:
 
 def _reviewed(spec: AnySpec, step: StepContext, prompt: Prompt, answer: BaseModel) -> Review:
     """What is wrong with an answer: that it is the example of the prompt, or what its role finds."""
-    example = prompt_file(spec.role, evidence=False).example
+    example = prompt_file(spec.role, evidence=False, small=step.model.effort == "small").example
     if text := copied(example, answer.model_dump()):
         return Review(problem=f"it repeats the example ({text[:60]}); answer from what you were given")
-    return spec.review(step, prompt, answer)
+    return spec.review(step, prompt, _whole(spec, answer))
+
+
+def _whole(spec: AnySpec, answer: BaseModel) -> BaseModel:
+    """A short answer as one of the role's own form."""
+    if type(answer) is spec.answer:
+        return answer
+    whole: BaseModel = spec.answer.model_validate(answer.model_dump(by_alias=True))
+    return whole
 
 
 def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> Any:  # noqa: ANN401 - by role

@@ -4,6 +4,7 @@ A quote that a model only points at cannot be miscopied, and a sentence that is 
 question, an earlier claim) has no number.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -17,8 +18,8 @@ PARTS_WITHOUT_ANSWERS = ("aim", "methods")
 """Parts of a work whose sentences answer nothing; left out while there are others."""
 LONGEST = 420
 """Characters of a sentence that are shown; what it is quoted by stays whole."""
-LEAST_SHOWN = 4
-"""Sentences below which a choice is not possible."""
+FEW = 12
+"""Sentences that the items which help give together, where nothing else is shown and they have so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,22 @@ class Numbered:
     items: tuple[Evidence, ...] = ()
 
 
-def numbered(question: str, documents: Sequence[Evidence], *, most: int, an_item: int, room: int) -> Numbered:
+def numbered(
+    question: str,
+    documents: Sequence[Evidence],
+    *,
+    most: int,
+    an_item: int,
+    room: int,
+    helping_only: bool = False,
+) -> Numbered:
     """At most `most` sentences, at most `an_item` of one item, as many as fit into `room` tokens: those that
-    answer best and differ most, shown by item in the order of the documents and of their texts."""
+    answer best and differ most, shown by item in the order of the documents and of their texts.
+
+    `helping_only`: none of the items that the ranking holds irrelevant, unless all are.
+    """
     sound = [document for document in documents if document.standing != "retracted"]
-    chosen = choose(rank(question, sound), most, an_item)
+    chosen = choose(rank(question, sound), most, an_item, helping_only=helping_only)
     limit = int(max(room, 0) * BYTES_PER_TOKEN)
     while chosen:
         shown = layout(chosen, sound)
@@ -47,13 +59,17 @@ def numbered(question: str, documents: Sequence[Evidence], *, most: int, an_item
     return Numbered()
 
 
-def choose(items: Sequence[Item], most: int, an_item: int) -> list[Ranked]:
+def choose(items: Sequence[Item], most: int, an_item: int, *, helping_only: bool = False) -> list[Ranked]:
     """The sentences most worth choosing from, best first: the best of each item that helps, then further ones
-    of these, then those of the other items."""
+    of these, then those of the other items. With `helping_only` few items that help give more sentences
+    each."""
     helping = relevant(items)
     names = {item.document.evidence_id for item in helping}
+    groups = [helping, [item for item in items if item.document.evidence_id not in names]]
+    if helping_only and helping:
+        groups, an_item = [helping], max(an_item, math.ceil(FEW / len(helping)))
     chosen: list[Ranked] = []
-    for group in (helping, [item for item in items if item.document.evidence_id not in names]):
+    for group in groups:
         rows = [answering(item)[:an_item] for item in group]
         firsts = [row[0] for row in rows if row]
         rest = [ranked for row in rows for ranked in row[1:]]

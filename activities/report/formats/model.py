@@ -78,6 +78,7 @@ class ClaimView:
     strength: Grade | None
     studies: int
     disputed: bool
+    added_by_code: bool = False
 
     @property
     def basis(self) -> str:
@@ -85,14 +86,19 @@ class ClaimView:
         if self.strength is None:
             return ""
         count = self.studies
-        return f"{self.strength} evidence, {count} independent {'study' if count == 1 else 'studies'}"
+        studies = "study" if count == 1 else "studies"
+        return f"{self.strength} evidence, {count} independent {studies}{self._by_code}"
 
     @property
     def short_basis(self) -> str:
         """`strong, 2 studies`; empty in reports without grades."""
         if self.strength is None:
             return ""
-        return f"{self.strength}, {self.studies} {'study' if self.studies == 1 else 'studies'}"
+        return f"{self.strength}, {self.studies} {'study' if self.studies == 1 else 'studies'}{self._by_code}"
+
+    @property
+    def _by_code(self) -> str:
+        return ", added by code" if self.added_by_code else ""
 
     @property
     def new_quotes(self) -> tuple[Quote, ...]:

@@ -110,6 +110,7 @@ class _Claims:
                 strength=claim.strength,
                 studies=claim.independent_works,
                 disputed=bool(claim.contradicts),
+                added_by_code=claim.added_by_code,
             )
         return self._views[claim.id]
 
