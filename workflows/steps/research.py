@@ -345,10 +345,12 @@ class ResearchSteps:
         state.relevant = list(dict.fromkeys([*relevant, *state.relevant]))[:RELEVANT_KEPT]
         state.screened = max(state.screened, judged.shown)
         scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
+        confidence = judged.reported_confidence
+        claimed = f" (the model's {judged.confidence:.2f})" if judged.confidence > confidence else ""
         self.events.emit_event(
             "judge_complete",
-            f"confidence {judged.confidence:.2f}; {scores}",
-            confidence=judged.confidence,
+            f"confidence {confidence:.2f}{claimed}; {scores}",
+            confidence=confidence,
             scores=judged.scores,
             gaps=len(judged.gaps),
             sufficient=state.memory.sufficient,
