@@ -89,7 +89,7 @@ class RoleThinker:
                 if not more and choice.effort == "small" and isinstance(error, ModelUnusable):
                     log.info("small_model_replaced", run_id=step.run_id, role=role, error=str(error))
                     output = await asyncio.to_thread(_extract, role, step, documents)
-                    replaced = tuple(f"{_said(role)}: {failure}; code did it" for failure in failures)
+                    replaced = tuple(f"{_said(role)}: {failure}. Code did this step." for failure in failures)
                     return Charged(output=output, usage=spent, notes=replaced)
                 if not more or (isinstance(error, ModelBusy) and not self._last_attempt()):
                     break

@@ -156,7 +156,10 @@ class LivePanel:
         self._live.stop()
 
     def progress(self, progress: Progress) -> None:
-        self._seen, self._seen_at = progress, time.monotonic()
+        # between workflow tasks a run reports the same time again, though time goes on
+        if self._seen is None or self._seen.budget.elapsed_seconds != progress.budget.elapsed_seconds:
+            self._seen_at = time.monotonic()
+        self._seen = progress
         if self._console.size != self._size:
             self._clear()
 
@@ -220,8 +223,12 @@ def panel(
     written: str = "",
 ) -> Panel:
     """A run at one moment. `extra_seconds` is the age of what is shown, `written` the paragraph that was
-    written last."""
+    written last.
+
+    The clock of a workflow stands still while it waits for an activity: what it says it used is older than
+    the youngest call."""
     live = progress.phase not in ("done", "paused", "waiting_for_approval")
+    extra_seconds = max(extra_seconds, min((call.seconds for call in calls), default=0.0))
     parts: list[RenderableType] = [_headline(progress, spinner if live else None)]
     if progress.sections:
         parts.append(_sections(progress))

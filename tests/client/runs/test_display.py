@@ -4,7 +4,8 @@ import pyte
 import pytest
 from rich.console import Console, ConsoleDimensions
 
-from client.runs.display import LivePanel
+from client.runs.calls import ModelCall
+from client.runs.display import LivePanel, clock, panel
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Limits, Progress
 
@@ -14,6 +15,15 @@ def test_the_live_panel_says_why_a_run_does_not_get_on(kind: str, capsys: pytest
     why = "the key was refused"
     LivePanel("ask-1").events([AgentEvent.model_validate({"seq": 1, "type": kind, "message": why})])
     assert why in capsys.readouterr().err
+
+
+def test_the_clock_runs_while_a_model_call_is_under_way() -> None:
+    budget = BudgetStatus(limits=Limits(max_seconds=600), elapsed_seconds=60.0)
+    seen = {"run_id": "r", "question": "Q?", "mode": "iterative", "profile": "general", "phase": "judging"}
+    calls = [ModelCall(role="judge", seconds=200.0), ModelCall(role="judge", seconds=65.0)]
+    console = Console(width=100, file=io.StringIO(), record=True)
+    console.print(panel(Progress.model_validate({**seen, "budget": budget}), calls))
+    assert clock(125.0) in console.export_text()
 
 
 def test_the_panel_survives_a_resize() -> None:
