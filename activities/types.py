@@ -422,6 +422,8 @@ class WorkRow(Frozen):
     year: int | None = None
     n: int | None = None
     """Number of participants."""
+    analysed: int | None = None
+    """How many of them were analysed, where the work says so."""
     population: str = ""
     comparison: str = ""
     """What was compared with what."""
@@ -434,7 +436,8 @@ class WorkRow(Frozen):
     direction: WorkDirection | None = None
     """Relative to the report's question; None when that is not certain."""
     places: dict[str, str] = Field(default_factory=dict)
-    """Field -> the sentence of the work that contains it, word for word."""
+    """Field -> the sentence of the work, or its title, that contains it, word for word. `numbers.0` is
+    the place of the first effect, `numbers.1` of the second."""
 
 
 class ReportPlanSection(Frozen):

@@ -12,6 +12,7 @@ Invariants:
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from activities.text import study_facts
 from activities.text.evidence_strength import WEIGHT
 from activities.types import Claim, Evidence, EvidenceType, Grade
 
@@ -22,12 +23,6 @@ MODERATE_FROM = 0.65
 
 _SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
 _REGISTRATION = re.compile(r"\bNCT\d{8}\b")
-_PEOPLE = re.compile(
-    r"\b(\d{1,3}(?:,\d{3})+|\d{2,7})\s+(?:[a-z-]+\s+){0,3}?"
-    r"(?:patients|participants|subjects|adults|children|women|men|individuals|volunteers|cases)\b",
-    re.IGNORECASE,
-)
-_N = re.compile(r"\bn\s*=\s*(\d{1,3}(?:,\d{3})+|\d{2,7})\b", re.IGNORECASE)
 
 
 def grade_of(kind: EvidenceType) -> Grade:
@@ -43,13 +38,9 @@ def grade(items: Iterable[Evidence]) -> Grade:
 
 
 def participants(item: Evidence) -> int | None:
-    """Number of participants, as the text first states it; None for syntheses, which count studies, and where
-    no number stands."""
-    if item.evidence_type in _SYNTHESES:
-        return None
-    stated = [m for pattern in (_N, _PEOPLE) for m in pattern.finditer(item.text)]
-    first = min(stated, key=lambda m: m.start(), default=None)
-    return int(first[1].replace(",", "")) if first else None
+    """Number of participants; None for syntheses, which count studies, and where no number stands."""
+    found = study_facts.participants(item)
+    return int(found.text) if found else None
 
 
 def studies(items: Sequence[Evidence]) -> dict[str, int]:

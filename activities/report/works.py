@@ -3,12 +3,14 @@ code reads from the text, with its place."""
 
 from collections.abc import Mapping, Sequence
 
-from activities.report.strength import participants
 from activities.steps import PlannedSection
 from activities.text.evidence_strength import TYPE_NAMES
-from activities.text.study_facts import comparison, effects, outcome, population
+from activities.text.study_facts import Fact, is_named_design, read_facts
 from activities.types import Evidence, Support, WorkRow
 from activities.verification.quote_check import QuoteChecker
+
+READ_FIELDS = ("population", "comparison", "outcome")
+"""Fields of a row that are read from the text as they stand there."""
 
 
 def work_rows(
@@ -25,26 +27,42 @@ def work_rows(
 
 def _row(item: Evidence, given: Mapping[str, WorkRow], checker: QuoteChecker) -> WorkRow:
     row = given.get(item.evidence_id, WorkRow(evidence_id=item.evidence_id))
-    update: dict[str, object] = {
-        "design": row.design or TYPE_NAMES[item.evidence_type],
-        "year": row.year or item.year,
-        "n": row.n or participants(item),
-    }
-    read = {
-        "population": population(item) if not row.population else None,
-        "comparison": comparison(item) if not row.comparison else None,
-        "outcome": outcome(item) if not row.outcome else None,
-    }
-    found = {name: fact for name, fact in read.items() if fact is not None}
-    update |= {name: fact.text for name, fact in found.items()}
-    numbers = effects(item) if not row.numbers else ()
+    facts = read_facts(item)
+    places = dict(row.places)
+    update: dict[str, object] = {"year": row.year or item.year}
+    if not row.design:
+        update["design"] = _design(item, facts, places)
+    for name in ("n", "analysed"):
+        if getattr(row, name) is None and name in facts:
+            update[name] = int(facts[name][0].text)
+            places[name] = facts[name][0].place
+    for name in READ_FIELDS:
+        if not getattr(row, name) and name in facts:
+            update[name] = facts[name][0].text
+            places[name] = facts[name][0].place
+    numbers = facts["effects"] if not row.numbers else ()
     if numbers:
         update["numbers"] = tuple(fact.text for fact in numbers)
-        found["numbers"] = numbers[0]
-    update["places"] = {**row.places, **{name: fact.place for name, fact in found.items()}}
+        # The place of the first under the field's own name, of each under its position as well.
+        places["numbers"] = numbers[0].place
+        places |= {f"numbers.{place}": fact.place for place, fact in enumerate(numbers)}
+    update["places"] = places
     quote = Support(evidence_id=item.evidence_id, quote=row.finding)
     if row.finding and not checker.supports([quote]).support:
         update |= {"finding": "", "direction": None}
         if not numbers:
             update["numbers"] = ()
     return row.model_copy(update=update)
+
+
+def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[str, str]) -> str:
+    """The design in the work's own words; beside its evidence type where they only say how people were
+    assigned or found."""
+    kind = TYPE_NAMES[item.evidence_type]
+    if "design" not in facts:
+        return kind
+    own = facts["design"][0]
+    places["design"] = own.place
+    said = own.text[0].lower() + own.text[1:] if own.text[1:2].islower() else own.text
+    whole = is_named_design(said) or item.evidence_type in ("article", "document")
+    return said if whole else f"{kind}, {said}"

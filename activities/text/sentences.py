@@ -142,6 +142,33 @@ def split(
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence as it stands, of any length, with the label it is under."""
+
+    text: str
+    label: str
+    """As written (`PATIENTS`); empty where there is none."""
+    part: Part
+
+
+@lru_cache(maxsize=128)
+def statements(text: str) -> tuple[Statement, ...]:
+    """Every sentence of a text, also those too short to be quoted alone (`PATIENTS: 44 with asthma.`)."""
+    found: list[Statement] = []
+    for start, end, label in _labelled(text):
+        part = part_of_label(label) if label else "plain"
+        if part is None:
+            continue
+        for at, piece in _blocks(text[start:end]):
+            for first, after in _spans(piece):
+                run = text[start + at + first : start + at + after].strip().lstrip(":;,. ")
+                if run:
+                    own = part_of_sentence(normalise(run), part, last=False)
+                    found.append(Statement(run, label, own))
+    return tuple(found)
+
+
 def sentences(document: Evidence) -> tuple[Sentence, ...]:
     """The quotable sentences of a document."""
     study = document.evidence_type not in NOT_STUDIES

@@ -1,183 +1,321 @@
-"""Who was studied, what was compared, what was measured and which effects were found, in a work's own words.
+"""Who was studied, by which design, what was compared, what was measured and which effects were found, in a
+work's own words.
 
-Each is a run of words that stands in one sentence of the text, and that sentence is its place. What is not
-stated in one of the common forms of abstracts is left out: an empty cell is better than a wrong one.
+Each is a run of words that stands in one sentence of the text or in the title, and that sentence is its
+place. What is not stated in one of the common forms of abstracts is left out: an empty cell is better than a
+wrong one. Precision and recall: `benchmarks/study_facts.py`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from activities.text.numerals import number_of
 from activities.text.parts import Part
-from activities.text.sentences import NOT_STUDIES, Sentence, sentences
+from activities.text.sentences import NOT_STUDIES, Statement, statements
+from activities.text.study_effects import effects_in
+from activities.text.study_wording import (
+    ADVERB,
+    AIMED,
+    ANALYSED,
+    ARMS,
+    ASSESSED,
+    BETWEEN_SIDES,
+    CLAUSE,
+    COMPARED,
+    COUNTED,
+    COUNTED_UNITS,
+    DESCRIBED,
+    DESIGN,
+    IN_TITLE,
+    N_IS,
+    NAMED,
+    NO_ARMS,
+    NO_OUTCOME,
+    NO_SIDES,
+    NOT_DESIGN,
+    OF_PEOPLE,
+    OPEN_SIDE,
+    OTHERS_WORK,
+    OUTCOME_LABEL,
+    OUTCOMES,
+    PEOPLE_END,
+    PRIMARY,
+    PURSUED,
+    REST_OF_SIDE,
+    TOTAL,
+    TWO_GROUPS,
+    VERSUS,
+    WHO,
+)
 from activities.text.tokens import is_function
 from activities.types import Evidence, EvidenceType
 
 NOT_PRIMARY: frozenset[EvidenceType] = frozenset(
-    {"review", "guideline", "web_page", "document", *NOT_STUDIES}
+    {"review", "guideline", "web_page", "meta_analysis", "systematic_review", *NOT_STUDIES}
 )
 """Kinds that report no people of their own."""
 LONGEST = 140
 """Characters of a phrase at most; a longer one is no phrase."""
-NUMBERS = 3
+READ = 12_000
+"""Characters of a text that are read: its abstract and its methods."""
+NUMBERS = 4
 """Effects of one work that are listed."""
-
-_PEOPLE = (
-    r"(?:patients|participants|subjects|adults|children|adolescents|infants|neonates|newborns|women|men|boys|girls"
-    r"|individuals|people|volunteers|veterans|students|residents|couples|mothers|survivors|recipients)"
-)
-_COUNT = (
-    r"(?:\d{1,3}(?:,\d{3})+|\d+|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?"
-    r"|(?:one|two) hundred(?: and [a-z-]+)?)"
-)
-_ADJECTIVES = r"(?:(?!(?:with|of|and|the|in|to|for|were|on|at|by|from|as|or)\b)[A-Za-z-]+\s+){0,3}?"
-_HAVE = (
-    r"(?:with|undergoing|aged|admitted (?:to|for|with)|diagnosed with|hospitali[sz]ed (?:for|with)"
-    r"|referred for|suffering from|scheduled for|presenting with|treated (?:with|for)|receiving"
-    r"|who (?:had|underwent|received))"
-)
-_ENDS = (
-    r"(?:were|was|is|are|from|at|between|during|to|in whom|participated|underwent|who|which|that|than|had"
-    r"|have|has|completed|enrolled|included|received|randomi[sz]ed|recruited|identified|by|using|because|since"
-    r"|according|up|over|answered|and (?:were|had|compared|their|in))"
-)
-_GROUP = (
-    rf"{_PEOPLE}\s+(?:\(n\s*=\s*[\d,]+\)\s+)?{_HAVE}\s+(?!(?:from|between|and|or|a mean|the)\b)"
-    rf"[^.;:()\[\]]{{3,}}?(?=\s+{_ENDS}\b|[.,;:()\[\]]|$)"
-)
-_COUNTED = re.compile(rf"(?<![\w,.-]){_COUNT}\s+{_ADJECTIVES}{_GROUP}", re.IGNORECASE)
-_WHO = re.compile(rf"(?<![\w,.-]){_GROUP}", re.IGNORECASE)
-_ARMS = re.compile(
-    r"\b(?:randomi[sz]ed|randomly (?:assigned|allocated|divided))\b[^.;:()]{0,30}?\b"
-    r"(?:to (?:receive |undergo |either |have )*|into )"
-    r"(?P<arms>[^.;]{3,120}?\b(?:or|versus|vs\.?)\s[^.;,()]{3,60}?)"
-    r"(?=\s+(?:for|in|during|daily|twice|once|over|before|after|at|by|were|was|with)\b|[.,;()]|$)",
-    re.IGNORECASE,
-)
-_VERSUS = re.compile(
-    r"(?P<left>(?:[A-Za-z-]{2,}\s+){1,4})(?:versus|vs\.?)(?P<right>(?:\s+[A-Za-z-]{2,}){1,4})"
-)
-_NO_ARMS = re.compile(r"^(?:one|two|three|four|either|each)\b", re.IGNORECASE)
-_PRIMARY = re.compile(
-    r"\b(?:primary|main)\s+(?:study\s+|efficacy\s+|safety\s+)?(?:outcome|end[- ]?point)s?(?:\s+measures?)?\s+"
-    r"(?:was|were|is|included)\s+(?P<what>[^.;:()]{3,}?)"
-    r"(?=[.;:()]|,\s+(?:and|with|while|whereas|the secondary)\b|$)",
-    re.IGNORECASE,
-)
-_NUMBER = r"[-\u2212\u2013]?\d+(?:[.\u00b7]\d+)?\s?%?"
-_INTERVAL = (
-    rf"\d{{2}}(?:\.\d)?\s?%\s?(?:CI|CrI|confidence intervals?|credible intervals?)\b[\s:,=(\[]*{_NUMBER}"
-    rf"\s*(?:to|-|\u2013|\u2014|\u2212|,|;)\s*{_NUMBER}"
-)
-_MEASURE = (
-    r"(?:(?:adjusted |pooled |crude |unadjusted |multivariable |standardi[sz]ed |weighted |cumulative )*"
-    r"(?:odds ratios?|hazards? ratios?|relative risks?|risk ratios?|rate ratios?|incidence rate ratios?|risk "
-    r"differences?|mean differences?|prevalence ratios?|sensitivity|specificity|area under the curve)"
-    r"|\b(?:a?OR|a?HR|a?RR|s?IRR|SHR|SMD|WMD|MD|RD|AUC|AUROC)\b)"
-)
-_EFFECT = re.compile(
-    rf"{_MEASURE}(?:\s*[(\[][A-Z]{{2,4}}[)\]])?[\s,:=(\[]*(?:of|was|is|were)?[\s,:=(\[]*{_NUMBER}"
-    rf"[\s,;:(\[]*(?:with\s)?(?:a\s)?{_INTERVAL}"
-)
-_ESTIMATE = re.compile(
-    rf"(?<![\w.,])(?<!\d[-\u2212\u2013]){_NUMBER}\s*[\w ]{{0,12}}[(\[]\s*{_INTERVAL}\s*[)\]]?"
-)
 
 _ABOUT_PEOPLE: tuple[Part, ...] = ("methods", "aim", "plain")
 """Results and conclusions mention groups and subgroups as well."""
-_OF_RESULTS: tuple[Part, ...] = ("results", "conclusion", "plain")
+_OF_METHODS: tuple[Part, ...] = ("methods", "plain", "aim", "results")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A phrase of a work and the sentence that contains it, both word for word."""
+    """A phrase of a work and the sentence or title that contains it, both word for word."""
 
     text: str
     place: str
 
 
-def population(item: Evidence) -> Fact | None:
-    """Who was studied, with what they have or undergo: where they are counted, else as methods or aim first
-    say it."""
-    if item.evidence_type in NOT_PRIMARY:
-        return None
-    return _first(_COUNTED, item, _ABOUT_PEOPLE) or _first(_WHO, item, ("methods", "aim"))
+def read_facts(item: Evidence) -> Mapping[str, tuple[Fact, ...]]:
+    """Everything that is read of a work, by the name of its field; `n` and `analysed` as digits."""
+    one = {
+        "design": design(item),
+        "n": participants(item),
+        "analysed": analysed(item),
+        "population": population(item),
+        "comparison": comparison(item),
+        "outcome": outcome(item),
+    }
+    found = {name: (fact,) for name, fact in one.items() if fact is not None}
+    return found | {"effects": effects(item)}
 
 
-def comparison(item: Evidence) -> Fact | None:
-    """What was compared with what: the arms of a trial, else what aim or methods set against each other by
-    `versus`."""
-    if item.evidence_type in NOT_PRIMARY:
-        return None
-    arms = _first(_ARMS, item, _ABOUT_PEOPLE, group="arms")
-    if arms is not None and not _NO_ARMS.match(arms.text):
-        return arms
-    read = (s for part in ("aim", "methods", "plain") for s in sentences(item) if s.part == part)
-    return next(filter(None, map(_set_against, read)), None)
-
-
-def outcome(item: Evidence) -> Fact | None:
-    """The primary outcome, where the work names one."""
-    if item.evidence_type in NOT_PRIMARY:
-        return None
-    return _first(_PRIMARY, item, ("methods", "plain", "aim", "results"), group="what")
-
-
-def effects(item: Evidence) -> tuple[Fact, ...]:
-    """Effects with their intervals, from results and conclusions: ratios and differences by name first."""
+def design(item: Evidence) -> Fact | None:
+    """The design as the work names it (`retrospective cohort study`); else the word by which it says how
+    people were assigned or found."""
     if item.evidence_type in NOT_STUDIES:
-        return ()
-    read = [s for s in sentences(item) if s.part in _OF_RESULTS]
-    named = list(_each(_EFFECT, read))
-    found = named or list(_each(_ESTIMATE, read))
-    return tuple({fact.text: fact for fact in found}.values())[:NUMBERS]
+        return None
+    read = [_title(item), *_read(item, ("methods", "aim", "plain", "conclusion"))]
+    for statement in read:
+        for match in DESIGN.finditer(statement.text):
+            if not NOT_DESIGN.match(match.group()) and not OTHERS_WORK.search(
+                statement.text[: match.start()]
+            ):
+                return Fact(match.group(), statement.text)
+    return _first(ADVERB, [s for s in read if s.part in ("methods", "plain")])
 
 
-def _first(
-    pattern: re.Pattern[str], item: Evidence, parts: Sequence[Part], group: str | int = 0
-) -> Fact | None:
-    """The first match, by the order of parts, then of the text."""
-    read = sentences(item)
-    for part in parts:
-        for sentence in read:
-            if sentence.part != part:
-                continue
-            for match in pattern.finditer(sentence.quote):
-                text = match.group(group).strip(" ,;:")
-                if len(text) <= LONGEST and _closed(text):
-                    return Fact(text, sentence.quote)
+def is_named_design(text: str) -> bool:
+    """Whether a text names a design (`retrospective cohort study`), not only how people were assigned."""
+    return bool(DESIGN.search(text))
+
+
+def participants(item: Evidence) -> Fact | None:
+    """How many took part, in digits: the largest number of the first sentence that counts them."""
+    if not _is_primary(item):
+        return None
+    for statement in _read(item, _OF_METHODS, first=OF_PEOPLE):
+        counts = [
+            number
+            for pattern in (TOTAL, N_IS)
+            for match in pattern.finditer(statement.text)
+            if (number := number_of(match["n"])) and not _is_year(match["n"])
+        ]
+        for match in TWO_GROUPS.finditer(statement.text):
+            parts = [number_of(match[name]) for name in ("n", "m")]
+            counts.append(sum(filter(None, parts)))
+        if counts:
+            return Fact(str(max(counts)), statement.text)
     return None
 
 
-def _set_against(sentence: Sentence) -> Fact | None:
+def analysed(item: Evidence) -> Fact | None:
+    """How many were analysed or completed the study, in digits, where the work says so."""
+    if not _is_primary(item):
+        return None
+    for statement in _read(item, _OF_METHODS):
+        match = ANALYSED.search(statement.text)
+        if match and (number := number_of(match["n"])):
+            return Fact(str(number), statement.text)
+    return None
+
+
+def population(item: Evidence) -> Fact | None:
+    """Who was studied, with what they have or undergo: where they are counted, else as methods or aim first
+    say it, else as the title does."""
+    if not _is_primary(item):
+        return None
+    read = _read(item, _ABOUT_PEOPLE, first=OF_PEOPLE)
+    results = _read(item, ("results",))
+    title = [_title(item)]
+    found = (
+        _first(COUNTED, read)
+        or _first(NAMED, read)
+        or _first(WHO, [s for s in read if s.part != "plain"])
+        or _first(COUNTED, results)
+        or _first(NAMED, results[:3])
+        or _first(IN_TITLE, title, "who")
+        or _first(COUNTED_UNITS, read)
+    )
+    return Fact(_without_function_words(found.text), found.place) if found else None
+
+
+def comparison(item: Evidence) -> Fact | None:
+    """What was compared with what: the arms of a trial, else what title, aim or methods set against each
+    other, else groups that the results compare."""
+    if not _is_primary(item):
+        return None
+    stated = [_title(item), *_read(item, ("aim", "methods", "plain"))]
+    arms = _first(ARMS, stated, "found")
+    if arms is not None and not NO_ARMS.match(arms.text):
+        return arms
+    against = next(filter(None, map(_set_against, stated)), None)
+    if against is not None:
+        return against
+    for read, patterns in ((stated, COMPARED), (_read(item, ("results", "conclusion")), COMPARED[:-1])):
+        for pattern in patterns:
+            for fact in _each(pattern, read, "found"):
+                if (whole := _with_both_sides(fact)) is not None:
+                    return whole
+    return None
+
+
+def _with_both_sides(fact: Fact) -> Fact | None:
+    """A comparison whose second side is completed (`those` with what follows); None when a side says
+    nothing."""
+    text = re.sub(r"\s+\([^()]*\d[^()]*\)$", "", fact.text)
+    if NO_SIDES.search(text) or _is_numbers(text):
+        return None
+    if OPEN_SIDE.search(text):
+        at = fact.place.find(text) + len(text)
+        more = REST_OF_SIDE.match(fact.place, at)
+        if more is not None:
+            text += more.group()
+        elif not PEOPLE_END.search(text):
+            return None
+    text = _without_function_words(text)
+    sides = BETWEEN_SIDES.split(text, maxsplit=1)
+    if (
+        len(sides) != 2
+        or DESCRIBED.search(text)
+        or not all(map(_says_something, sides))
+        or len(text) > LONGEST
+    ):
+        return None
+    return Fact(text, fact.place)
+
+
+def _says_something(side: str) -> bool:
+    words = re.findall(r"[A-Za-z][\w-]+", side)
+    return any(not is_function(word) and len(word) > 2 for word in words) and not CLAUSE.search(side)
+
+
+def _without_function_words(text: str) -> str:
+    """The phrase without articles and prepositions at its ends."""
+    words = text.split(" ")
+    while words and is_function(words[-1].casefold()) and words[-1].islower():
+        words.pop()
+    while words and is_function(words[0].casefold()) and words[0] not in ("with", "no", "without"):
+        words.pop(0)
+    return " ".join(words).strip(" ,;:")
+
+
+def outcome(item: Evidence) -> Fact | None:
+    """What was measured: the primary outcome where the work names one, else what its aim or title says that
+    is affected, predicted or related, else what its methods say that was assessed."""
+    if not _is_primary(item):
+        return None
+    everything = _read(item, ("methods", "plain", "aim", "results"))
+    named = _first(PRIMARY, everything, "found")
+    if named is not None:
+        return named
+    for statement in everything:
+        if statement.label and OUTCOME_LABEL.search(statement.label):
+            text = re.split(r"[.;]\s|[.;]$|\(", statement.text, maxsplit=1)[0].strip(" ,;:")
+            if 3 <= len(text) <= LONGEST and not NO_OUTCOME.match(text) and not CLAUSE.search(text):
+                return Fact(text, statement.text)
+    aims = [_title(item), *_read(item, ("aim",))]
+    choices = (
+        _each(OUTCOMES, everything, "found"),
+        *(_each(pattern, aims, "found") for pattern in AIMED),
+        _each(PURSUED, aims[1:], "found"),
+        _each(ASSESSED, _read(item, ("methods", "plain")), "found"),
+    )
+    found = (
+        Fact(_without_function_words(f.text), f.place)
+        for choice in choices
+        for f in choice
+        if not NO_OUTCOME.match(f.text) and not CLAUSE.search(f.text)
+    )
+    return next((f for f in found if len(f.text) > 2), None)
+
+
+def effects(item: Evidence) -> tuple[Fact, ...]:
+    """Effects from results and conclusions, those with an interval first."""
+    if item.evidence_type in NOT_STUDIES:
+        return ()
+    read = [s.text for s in _read(item, ("results", "conclusion", "plain"))]
+    return tuple(Fact(text, place) for text, place in effects_in(read, NUMBERS))
+
+
+def _is_primary(item: Evidence) -> bool:
+    """Whether a work reports people of its own. A file of unknown kind does when it has a part on methods."""
+    if item.evidence_type == "document":
+        return any(s.label and s.part == "methods" for s in statements(item.text[:READ]))
+    return item.evidence_type not in NOT_PRIMARY
+
+
+def _title(item: Evidence) -> Statement:
+    return Statement(item.title, "", "plain")
+
+
+def _read(item: Evidence, parts: Sequence[Part], first: re.Pattern[str] | None = None) -> list[Statement]:
+    """The statements of these parts, by the order of parts, then of the text; those under a label that
+    `first` matches come before all."""
+    found = statements(item.text[:READ])
+    ordered = [s for part in parts for s in found if s.part == part]
+    if first is None:
+        return ordered
+    early = [s for s in found if s.label and first.search(s.label) and s.part != "results"]
+    return [*early, *(s for s in ordered if s not in early)]
+
+
+def _first(pattern: re.Pattern[str], read: Iterable[Statement], group: str | int = 0) -> Fact | None:
+    return next(_each(pattern, read, group), None)
+
+
+def _each(pattern: re.Pattern[str], read: Iterable[Statement], group: str | int = 0) -> Iterator[Fact]:
+    for statement in read:
+        for match in pattern.finditer(statement.text):
+            text = match.group(group).strip(" ,;:")
+            if 3 <= len(text) <= LONGEST and _closed(text) and not _is_year(text.split(" ", 1)[0]):
+                yield Fact(text, statement.text)
+
+
+def _set_against(statement: Statement) -> Fact | None:
     """The words on both sides of `versus`, up to the nearest function word on each side."""
-    for match in _VERSUS.finditer(sentence.quote):
+    for match in VERSUS.finditer(statement.text):
         left, right = match["left"].split(), match["right"].split()
         start = next((n for n in range(len(left) - 1, -1, -1) if is_function(left[n])), -1) + 1
         end = next((n for n, word in enumerate(right) if is_function(word)), len(right))
         if left[start:] and right[:end]:
-            first = sentence.quote.index(" ".join(left[start:]), match.start()) if start else match.start()
-            text = sentence.quote[first : match.end("right")]
+            first = statement.text.index(" ".join(left[start:]), match.start()) if start else match.start()
+            text = statement.text[first : match.end("right")]
             wanted = " ".join(right[:end])
             text = text[: text.index(wanted) + len(wanted)] if wanted in text else text
-            return Fact(text, sentence.quote)
+            return Fact(text, statement.text)
     return None
-
-
-def _each(pattern: re.Pattern[str], read: Sequence[Sentence]) -> Iterator[Fact]:
-    for sentence in read:
-        for match in pattern.finditer(sentence.quote):
-            text = match.group().strip(" ,;:")
-            closed = text + _closing(text)
-            yield Fact(closed if closed in sentence.quote else text, sentence.quote)
-
-
-def _closing(text: str) -> str:
-    """The bracket that a text leaves open, if it leaves one."""
-    if text.count("(") > text.count(")"):
-        return ")"
-    return "]" if text.count("[") > text.count("]") else ""
 
 
 def _closed(text: str) -> bool:
     return text.count("(") == text.count(")") and text.count("[") == text.count("]")
+
+
+def _is_year(text: str) -> bool:
+    return bool(re.fullmatch(r"(?:19|20)\d\d", text))
+
+
+def _is_numbers(text: str) -> bool:
+    """Whether a comparison is one of values (`7.6 versus 6.2 days`), not of what was compared."""
+    return bool(re.match(r"[\d.%\u00b1+/ -]+(?:%|\b)", text)) and not re.match(
+        r"\d[\d,]*\s+[A-Za-z-]{3,}", text
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.text.study_facts import comparison, effects, outcome, population
+from activities.text.study_facts import comparison, design, effects, outcome, participants, population
 from activities.types import Evidence, EvidenceType
 
 
@@ -41,7 +41,16 @@ def test_arms_outcome_and_effects_are_read_with_their_place() -> None:
     ("text", "compared"),
     [
         ("AIM: We investigated the role of MRI versus arthroscopy in the knee.", "MRI versus arthroscopy"),
-        ("AIM: To compare open with laparoscopic surgery.", None),
+        ("AIM: To compare open with laparoscopic surgery.", "open with laparoscopic surgery"),
+        ("METHODS: We compared 22 patients with a leak.", None),
+        (
+            "METHODS: Scores were compared between obese (BMI above 30) and non-obese mothers.",
+            "obese (BMI above 30) and non-obese mothers",
+        ),
+        (
+            "METHODS: Populations with and without access to a hospital were studied.",
+            "Populations with and without access",
+        ),
         ("RESULTS: Median survival was 34.7 months versus 11.6 months.", None),
     ],
 )
@@ -61,7 +70,14 @@ def test_what_was_compared_is_left_out_where_it_is_not_certain(text: str, compar
             "RESULTS: Survival after five years of treatment was 70% (95% CI 53-83%).",
             ("70% (95% CI 53-83%)",),
         ),
-        ("RESULTS: The mean was 2.70 (SD 0.3), with p < 0.05.", ()),
+        ("RESULTS: The mean was 2.70 (SD 0.3), with p < 0.05.", ("p < 0.05",)),
+        ("RESULTS: The mean was 2.70 (SD 0.3) in all of the groups.", ()),
+        (
+            "RESULTS: The stay was longer in group A (7.6 vs. 6.2 days, p: 0.04).",
+            ("7.6 vs. 6.2 days, p: 0.04",),
+        ),
+        ("RESULTS: Scores correlated with age (r = 0.55, p<0.001).", ("r = 0.55, p<0.001",)),
+        ("RESULTS: Deaths were fewer (rate ratio 1.86; 1.6 to 2.2).", ("rate ratio 1.86; 1.6 to 2.2",)),
         ("BACKGROUND: Earlier work found OR 3.53, 95% CI 1.59-7.86.", ()),
         (
             "RESULTS: It was 2.16 (95% confidence interval 1.11-4.22) in men.",
@@ -78,3 +94,45 @@ def test_a_review_and_a_label_have_no_people_of_their_own() -> None:
         item = TRIAL.model_copy(update={"evidence_type": kind})
         assert (population(item), comparison(item), outcome(item)) == (None, None, None)
     assert effects(TRIAL.model_copy(update={"evidence_type": "drug_label"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("METHODS: Three hundred fifty-three consecutive patients had a scan in our unit.", "353"),
+        ("PARTICIPANTS: Patients (N=44) with idiopathic disease.", "44"),
+        ("METHODS: We followed 4793 men and 4313 women for ten years.", "9106"),
+        ("METHODS: In 1994 patients were asked about their diet.", None),
+        ("METHODS: A course of 12 weeks was given to everyone.", None),
+    ],
+)
+def test_participants_are_counted_in_digits_or_words(text: str, n: str | None) -> None:
+    found = participants(work(text))
+    assert (found.text if found else None) == n
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("METHODS: A retrospective cohort study of 40 patients was done.", "retrospective cohort study"),
+        ("METHODS: Patients were randomly assigned to one of two diets.", "randomly assigned"),
+        ("METHODS: A randomly selected sample was asked.", None),
+        ("CONCLUSIONS: A large randomized trial is needed to confirm it.", None),
+    ],
+)
+def test_a_design_is_the_works_own_word_for_it(text: str, named: str | None) -> None:
+    found = design(work(text))
+    assert (found.text if found else None) == named
+
+
+@pytest.mark.parametrize(
+    ("title", "measured"),
+    [
+        ("Does bone anchor fixation improve urinary continence in women?", "urinary continence"),
+        ("Effect of exercise on blood pressure in adults", "blood pressure"),
+    ],
+)
+def test_a_title_says_what_was_measured(title: str, measured: str) -> None:
+    found = outcome(work("METHODS: A questionnaire was sent.").model_copy(update={"title": title}))
+    assert found is not None
+    assert (found.text, found.place) == (measured, title)
