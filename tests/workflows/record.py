@@ -30,6 +30,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     scenes_of_loops.slow_source,
     scenes_of_sections.shared,
     scenes_of_sections.proofread,
+    scenes_of_sections.later,
     scenes_of_sections.streamed,
     scenes_of_sections.leases,
     scenes_of_sections.continuing,

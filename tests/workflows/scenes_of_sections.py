@@ -111,6 +111,18 @@ async def proofread(stage: Stage) -> None:
     await keep("deep-proofread-section", stage.child(run, "s1"))
 
 
+async def later(stage: Stage) -> None:
+    """A section begins when another one is done; it adopts what that one found after searches of its own, and
+    judges it although nothing is left to search for."""
+    stage.script.sections, stage.script.sufficient_at = 2, None
+    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
+        outstanding_gaps=(), research_complete=step.iteration > 1
+    )
+    run = await stage.start(a_request("deep", limits={"max_parallel_sections": 1}))
+    await run.outcome()
+    await keep("deep-later-section", stage.child(run, "s2"))
+
+
 async def streamed(stage: Stage) -> None:
     """Sections that write their drafts themselves report them to the run, which knows each paragraph once."""
     stage.script.sections = 2

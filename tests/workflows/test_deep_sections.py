@@ -9,6 +9,8 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from activities.steps import (
     AgentSelectionPlan,
     AgentTask,
+    JudgeInput,
+    KnowledgeGapOutput,
     SelectInput,
 )
 from tests.workflows.conftest import Stage, a_request, until
@@ -124,6 +126,25 @@ async def test_at_most_so_many_sections_run_at_once(stage: Stage) -> None:
     await stage.play(a_request("deep", limits={"max_parallel_sections": 2}))
     assert most == 2
     assert judged == {"s1", "s2", "s3", "s4", "s5"}
+
+
+async def test_a_section_that_begins_later_searches_itself_and_judges_what_others_found(
+    stage: Stage,
+) -> None:
+    """No gap is left from the second iteration on: what was offered is judged before the section ends."""
+    stage.script.sections, stage.script.sufficient_at = 2, None
+    stage.script.answers["gap_evaluator"] = lambda _: KnowledgeGapOutput(research_complete=True)
+    _, report, _ = await stage.play(a_request("deep", limits={"max_parallel_sections": 1}))
+    gaps = {found.gap for found in report.methodology.searches}
+    assert gaps == {"question number 1", "question number 2"}
+    steps = [call.step for call in stage.fakes.of("judge")]
+    judged = [(step.section, step.evidence) for step in steps if isinstance(step, JudgeInput)]
+    first, second = ([refs for name, refs in judged if name == section] for section in ("s1", "s2"))
+    assert len(first) == 1
+    assert len(second) == 2
+    offered = {ref.evidence_id for ref in first[0]}
+    assert offered.isdisjoint(ref.evidence_id for ref in second[0])
+    assert offered & {ref.evidence_id for ref in second[1]}
 
 
 async def test_an_outage_everywhere_is_stated_once(stage: Stage) -> None:

@@ -47,6 +47,7 @@ CONTAINS: dict[str, set[str]] = {
     "deep-finished": {"pause", "finish_now"},
     "deep-finished-section": {"pause", "finish_now"},
     "deep-indexed-section": {"judge_evidence", "sent:section_report"},
+    "deep-later-section": {"judge_evidence"},
     "deep-leases": {"request_lease", "sent:grant"},
     "deep-leases-section": {"sent:request_lease", "grant"},
     "deep-parent-cancelled": {"cancel_requested", "canceled"},

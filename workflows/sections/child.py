@@ -44,6 +44,8 @@ from workflows.rules.payload_limits import (
 )
 from workflows.steps.writing import NO_GATES, NO_PAID_CALLS, WritingSteps
 
+OWN_SEARCHES_FIRST = "own-searches-first"
+"""Patch: a section makes searches of its own before it adopts what others found."""
 LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
 SHARED_AT_ONCE = 10
@@ -190,12 +192,15 @@ class ParentLink:
         self.context.state.offered += offer.items
 
     def adopt_offered_evidence(self) -> None:
-        """Make what was offered part of this section's evidence, so that its judge sees it. What the judge
+        """Make what was offered part of this section's evidence, from its second iteration on, so that its
+        judge sees it. What the judge
         does not find relevant is left out of the section's findings."""
         state = self.context.state
-        offered, state.offered = state.offered, []
-        if not offered:
+        # What others found must not stand in for the searches of a section that begins after them. Sections
+        # of earlier versions adopted it at once.
+        if not state.offered or (state.loop.iteration < 2 and workflow.patched(OWN_SEARCHES_FIRST)):
             return
+        offered, state.offered = state.offered, []
         known = {ref.evidence_id for ref in state.evidence}
         merged = merge(state.evidence, offered, self.context.section_id)
         new = [ref for ref in merged.refs if ref.evidence_id not in known]

@@ -23,6 +23,8 @@ Decide = Callable[[], NextStep]
 """What is next, when the state is up to date."""
 Execute = Callable[[NextStep], Awaitable[None]]
 """Executes one step of an iteration; `observe` is the first."""
+JUDGE_THE_REST = "judge-the-rest"
+"""Patch: evidence that no judge has seen is judged before a loop ends."""
 
 
 class ResearchLoop:
@@ -42,6 +44,8 @@ class ResearchLoop:
             self.parent.adopt_offered_evidence()
             self.update()
             step = decide() if decide else decide_next(self.context.state.loop, self.context.profile)
+            if decide is None and self._judges_the_rest(step):
+                step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
             if step.stop is not None:
                 self.events.emit_event("stopping", step.reason, stop_reason=step.stop)
                 return step.stop
@@ -51,6 +55,13 @@ class ResearchLoop:
                 await execute(step)
             except OutOfBudget as error:
                 self.context.state.loop.refused = error.reason
+
+    def _judges_the_rest(self, step: NextStep) -> bool:
+        """Whether a loop that has nothing left to search for has evidence that no judge has seen: imported,
+        or offered by other sections. Runs of earlier versions ended without judging it."""
+        loop = self.context.state.loop
+        unseen = step.stop == "no_new_evidence" and loop.unjudged > 0 and loop.evidence > 0
+        return unseen and workflow.patched(JUDGE_THE_REST)
 
     def update(self) -> None:
         """Update the loop's state from the run's."""
