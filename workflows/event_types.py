@@ -104,6 +104,8 @@ class SearchComplete(EventData):
 class Items(EventData):
     items: int = 0
     """Works that the step works on."""
+    section_id: str = ""
+    """Section of a long report that is written; empty for a step of the run or section itself."""
 
 
 class JudgeComplete(EventData):
@@ -139,8 +141,15 @@ class Streaming(EventData):
 
 class Complete(EventData):
     stop_reason: str = ""
+    answered: bool = False
+    confidence: float = 0.0
     claims: int = 0
     references: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    """0 also when a price is not known."""
+    seconds: float = 0.0
+    """Working time; waiting for people does not count."""
 
 
 class Failed(EventData):
@@ -171,13 +180,19 @@ class Decided(EventData):
 
 class SectionStarted(EventData):
     section_id: str = ""
+    title: str = ""
+    key_question: str = ""
 
 
 class SectionComplete(EventData):
     section_id: str = ""
+    title: str = ""
     status: str = ""
+    stop_reason: str = ""
     evidence: int = 0
     iterations: int = 0
+    confidence: float = 0.0
+    tokens: int = 0
 
 
 class Gap(EventData):

@@ -25,9 +25,11 @@ from workflows.event_types import (
     DATA,
     RENAMED,
     AgentEvent,
+    Complete,
     EventType,
     JudgeComplete,
     SearchComplete,
+    SectionComplete,
     Streaming,
 )
 from workflows.types import EventLogView
@@ -49,6 +51,7 @@ STORY = {
         "judge_complete",
         "stopping",
         "section_complete",
+        "synthesizing",
         "streaming",
         "complete",
     ),
@@ -98,6 +101,11 @@ async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path:
     assert all(isinstance(found, JudgeComplete) and found.scores for found in verdicts)
     rounds = Counter(event.section for event in events if event.type == "looping")
     assert rounds == {"s1": 2, "s2": 2, "s3": 2}
+    ends = [event.details for event in events if event.type in ("section_complete", "complete")]
+    assert {end.stop_reason for end in ends if isinstance(end, SectionComplete | Complete)} == {
+        "sufficient_evidence"
+    }
+    assert all(end.tokens for end in ends if isinstance(end, SectionComplete | Complete))
 
 
 def paragraphs_of(events: Iterable[AgentEvent], section: str) -> list[tuple[int, str, bool]]:

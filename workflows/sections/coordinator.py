@@ -108,7 +108,13 @@ class SectionCoordinator:
         sections[section.id] = sections[section.id].model_copy(
             update={"status": "running", "workflow_id": name}
         )
-        self.run.events.emit_event("section_started", section.title, section_id=section.id)
+        self.run.events.emit_event(
+            "section_started",
+            section.title,
+            section_id=section.id,
+            title=section.title,
+            key_question=section.key_question,
+        )
         if child.job is not None and child.job.write_draft:
             self.run.events.open_draft(section.id)
         # From here on it may ask for budget, and signals are forwarded to it.

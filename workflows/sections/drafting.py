@@ -25,6 +25,8 @@ from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.results import SectionResults
 from workflows.steps.writing import NO_PAID_CALLS, WRITER_ITEMS
 
+ANNOUNCE_DRAFTS = "announce-drafts"
+"""Patch: each draft of a section is an event; their number decides when events are moved to the store."""
 CLAIMS_SHOWN = 60
 """Claims of earlier sections that a later one is shown at most: the latest."""
 CLAIMS_BYTES = 60 * 1024
@@ -160,6 +162,11 @@ class SectionDrafting:
                 hypotheses=tuple(state.hypotheses),
                 report_to=self.context.run_id,
             )
+            if workflow.patched(ANNOUNCE_DRAFTS):
+                message = f"writing {section.title} from {len(evidence)} items"
+                self.run.events.emit_event(
+                    "synthesizing", message, items=len(evidence), section_id=section.id
+                )
             self.run.events.open_draft(section.id)
             draft = await self.run.models.execute(
                 "long_writer",

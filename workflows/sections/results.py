@@ -167,9 +167,13 @@ class SectionResults:
             "section_complete",
             f"{section.title}: {note}",
             section_id=section.id,
+            title=section.title,
             status=findings.status,
+            stop_reason=findings.stop_reason,
             evidence=len(findings.evidence),
             iterations=findings.iterations,
+            confidence=round(findings.confidence, 3),
+            tokens=sum(usage.tokens for usage in findings.by_role.values()),
         )
 
 

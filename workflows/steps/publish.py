@@ -55,12 +55,18 @@ class Publisher:
         self.events.set_phase(
             "done", f"{published.verified_claims} verified claims; {stop.replace('_', ' ')}"
         )
+        used, seconds = self.context.budget.used, self.context.budget.elapsed(self.context.now())
         self.events.emit_event(
             "complete",
             self.context.state.control.message,
             stop_reason=stop,
+            answered=published.answered,
+            confidence=round(published.report.confidence, 3),
             claims=published.verified_claims,
             references=len(published.report.references),
+            tokens=used.tokens,
+            cost_usd=(used.cost_microusd or 0) / 1e6,
+            seconds=round(seconds, 3),
         )
         return Outcome(
             run_id=self.context.run_id,
