@@ -53,9 +53,13 @@ _ASKED_KIND = re.compile(
 )
 _INITIAL = re.compile(r"(?<!\w)[a-z]\. (?=[a-z])")
 """The abbreviated first word of a name of two: `E. coli`."""
+_HYPHEN = re.compile(r"-[a-z]")
 _PREFIXES = frozenset(
     {"non", "pre", "post", "multi", "anti", "over", "inter", "intra", "trans", "semi", "auto"}
+    | {"para", "peri", "sub", "super", "hyper", "hypo", "extra", "pseudo", "quasi", "micro", "macro", "poly"}
 )
+PART = 0.25
+"""`Word.technical` at least of a part of a compound written with a hyphen."""
 _COMPARED = re.compile(r"(?:i?er|i?est)$")
 _LEAST_INITIALS = 3
 _SHARED = 6
@@ -77,6 +81,10 @@ class Word:
     """A name that is matched as it is written: prednisone is not prednisolone."""
     after: str = ""
     """Comparison form of the word before a single letter, which names something only behind it: vitamin E."""
+    entity: bool = False
+    """Part of a name that the vocabularies hold."""
+    noun: bool = False
+    """A noun, a word that no dictionary of general English has, or a part of a compound (`self-care`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +108,23 @@ class Concepts:
             shown = plain
         tokens = list(_tokens(plain))
         marks = _Marks(plain, shown, tokens)
+        joined = _joined(plain, tokens)
+        weak = weak_stems()
         self.words: list[Word] = []
         place_of: dict[int, int] = {}
         for number, (token, start, end) in enumerate(tokens):
             found = () if _INITIAL.match(plain, start) else tuple(terms(token))
-            if found:
+            if found and not (joined[number] and token in _PREFIXES):
                 letter = len(token) == 1 and bool(self.words)
                 after = self.words[-1].terms[-1] if letter else ""
                 place_of[number] = len(self.words)
                 sure = marks.raised(technical(shown[start:end]), number, start, end)
+                part = joined[number] and not set(found) <= weak
+                noun = part or thesaurus.mostly_noun(token) or not thesaurus.parts_of_speech(token)
+                sure = max(sure, PART) if part else sure
+                exact = marks.is_substance(start, end) or sure >= 1.0
                 self.words.append(
-                    Word(shown[start:end], found, sure, marks.is_substance(start, end) or sure >= 1.0, after)
+                    Word(shown[start:end], found, sure, exact, after, marks.is_entity(start, end), noun)
                 )
         self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
         self._marks = {
@@ -181,6 +195,11 @@ def _tokens(plain: str) -> Iterator[tuple[str, int, int]]:
             start += len(part) + 1
 
 
+def _joined(plain: str, tokens: Sequence[tuple[str, int, int]]) -> list[bool]:
+    """Whether each token is a part of a compound that is written with a hyphen."""
+    return [plain[start - 1 : start] == "-" or bool(_HYPHEN.match(plain, end)) for _, start, end in tokens]
+
+
 class _Marks:
     """What a question as a whole says of its words: which are part of a name, and which only say what kind of
     thing is asked for."""
@@ -196,6 +215,9 @@ class _Marks:
 
     def is_substance(self, start: int, end: int) -> bool:
         return _within(self._substances, start, end)
+
+    def is_entity(self, start: int, end: int) -> bool:
+        return _within(self._entities, start, end)
 
     def raised(self, sure: float, number: int, start: int, end: int) -> float:
         """`Word.technical` of a word that by itself has `sure`."""

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -60,6 +60,12 @@ _ANY = 0.35
 _ANY_NOUN = 0.25
 """Words of at least this `Word.technical` must occur in a work where the question names no thing."""
 _MANY_NAMED = 3
+_SUBJECT = 2
+"""Times that a work mentions a word at least that it is about."""
+_OTHER_NOUN = 0.5
+"""`Word.technical` from which a noun that a work does not mention makes it a work on another thing."""
+_UNTITLED = 0.5
+"""What the sentence that holds most of the question counts for a title, in a work without one."""
 SURE = 0.9
 """`Word.technical` of a name that every relevant work must mention."""
 ON_ANOTHER_THING = 0.3
@@ -135,10 +141,14 @@ class Needle:
         known = Abbreviations(d.text[:ABBREVIATED] for d in documents)
         self.concepts = Concepts(question, known)
         self.words = self.concepts.words
+        self.form = asked(question).form
         weak = weak_stems()
         self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
         self._readings = [self._read(document) for document in documents]
+        counted = (reading.counts.items() for reading in self._readings)
+        self._subjects = Counter(place for counts in counted for place, count in counts if count >= _SUBJECT)
+        self._readings = [replace(reading, missing=self._missing(reading)) for reading in self._readings]
         total = len(documents)
         self.weights: list[float] = []
         self.names_things = things = any(word.technical >= _THING for word in self.words)
@@ -170,19 +180,29 @@ class Needle:
             counts[place] += _TITLE_COUNT - 1
         everything = frozenset().union(*spoken)
         untitled = not title or document.text.startswith(document.title[:40])
-        return Reading(
-            tuple(spoken[:-3]), spoken[-3], everything, counts, self._missing(everything, untitled)
-        )
+        return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled)
 
-    def _missing(self, spoken: Collection[int], untitled: bool) -> tuple[Word, ...]:
-        """The things a question names that a work does not mention. A work without its title may be about one
-        that its abstract presupposes."""
+    def _missing(self, reading: "Reading") -> tuple[Word, ...]:
+        """The things a question names that a work does not mention: its technical words; and, of a work with
+        its title, its other nouns when they are specific or when another of the works at hand is about them.
+        A work without its title may be about one that its abstract presupposes."""
+        spoken, untitled = reading.spoken, reading.untitled
         needed = [w for w in self.words if w.technical >= TECHNICAL] or [
             w for w in self.words if w.technical >= _ANY_NOUN
         ]
         missing = [w for place, w in enumerate(self.words) if w in needed and place not in spoken]
-        if untitled and len(missing) == 1 and len(needed) > _MANY_NAMED and missing[0].technical < SURE:
-            return ()
+        if untitled:
+            presupposed = len(missing) == 1 and missing[0].technical <= SURE
+            least = _MANY_NAMED + any(word.entity for word in missing)
+            return () if presupposed and len(needed) >= least else tuple(missing)
+        if self.form not in ("yes_no", "open"):
+            return tuple(missing)  # the fact that is asked for may stand in a work in other words
+        weak = weak_stems()
+        for place, word in enumerate(self.words):
+            if word not in needed and word.noun and place not in spoken and not set(word.terms) <= weak:
+                specific = word.technical >= _OTHER_NOUN
+                if specific or (word.technical >= _ANY_NOUN and self._subjects[place]):
+                    missing.append(word)
         return tuple(missing)
 
     def coverage(self, spoken: Collection[int]) -> float:
@@ -214,7 +234,9 @@ class Reading:
     spoken: frozenset[int]
     """Anywhere, its indexing terms included."""
     counts: Mapping[int, int]
-    missing: tuple[Word, ...]
+    untitled: bool = False
+    """Its title is unknown or the start of its text."""
+    missing: tuple[Word, ...] = ()
     """Things that the question names and the document does not mention."""
 
 
@@ -294,6 +316,8 @@ def _directness(needle: Needle, reading: Reading, said: Sequence[Sentence], focu
         "named": sum(words[place].technical for place in reading.spoken),
         "title": needle.coverage(reading.title),
     }
+    if reading.untitled:
+        values["title"] = max(values["title"], _UNTITLED * values["best"])
     direct = 1 / (1 + math.exp(-_CONSTANT - sum(_DIRECTNESS[name] * value for name, value in values.items())))
     # a question that names no thing is about whatever holds its words
     return direct if things else max(direct, 0.55 * focus + 0.45 * values["best"])
