@@ -64,7 +64,7 @@ def load(path: Path) -> list[Item]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         text = file.read()
     if path.name.endswith((".jsonl", ".jsonl.gz")):
-        return [_of_sample(json.loads(line)) for line in text.splitlines()]
+        return [_of_sample(json.loads(line)) for line in text.split("\n") if line]
     return [
         Item(
             identity=f"pmid:{pmid}",

@@ -17,7 +17,8 @@ DENYING_WORD = (
     r"|\bfailure of\b"
 )
 NO_DENIAL = re.compile(
-    r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less\b|\bnot\b(?= \w+ than)", re.IGNORECASE
+    r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less\b|(?:\bnot\b|n't\b)(?= \w+ than)",
+    re.IGNORECASE,
 )
 """Phrases with a negator that deny nothing."""
 

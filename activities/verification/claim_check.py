@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from rapidfuzz import fuzz
+
 from activities.text.negation import ABSENCE, DENYING_WORD, NEGATORS, NO_DENIAL
 
 _UNITS = {
@@ -39,8 +41,8 @@ _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
 _ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
 _NUMBER_WORD = re.compile(r"(?<![\w-])(" + "|".join(_WORDS) + r")(?![\w])", re.IGNORECASE)
-_BELOW = re.compile(r"(?:\b(?:less|lower|fewer) than|\bbelow|<)\s*$", re.IGNORECASE)
-_ABOVE = re.compile(r"(?:\b(?:more|greater|higher) than|\babove|>)\s*$", re.IGNORECASE)
+_BELOW = re.compile(r"(?:\b(?:less|lower|fewer) than|\bbelow|\bunder|<)\s*$", re.IGNORECASE)
+_ABOVE = re.compile(r"(?:\b(?:more|greater|higher) than|\babove|\bover|\bexceeding|>)\s*$", re.IGNORECASE)
 _AT_MOST = re.compile(r"(?:\bat most|\bup to|\u2264|<=)\s*$", re.IGNORECASE)
 _AT_LEAST = re.compile(r"(?:\bat least|\u2265|>=)\s*$", re.IGNORECASE)
 _TOKEN = re.compile(
@@ -160,6 +162,12 @@ _DIRECTIONS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 
+_AMOUNTS = (_words(r"more\b"), _words(r"less\b fewer\b"))
+"""Too common to compare but in sentences that are otherwise the same."""
+_VERBATIM = 90.0
+"""Percent of shared text from which a claim is in the words of its quote."""
+
+
 def _direction_of(text: str, pair: tuple[re.Pattern[str], re.Pattern[str]]) -> int:
     """1 when the text only points up, -1 when only down, 0 when neither or both."""
     up, down = pair
@@ -191,6 +199,8 @@ def reversal(claim: str, quote: str) -> str:
     for pair in _DIRECTIONS:
         if _direction_of(claim, pair) * _direction_of(quote, pair) == -1:
             return "its quote points the other way"
+    if fuzz.ratio(claim, quote, score_cutoff=_VERBATIM) and _turned(claim, quote):
+        return "it says its quote's words, one of them turned round"
     claim, quote = NO_DENIAL.sub(" ", claim), NO_DENIAL.sub(" ", quote)
     if NEGATORS.search(claim):
         agrees = (
@@ -205,6 +215,19 @@ def reversal(claim: str, quote: str) -> str:
     if not own and NEGATORS.search(_nearest_clause(claim, quote)):
         return "it affirms what its quote denies"
     return ""
+
+
+def _turned(claim: str, quote: str) -> bool:
+    """Whether a claim in the words of its quote has another number of denials, or a direction in place of its
+    opposite."""
+    if len(NEGATORS.findall(claim)) != len(NEGATORS.findall(quote)):
+        return True
+    for up, down in (*_DIRECTIONS, _AMOUNTS):
+        more = len(up.findall(claim)) - len(up.findall(quote))
+        fewer = len(down.findall(claim)) - len(down.findall(quote))
+        if more * fewer < 0:
+            return True
+    return False
 
 
 def _found(pattern: re.Pattern[str], text: str) -> set[str]:

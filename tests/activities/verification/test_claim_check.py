@@ -1,0 +1,31 @@
+"""Claims in the words of their quotes with one word changed."""
+
+import pytest
+
+from activities.verification.claim_check import reversal
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        (
+            "Older adults were more likely to be advised to walk than younger ones.",
+            "Older adults were less likely to be advised to walk than younger ones.",
+        ),
+        (
+            "The drug increased the burden of migraine by reducing the hours of sleep.",
+            "The drug decreased the burden of migraine by reducing the hours of sleep.",
+        ),
+        (
+            "The trial did show a benefit, and harm could not be excluded in either group.",
+            "The trial did not show a benefit, and harm could not be excluded in either group.",
+        ),
+    ],
+)
+def test_one_word_turned_round_in_the_words_of_a_quote_is_noticed(claim: str, quote: str) -> None:
+    assert reversal(claim, quote)
+    assert not reversal(quote, quote)
+
+
+def test_a_contraction_denies_as_its_long_form_does() -> None:
+    assert not reversal("The pumps aren't noisier than bottles.", "The pumps are not noisier than bottles.")
