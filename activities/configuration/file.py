@@ -1,13 +1,15 @@
 """Reads `determinator.toml`: sections and flat keys become settings, and each remembers its line.
 
 Nothing is passed over: an unknown section or key, a value of the wrong kind and a setting that is set twice
-end in one ConfigError with the file, the line and the nearest key that exists.
+end in one ConfigError. It has a line for each of them, with the file, the line there and the nearest key that
+exists.
 """
 
 import difflib
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,25 +68,40 @@ class _Reader:
         self._values: dict[str, object] = {}
         self._places: dict[str, str] = {}
         self._sources: dict[str, dict[str, object]] = {}
+        self._problems: list[str] = []
 
     def read(self, document: Mapping[str, object]) -> FileSettings:
         for name, value in document.items():
-            if name == "sources" and isinstance(value, dict):
-                self._source_tables(value)
-            elif name in REFUSED_SECTIONS:
-                raise self._error((name,), REFUSED_SECTIONS[name])
-            elif name in SECTIONS and isinstance(value, dict):
-                self._section(name, value)
-            elif name in self._known:
-                self._set(name, value, (name,))
-            elif name.endswith("_url") and isinstance(value, str):
-                self._source(name.removesuffix("_url"), "url", value, (name,))
-            else:
-                raise self._error((name,), f"there is no such key{_nearest(name, self._top_level())}")
+            with self._collecting_problems():
+                self._entry(name, value)
+        if self._problems:
+            raise ConfigError("\n".join(self._problems))
         if self._sources:
             self._values["sources"] = self._sources
         self._leave_out_disabled()
         return FileSettings(self._values, self._places)
+
+    @contextmanager
+    def _collecting_problems(self) -> Iterator[None]:
+        """Go on after a key that cannot be used, so that one message names all of them."""
+        try:
+            yield
+        except ConfigError as error:
+            self._problems.append(str(error))
+
+    def _entry(self, name: str, value: object) -> None:
+        if name == "sources" and isinstance(value, dict):
+            self._source_tables(value)
+        elif name in REFUSED_SECTIONS:
+            raise self._error((name,), REFUSED_SECTIONS[name])
+        elif name in SECTIONS and isinstance(value, dict):
+            self._section(name, value)
+        elif name in self._known:
+            self._set(name, value, (name,))
+        elif name.endswith("_url") and isinstance(value, str):
+            self._source(name.removesuffix("_url"), "url", value, (name,))
+        else:
+            raise self._error((name,), f"there is no such key{nearest(name, self._top_level())}")
 
     def _leave_out_disabled(self) -> None:
         """Of the older format's tool "web", only the engine that was chosen is searched."""
@@ -100,12 +117,13 @@ class _Reader:
         keys = SECTIONS[section]
         for name, value in table.items():
             where = (section, name)
-            if section == "tools" and isinstance(value, dict):
-                self._tool(name, value)
-            elif name in keys:
-                self._apply(keys[name], value, where)
-            else:
-                raise self._error(where, f"there is no such key{_nearest_in(section, name)}")
+            with self._collecting_problems():
+                if section == "tools" and isinstance(value, dict):
+                    self._tool(name, value)
+                elif name in keys:
+                    self._apply(keys[name], value, where)
+                else:
+                    raise self._error(where, f"there is no such key{_nearest_in(section, name)}")
 
     def _apply(self, key: Key, value: object, where: tuple[str, ...]) -> None:
         if key.refused:
@@ -124,25 +142,27 @@ class _Reader:
                 raise self._error(("sources", source), f"write a table: [sources.{source}]")
             for name, value in table.items():
                 where = ("sources", source, name)
-                if name not in SOURCE_KEYS:
-                    raise self._error(where, f"there is no such key{_nearest(name, SOURCE_KEYS)}")
-                self._source(source, name, value, where)
+                with self._collecting_problems():
+                    if name not in SOURCE_KEYS:
+                        raise self._error(where, f"there is no such key{nearest(name, SOURCE_KEYS)}")
+                    self._source(source, name, value, where)
 
     def _tool(self, tool: str, table: Mapping[str, object]) -> None:
         for name, value in table.items():
             where = ("tools", tool, name)
-            if name == ENGINE and tool == "web":
-                self._engine(value, where)
-            elif name not in TOOL_KEYS:
-                raise self._error(where, f"there is no such key{_nearest(name, [*TOOL_KEYS, ENGINE])}")
-            else:
-                for source in SOURCES_OF_TOOLS.get(tool, (tool,)):
-                    self._source(source, TOOL_KEYS[name], value, where)
+            with self._collecting_problems():
+                if name == ENGINE and tool == "web":
+                    self._engine(value, where)
+                elif name not in TOOL_KEYS:
+                    raise self._error(where, f"there is no such key{nearest(name, [*TOOL_KEYS, ENGINE])}")
+                else:
+                    for source in SOURCES_OF_TOOLS.get(tool, (tool,)):
+                        self._source(source, TOOL_KEYS[name], value, where)
 
     def _engine(self, value: object, where: tuple[str, ...]) -> None:
         engines = SOURCES_OF_TOOLS["web"]
         if value not in engines:
-            raise self._error(where, f"there is no web search {value!r}{_nearest(str(value), engines)}")
+            raise self._error(where, f"there is no web search {value!r}{nearest(str(value), engines)}")
         for engine in engines:
             if engine != value:
                 self._source(engine, "enabled", False, where)
@@ -158,7 +178,8 @@ class _Reader:
         self._places[setting] = self._place(where)
 
     def _place(self, where: tuple[str, ...]) -> str:
-        line = self._lines.get(where)
+        inside = (line for key, line in self._lines.items() if key[: len(where)] == where)
+        line = self._lines.get(where) or next(inside, None)
         position = f"{self._path}:{line}" if line else str(self._path)
         return f"{position} {_written(where)}"
 
@@ -192,9 +213,10 @@ def _nearest_in(section: str, name: str) -> str:
     for other, keys in SECTIONS.items():
         if other != section and name in keys and not keys[name].refused:
             return f"; it belongs in [{other}]"
-    return _nearest(name, SECTIONS[section])
+    return nearest(name, SECTIONS[section])
 
 
-def _nearest(name: str, known: Collection[str]) -> str:
+def nearest(name: str, known: Collection[str]) -> str:
+    """A hint at the nearest of the names that exist, or at all of them."""
     near = difflib.get_close_matches(name, sorted(known), n=1)
     return f"; did you mean {near[0]}?" if near else f". There are: {', '.join(sorted(known))}"

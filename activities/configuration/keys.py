@@ -43,6 +43,10 @@ def _provider(value: object) -> object:
     return None
 
 
+def _format(value: object) -> object:
+    return "md" if value == "markdown" else value
+
+
 def _always(what: str) -> Callable[[object], object]:
     def convert(value: object) -> object:
         if value is not True:
@@ -108,7 +112,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
     },
     "tools": {"enabled": Key("default_sources", _tools)},
     "output": {
-        "format": Key("output_format"),
+        "format": Key("output_format", _format),
         "include_citations": Key(convert=_always("citations")),
         "include_methodology": Key(convert=_always("the searches and methods")),
     },

@@ -2,12 +2,17 @@
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
-from activities.settings import Settings, file_settings, secret_variables
+from activities.configuration.file import nearest
+from activities.settings import Settings, SourceFilters, file_settings, secret_variables
+
+_QUOTED = re.compile(r"'([^']*)'")
 
 
 def origins() -> dict[str, str]:
@@ -32,16 +37,35 @@ def _variables() -> Mapping[str, str]:
 
 
 def explain(error: ValidationError) -> str:
-    """One line on the first setting that cannot be used, with the place it comes from. Raises ConfigError."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    location = [str(part) for part in first["loc"]]
-    message = first["msg"].removeprefix("Value error, ")
+    """A line for each setting that cannot be used, with the place it comes from. Raises ConfigError."""
+    problems: dict[str, list[ErrorDetails]] = {}
+    for problem in error.errors(include_url=False):
+        parts = [str(part) for part in problem["loc"]]
+        # a union of types says for each what is wrong with it
+        location = [part for part in parts if not part.startswith(("literal[", "function-"))]
+        problems.setdefault(".".join(location), []).append(problem)
     known = origins()
+    return "\n".join(_explained(name.split("."), found, known) for name, found in problems.items())
+
+
+def _explained(location: list[str], found: list[ErrorDetails], known: Mapping[str, str]) -> str:
+    message = _said(location, found)
     for length in range(len(location), 0, -1):
         if place := known.get(".".join(location[:length])):
             rest = ".".join(location[length:])
             return f"{place}{f' ({rest})' if rest else ''}: {message}"
     return f"the setting {'.'.join(location)} cannot be used: {message}"
+
+
+def _said(location: list[str], found: list[ErrorDetails]) -> str:
+    """What is wrong, with the nearest name where one of several had to be given."""
+    first = found[0]
+    if first["type"] == "literal_error":
+        choices = [name for one in found for name in _QUOTED.findall(one.get("ctx", {}).get("expected", ""))]
+        return f"{first['input']!r} is not known{nearest(str(first['input']), choices)}"
+    if first["type"] == "extra_forbidden" and location[-2:-1] == ["filters"]:
+        return f"there is no such key{nearest(location[-1], SourceFilters.model_fields)}"
+    return first["msg"].removeprefix("Value error, ")
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:

@@ -41,7 +41,7 @@ model = "some-model"
 temperature = 0.2
 
 [output]
-format = "html"
+format = "markdown"
 include_citations = true
 include_methodology = true
 """
@@ -62,7 +62,7 @@ def test_every_key_of_the_older_format_acts(written: Path) -> None:
     assert found.default_sources == ["pubmed", "brave", "clinicaltrials"]
     assert (found.of_source("pubmed").max_results, found.of_source("pubmed").rate) == (12, 2.5)
     assert (found.of_source("brave").max_results, found.of_source("tavily").enabled) == (4, False)
-    assert found.output_format == "html"
+    assert found.output_format == "md"
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,20 @@ def test_a_misspelt_key_is_refused_with_its_line_and_the_nearest_key(
         Settings()
     assert f"{written}:{line} " in str(error.value)
     assert hint in str(error.value)
+
+
+def test_every_mistake_of_a_file_is_named_at_once(written: Path) -> None:
+    written.write_text("[research]\nmdoe = 'deep'\n[budgte]\nx = 1\n[mcp.files]\ncommand = 'x'\n")
+    with pytest.raises(ConfigError) as error:
+        Settings()
+    assert [line.split(" ")[0] for line in str(error.value).splitlines()] == [
+        f"{written}:{number}" for number in (2, 3, 5)
+    ]
+    written.write_text("[budget]\nmax_tokens = -5\n[output]\nformat = 'mdx'\n")
+    with pytest.raises(ValidationError) as wrong:
+        Settings()
+    lines = explain(wrong.value).splitlines()
+    assert [line.split(" ")[0] for line in lines] == [f"{written}:2", f"{written}:4"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +133,11 @@ def test_what_cannot_act_is_refused_with_its_reason(written: Path, text: str) ->
             "[model]\nroles = { judg = 'm' }\n",
             ":2 [model] roles: there is no role 'judg'; did you mean judge?",
         ),
-        ("[sources.pubmed]\nfilters = { year = 3 }\n", ":2 [sources.pubmed] filters"),
+        (
+            "[sources.pubmed]\nfilters = { year_form = 3 }\n",
+            ":2 [sources.pubmed] filters (year_form): there is no such key; did you mean year_from?",
+        ),
+        ("[research]\nmode = 'dep'\n", ":2 [research] mode: 'dep' is not known; did you mean deep?"),
     ],
 )
 def test_a_bad_value_is_refused_with_its_line(written: Path, text: str, where: str) -> None:
