@@ -1,6 +1,7 @@
 """llama.cpp's HTTP server with the packaged model: `python -m tests.model.server MODEL PORT CONTEXT`."""
 
 import argparse
+import os
 import threading
 
 import xllamacpp
@@ -14,6 +15,8 @@ def serve(model: str, port: int, context: int) -> None:
     params.n_parallel = 1
     params.hostnames = ["127.0.0.1"]
     params.port = port
+    # threads of llama.cpp wait actively: one processor stays free for the client and for what else runs
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = max((os.cpu_count() or 2) - 1, 1)
     server = xllamacpp.Server(params)
     threading.Event().wait()
     del server

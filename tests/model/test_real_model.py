@@ -1,6 +1,7 @@
 """The roles on a real model of 135 million parameters: it knows little, and nothing it says wrong gets out.
 
-Not a test of the model's wit: of the way a server is found out, of typed answers, of usage, of the gate.
+Not a test of the model's wit: of what a server says of itself, of typed answers, of usage, of the checks, and
+that a run with such a model is no worse than one without.
 """
 
 import asyncio
@@ -11,8 +12,12 @@ import pytest
 
 from activities.errors import ModelUnusable
 from activities.evidence_store import EvidenceStore
+from activities.models.address import parse
 from activities.models.capabilities import CapabilityMemory
 from activities.models.client import OpenAIModel
+from activities.models.server_facts import ask_server
+from activities.models.sizing import effort_for
+from activities.roles.allowances import SMALL, allowance_of
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.steps import (
@@ -24,6 +29,8 @@ from activities.steps import (
 )
 from activities.types import ModelChoice
 from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
+from tests.client.harness import begin
+from tests.e2e.stage import evidence_of, faults, report_of
 from tests.fake_openai import FakeOpenAI
 from tests.model.conftest import CONTEXT
 
@@ -39,6 +46,7 @@ ROLES: list[Role] = [
     "reflector",
     "hypothesis_generator",
     "writer",
+    "long_writer",
     "proofreader",
     "manager",
 ]
@@ -59,7 +67,9 @@ async def real(model_url: str, tmp_path: Path) -> AsyncIterator[Case]:
 @pytest.mark.parametrize("role", ROLES)
 async def test_every_role_ends_with_a_typed_answer(real: Case, role: Role) -> None:
     """From the model, or, when it cannot, from the extractive back end that was named as its fallback."""
-    step = real.step(role).model_copy(update={"fallbacks": (ModelChoice(),)})
+    choice = ModelChoice(backend="openai", model="m", effort="small" if role in SMALL else "normal")
+    update = {"model": choice, "allowance": allowance_of(role, choice), "fallbacks": (ModelChoice(),)}
+    step = real.step(role).model_copy(update=update)
     charged: Charged[object] = await real.thinker.think(role, step)
     assert charged.usage.calls >= 1
     assert charged.usage.input_tokens > 50
@@ -74,13 +84,44 @@ async def test_every_role_ends_with_a_typed_answer(real: Case, role: Role) -> No
         assert {s.evidence_id for s in cited} <= SHOWN
 
 
-async def test_the_schema_reaches_a_server_that_refuses_the_usual_form(real: Case, model_url: str) -> None:
+async def test_the_server_holds_its_model_to_the_schema(real: Case, model_url: str) -> None:
     charged = await real.thinker.think("query_parser", real.step("query_parser"))
     assert isinstance(charged.output, ParsedQuery)
     assert charged.model == "m"
     learned = await CapabilityMemory(real.store).of(model_url, "m")
-    assert learned.format == "json_object_schema"
+    assert learned.format in ("json_schema", "json_object_schema")
+    assert learned.bounds
     assert charged.output.original_query == QUESTION
+
+
+async def test_the_server_says_what_it_is(real: Case, model_url: str) -> None:
+    facts = await ask_server(parse(model_url), "m", "no-key")
+    assert facts.context_tokens == CONTEXT
+    assert facts.slots == 1
+    assert facts.parameters is not None
+    assert 0.1 < facts.parameters < 0.2
+    assert effort_for(facts) == "small"
+
+
+def test_a_run_with_the_model_is_no_worse_than_one_without(
+    file_home: Path, model_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the command line, with the effort found by the size of the model."""
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    monkeypatch.setenv("OPENAI_BASE_URL", model_url)
+    question = ["What is known about vitamin D deficiency and its treatment?", "--mode", "iterative"]
+    reports = []
+    for model in ("extractive", "smollm2"):
+        run = begin("ask", *question, "--model", model)
+        out, err = run.communicate(timeout=800)
+        assert run.returncode == 0, out + err
+        run_id = next(word for word in out.split() if word.startswith("ask-"))
+        reports.append((report_of(run_id), evidence_of(run_id)))
+    (alone, _), (report, evidence) = reports
+    assert not faults(report, evidence)
+    assert report["verification"]["verified"] >= alone["verification"]["verified"]
+    assert report["confidence"] <= alone["confidence"]
+    assert 0 < report["methodology"]["tokens"] <= 10_000
 
 
 async def test_a_cancelled_call_leaves_the_server_free(real: Case) -> None:
