@@ -50,7 +50,10 @@ MOST_NAMED = 8
 EARLIER = 12
 """Claims of earlier sections a writer is shown, the latest ones."""
 ON_TOPIC = RELEVANT / 2
-"""Relevance (0 to 1) from which an item may answer the question; half of what code alone cites from."""
+"""Relevance (0 to 1) from which an item may answer the question; half of what code alone cites from. Where
+the names that a work does not mention are left aside, 98 % of the works that answer are above it and, for
+questions that nothing answers, never two: on half of the sample's questions, as they are, reworded, and
+exchanged."""
 FILLED_PARAGRAPH = 4
 """Claims of a paragraph that code adds."""
 UNLIMITED = 10**9
@@ -146,7 +149,7 @@ def render(role: Role, step: WriteInput, documents: Sequence[Evidence], room: in
     )
 
 
-Topic = Literal["on", "near", "off"]
+Topic = Literal["on", "near", "beside", "off"]
 
 
 @dataclass(slots=True)
@@ -192,7 +195,8 @@ def accept(step: WriteInput, prompt: Prompt, answer: DraftAnswer) -> Accepted[Se
         notes.append(f"{plural(beside, 'claim')} of the draft did not address the question")
     if reworded:
         notes.append(
-            f"{plural(reworded, 'claim')} use the words of the source: the model's said more or less"
+            f"{plural(reworded, 'wording')} of the model said more or less than the quote: the source's "
+            "words are used"
         )
     if len(cautions) < len(limitations):
         dropped = plural(len(limitations) - len(cautions), "limitation")
@@ -255,8 +259,9 @@ def _claim(one: _Made, texts: dict[str, str], prompt: Prompt) -> DraftClaim:
 
 
 class _Topic:
-    """How near to the question a claim is: `on` it when its item mentions all that the question names, `near`
-    it when a word of the question is in the quote or the title, else `off`."""
+    """How near to the question a claim is: `on` it when its item is relevant and mentions all that the
+    question names, `near` it when the item is relevant but for something it does not mention, `beside` it
+    when a word of the question is in the quote or the title, else `off`."""
 
     def __init__(self, question: str, documents: Sequence[Evidence]) -> None:
         self._items = {item.document.evidence_id: item for item in rank(question, documents)}
@@ -268,19 +273,21 @@ class _Topic:
             item = self._items[one.evidence_id]
             if item.relevance >= ON_TOPIC and not item.missing:
                 return "on"
-            if self._words & {*terms(one.quote), *terms(item.document.title)}:
+            if item.near >= ON_TOPIC:
                 best = "near"
+            elif best == "off" and self._words & {*terms(one.quote), *terms(item.document.title)}:
+                best = "beside"
         return best
 
 
 def on_topic(made: dict[int, dict[str, _Made]], *, strict: bool) -> tuple[dict[int, dict[str, _Made]], int]:
-    """The claims that address the question, and how many did not. Claims that are only near it stand beside
-    others, or when they are several; `strict` (a small model, which cannot judge this): only beside others.
-    One claim off topic is no answer."""
+    """The claims that address the question, and how many did not. A claim on the question answers it, and so
+    do two near it; `strict` (a small model, which cannot judge this): only one on it. Other claims with a
+    word of the question stand only with these: by themselves they are no answer."""
     claims = [one for paragraph in made.values() for one in paragraph.values()]
     near = sum(one.topic == "near" for one in claims)
     answered = any(one.topic == "on" for one in claims) or (near > 1 and not strict)
-    wanted = ("on", "near") if answered else ()
+    wanted = ("on", "near", "beside") if answered else ()
     kept = {
         number: {text: one for text, one in paragraph.items() if one.topic in wanted}
         for number, paragraph in made.items()

@@ -174,6 +174,21 @@ async def test_one_claim_off_topic_is_no_answer(case: Case) -> None:
     assert any("address the question" in note for note in charged.notes)
 
 
+@pytest.mark.parametrize("count", [1, 4])
+async def test_claims_with_a_word_of_the_question_alone_are_no_answer(case: Case, count: int) -> None:
+    """However many a model makes of them."""
+    text = "The risk of frost damage to apple orchards was lower on slopes than in valleys in year {n}."
+    refs = [
+        await case.store.put(
+            Evidence(evidence_id=f"doc:{n}", source="library", title="Orchards", text=text.format(n=n))
+        )
+        for n in range(count)
+    ]
+    case.server.script(says(choosing(*({"sentence": f"S{n}"} for n in range(1, count + 1)))))
+    charged = await case.thinker.think("writer", case.step("writer", refs))
+    assert claims_of(charged.output) == []
+
+
 async def test_claims_that_rest_on_nothing_are_asked_for_once_more_with_the_reason(case: Case) -> None:
     wrong = {"text": "Metformin works.", "item": "E1", "quote": "Metformin works wonders for everyone alive."}
     first = {"title": "", "claims": [wrong, {"sentence": "S77"}], "limitations": []}
