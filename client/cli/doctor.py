@@ -238,7 +238,32 @@ async def check_model(settings: "Settings") -> Check:
     if names and settings.model not in names:
         shown = ", ".join(names[:5])
         return Check("model", "warn", f"{base} does not list {settings.model}; it has {shown}")
-    return Check("model", "ok", f"{settings.model} at {base}")
+    return Check("model", "ok", f"{settings.model} at {base}; {await model_facts(settings, settings.model)}")
+
+
+async def model_facts(settings: "Settings", model: str) -> str:
+    """How a model is used, by what its server says of it: `effort small, context 4,096 tokens, 1 call at a
+    time`."""
+    from activities.models.address import parse
+    from activities.models.prices import OPENAI_URL
+    from activities.models.server_facts import ask_server
+    from activities.models.sizing import effort_for, key_for
+
+    where = parse(settings.openai_base_url or OPENAI_URL)
+    facts = await ask_server(where, model, key_for(settings, where.shown))
+    context = (
+        settings.context_tokens if "context_tokens" in settings.model_fields_set else facts.context_tokens
+    )
+    at_once = facts.slots if settings.model_concurrency is None else settings.model_concurrency
+    return ", ".join(
+        part
+        for part in (
+            f"effort {settings.effort or effort_for(facts)}",
+            f"context {context:,} tokens" if context else "",
+            f"{at_once} call{'' if at_once == 1 else 's'} at a time" if at_once else "",
+        )
+        if part
+    )
 
 
 def model_names(answer: "object") -> list[str]:

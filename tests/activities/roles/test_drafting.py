@@ -184,7 +184,8 @@ async def test_claims_with_a_word_of_the_question_alone_are_no_answer(case: Case
         )
         for n in range(count)
     ]
-    case.server.script(says(choosing(*({"sentence": f"S{n}"} for n in range(1, count + 1)))))
+    named: list[dict[str, object]] = [{"sentence": f"S{n}"} for n in range(1, count + 1)]
+    case.server.script(says(choosing(*named)))
     charged = await case.thinker.think("writer", case.step("writer", refs))
     assert claims_of(charged.output) == []
 
