@@ -90,8 +90,7 @@ class OpenAIModel:
         where = self._address(choice)
         name = (where.shown, choice.model)
         if name not in self._facts:
-            secret = self._key(where)
-            self._facts[name] = asyncio.create_task(ask_server(where, choice.model, secret or "no-key"))
+            self._facts[name] = asyncio.create_task(ask_server(where, choice.model, self._key(where)))
         return await asyncio.shield(self._facts[name])
 
     async def context(self, choice: ModelChoice) -> int:

@@ -42,10 +42,14 @@ class ServerFacts(BaseModel):
 
 
 async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
-    """Ask a server about itself and about a model. Never raises for what a server does or does not answer."""
+    """Ask a server about itself and about a model. Never raises for what a server does or does not answer.
+
+    `key` may be empty: local servers need none."""
     if not address.local:
         return ServerFacts(parameters=parameters_in(model))
-    headers = {"authorization": address.authorization or f"Bearer {key}", "accept-encoding": "identity"}
+    headers = {"accept-encoding": "identity"}
+    if address.authorization or key:  # an empty token is no valid header
+        headers["authorization"] = address.authorization or f"Bearer {key}"
     async with httpx2.AsyncClient(
         timeout=ASK_SECONDS, headers=headers, params=dict(address.query), trust_env=False
     ) as client:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import cast
 
 import pytest
+from pydantic import SecretStr
 
 from activities.errors import ModelDown, ModelRefused
 from activities.evidence_store import EvidenceStore
@@ -16,6 +17,7 @@ from activities.models.address import parse
 from activities.models.capabilities import CapabilityMemory, context_size
 from activities.models.client import OpenAIModel
 from activities.models.server_facts import parameters_in
+from activities.models.sizing import effort_of
 from activities.models.stream import repeats_itself
 from activities.settings import Settings
 from activities.types import Allowance, ModelChoice
@@ -356,6 +358,18 @@ async def test_a_server_is_asked_how_much_it_reads(
     model = OpenAIModel(settings, store)
     assert await model.context(ModelChoice(backend="openai", model="m")) == context
     await model.aclose()
+
+
+@pytest.mark.parametrize("key", [None, "sk-of-the-test"])
+@pytest.mark.parametrize(("parameters", "effort"), [(1_500_000_000, "small"), (32_000_000_000, "normal")])
+async def test_the_effort_follows_the_size_that_a_server_reports(
+    settings: Settings, server: FakeOpenAI, key: str | None, parameters: int, effort: str
+) -> None:
+    """With a key and, as local servers are mostly used, without one."""
+    listed = {"data": [{"id": "my-model", "meta": {"n_params": parameters}}]}
+    server.on("/v1/models", Reply(200, json.dumps(listed), JSON))
+    mine = settings.model_copy(update={"openai_api_key": SecretStr(key) if key else None})
+    assert await effort_of(mine, ModelChoice(backend="openai", model="my-model")) == effort
 
 
 @pytest.mark.parametrize(
