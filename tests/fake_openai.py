@@ -17,7 +17,7 @@ from typing import Any, cast
 from tests.replay import Answer, Asked, ReplayServer, Reply
 
 PATH = "/v1/chat/completions"
-ABOUT_ITSELF = ("/props", "/v1/models", "/api/ps", "/api/show")
+ABOUT_ITSELF = ("/props", "/v1/models", "/api/ps", "/api/show", "/api/v0/models")
 """Where a server is asked what it is; not counted among the questions unless a test answers there."""
 JSON = {"content-type": "application/json"}
 SSE = {"content-type": "text/event-stream"}
@@ -122,6 +122,12 @@ def fails(status: int, message: str = "", *, code: str = "", param: str = "", **
     error = {"message": message, "type": "error", "param": param or None, "code": code or None}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Reply(status, json.dumps({"error": error}), {**JSON, **named})
+
+
+def breaks(message: str) -> Reply:
+    """A failure inside a stream that was begun with 200, as LM Studio words it."""
+    event = f"event: error\ndata: {json.dumps({'error': {'message': message}})}\n\n"
+    return Reply(200, headers=SSE, chunks=(event.encode(),))
 
 
 class Endless:

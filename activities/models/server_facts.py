@@ -1,8 +1,9 @@
 """What a server reports about itself: its context, how many calls it serves at once, the size of its model.
 
-Asked are `/props` (llama.cpp), `/v1/models` (all; vLLM and llama.cpp add facts) and Ollama's `/api/ps` and
-`/api/show`. Only servers on this machine or in a private network are asked: what a provider's model can do is
-listed in `genai-prices`. Nothing depends on an answer: a server that says nothing is assumed to be small.
+Asked are `/props` (llama.cpp), `/v1/models` (all; vLLM and llama.cpp add facts), Ollama's `/api/ps` and
+`/api/show`, and LM Studio's `/api/v0/models`. Only servers on this machine or in a private network are asked:
+what a provider's model can do is listed in `genai-prices`. Nothing depends on an answer: a server that says
+nothing is assumed to be small.
 """
 
 import re
@@ -22,6 +23,9 @@ LARGEST_ANSWER = 2**20
 """Bytes of an answer that are read; Ollama's `/api/show` has some 30,000 without its tensors."""
 OLLAMA_CONTEXT = 4096
 """Tokens that Ollama reads when nothing sets `num_ctx`; it cuts longer prompts silently."""
+LM_STUDIO_CONTEXT = 4096
+"""Tokens that LM Studio loads a model with when the user sets nothing; it answers a longer prompt with
+nothing or with nonsense (lmstudio-bug-tracker issues 1806 and 2339)."""
 MANY_AT_ONCE = ("vllm", "sglang")
 """Values of `owned_by` of servers that batch calls."""
 
@@ -61,6 +65,8 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
             if running:
                 shown = await _json(client, "POST", f"{address.root}/api/show", {"model": model})
                 facts |= _from_ollama(running, shown, model)
+        if facts.get("context_tokens") is None:
+            facts |= _from_lm_studio(await _json(client, "GET", f"{address.root}/api/v0/models"), model)
     found: dict[str, Any] = {name: value for name, value in facts.items() if value is not None}
     found.setdefault("parameters", parameters_in(model))
     log.info("model_server_facts", address=address.shown, model=model, **found)
@@ -141,6 +147,16 @@ def _from_ollama(running: Mapping[str, Any], shown: Mapping[str, Any], model: st
         if str(name).endswith(".context_length") and (size := _positive(value))
     ]
     return {"context_tokens": min([OLLAMA_CONTEXT, *largest]), **facts}
+
+
+def _from_lm_studio(listed: Mapping[str, Any], model: str) -> dict[str, object]:
+    """A model that is not loaded yet is loaded by the first call, with the default size."""
+    entry = next((e for e in _entries(listed) if e.get("id") == model), None)
+    largest = _positive(entry.get("max_context_length")) if entry is not None else None
+    if entry is None or largest is None:
+        return {}
+    loaded = _positive(entry.get("loaded_context_length"))
+    return {"context_tokens": loaded or min(LM_STUDIO_CONTEXT, largest)}
 
 
 def _ollama_size(shown: Mapping[str, Any]) -> dict[str, object]:

@@ -25,6 +25,7 @@ from tests.activities.models.conftest import GOOD, Asker, Verdict
 from tests.fake_openai import JSON, PATH, SSE, FakeOpenAI, completion, events, fails, says
 from tests.replay import Asked, Reply
 
+LM_STUDIO = {"id": "m", "type": "llm", "state": "loaded", "max_context_length": 131_072}
 LARGE = Allowance(input_tokens=3000, output_tokens=2000)
 
 
@@ -305,6 +306,8 @@ async def test_the_number_of_calls_at_once_is_a_setting(
         ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens", 4096),
         ("prompt too long; exceeded max context length by 904 tokens", 4096),
         ("This model's maximum context length is 4097 tokens", 4097),
+        ("Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", 7424),
+        ("However, the model is loaded with context length of only 7866 tokens, which is not enough.", 7866),
         ("the prompt is too long", None),
     ],
 )
@@ -342,9 +345,14 @@ async def test_a_server_that_does_not_say_how_much_is_given_less(ask: Asker, ser
             {"/api/ps": {"models": []}, "/api/show": {"model_info": {"qwen2.context_length": 32768}}},
             4096,
         ),
-        ({"/props": ["odd"], "/v1/models": {"data": "none"}}, 32_000),
+        ({"/api/v0/models": {"data": [{**LM_STUDIO, "loaded_context_length": 8192}]}}, 8192),
+        ({"/api/v0/models": {"data": [{**LM_STUDIO, "state": "not-loaded"}]}}, 4096),
+        ({"/props": ["odd"], "/v1/models": {"data": "none"}, "/api/v0/models": {"data": [7]}}, 32_000),
     ],
-    ids=["llama.cpp", "vllm", "ollama, loaded", "ollama, set", "ollama, not set", "nonsense"],
+    ids=[
+        *("llama.cpp", "vllm", "ollama, loaded", "ollama, set", "ollama, not set"),
+        *("lm studio, loaded", "lm studio, not loaded", "nonsense"),
+    ],
 )
 async def test_a_server_is_asked_how_much_it_reads(
     settings: Settings,
