@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel, ValidationError
 
-from client.cli.failures import BadInput, Failure, Unreachable
+from client.cli.failures import BadInput, BadSettings, Failure, Unreachable
 from client.terminal import harmless, shown
 
 if TYPE_CHECKING:
@@ -193,9 +193,9 @@ def load_settings(**overrides: object) -> "Settings":
         except ValidationError as error:
             from activities.configuration.origins import explain
 
-            raise BadInput(explain(error)) from error
+            raise BadSettings(explain(error)) from error
     except ConfigError as error:
-        raise BadInput(str(error)) from error
+        raise BadSettings(str(error)) from error
     except SettingsError as error:
         raise BadInput(f"{error}; lists and tables are written as JSON in variables") from error
     except OSError as error:

@@ -1,4 +1,6 @@
-"""Exit codes, and errors that carry one. A failure's message is the one line a person reads."""
+"""Exit codes, and errors that carry one. A failure's message is the one line a person reads;
+a configuration may have a line for each of its mistakes.
+"""
 
 from enum import IntEnum
 
@@ -24,6 +26,10 @@ class BadInput(Failure):
     """What was asked for cannot be done; nothing was changed."""
 
     code = Exit.BAD_INPUT
+
+
+class BadSettings(BadInput):
+    """The configuration cannot be used; the message has a line for each mistake in it."""
 
 
 class Unreachable(Failure):

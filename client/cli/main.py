@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import click
 
-from client.cli.failures import Exit, Failure
+from client.cli.failures import BadSettings, Exit, Failure
 from client.exit import leave
 
 VERBS: dict[str, tuple[str, str]] = {
@@ -118,6 +118,10 @@ def run(arguments: Sequence[str]) -> int:
         return Exit.BAD_INPUT
     except click.ClickException as error:
         return print_error(error.format_message(), error.exit_code)
+    except BadSettings as error:
+        for mistake in str(error).splitlines():
+            print_error(mistake, error.code)
+        return error.code
     except Failure as error:
         return print_error(str(error), error.code)
     except (click.Abort, KeyboardInterrupt):
