@@ -75,6 +75,9 @@ class EventLog:
         """Append what happened in a section, in the order of its own log, under this run's numbers."""
         control = self.context.state.control
         for event in events:
+            if not self._is_new(section, event):
+                continue
+            control.adopted[section] = event.seq
             said, data = event.details, event.data
             if isinstance(said, Streaming):
                 known = said.paragraph in self._streamed(said.section_id)
@@ -85,6 +88,15 @@ class EventLog:
             control.events.append(
                 event.model_copy(update={"seq": control.last_seq, "section": section, "data": data})
             )
+
+    def _is_new(self, section: str, event: AgentEvent) -> bool:
+        """Whether a section's event is not in this log yet. A section that was rewound reports once more what
+        it had reported since; what it does from then on follows its event `rewound`."""
+        control = self.context.state.control
+        if event.type != "rewound":
+            return event.seq > control.adopted.get(section, 0)
+        known = (e.timestamp for e in control.events if e.type == "rewound" and e.section == section)
+        return event.timestamp not in known
 
     def unreported(self, room: int) -> tuple[AgentEvent, ...]:
         """The events of a section that its parent does not know yet, oldest first, within `room` bytes."""

@@ -104,8 +104,13 @@ class LoopMemory(BaseModel):
         )
 
     def adopt(self, records: Sequence[IterationRecord]) -> None:
-        """Add the records that a section has reported."""
-        self.records = [*self.records, *records][-RECORDS_KEPT:]
+        """Add the records that a section has reported. A section that was rewound reports iterations again:
+        they replace those from the earliest of them on."""
+        first: dict[str, int] = {}
+        for record in records:
+            first[record.section] = min(first.get(record.section, record.iteration), record.iteration)
+        kept = [r for r in self.records if r.section not in first or r.iteration < first[r.section]]
+        self.records = [*kept, *records][-RECORDS_KEPT:]
 
 
 def _cut(text: str, limit: int = TEXT_CHARS) -> str:

@@ -68,6 +68,8 @@ class ControlState(BaseModel):
     """The older parts, in order, in the evidence store."""
     streamed: dict[str, dict[int, str]] = Field(default_factory=dict)
     """Section -> paragraph of its draft -> digest of the text that the log gives it."""
+    adopted: dict[str, int] = Field(default_factory=dict)
+    """Section -> position in its own log of the last event that this log has adopted."""
     reported_seq: int = 0
     """Of a section: the last event that was reported to the parent."""
     last_seq: int = 0

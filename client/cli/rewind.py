@@ -23,16 +23,23 @@ from client.cli.common import (
     metavar="N",
     help="The iteration to begin again; `determinator inspect` shows them.",
 )
+@click.option(
+    "--section",
+    metavar="ID",
+    help="Only this section of a deep run, such as s2, while it runs; the others go on.",
+)
 @json_option
 @address_option
-def rewind(run: str, iteration: int, as_json: bool, address: str | None) -> None:
+def rewind(run: str, iteration: int, section: str | None, as_json: bool, address: str | None) -> None:
     """Reset a run to the beginning of an iteration; it continues from there under the same id. A run that has
     ended may be rewound, too.
 
     Everything after it is discarded: searches, judgements, and people's decisions. Model answers that were
-    paid for stay in the store and are not bought again when the same is asked. A run with sections (deep,
-    hierarchical) goes back only to before they began: iteration 1. The report files that the run left are
-    renamed and kept.
+    paid for stay in the store and are not bought again when the same is asked. The report files that
+    the run left are renamed and kept.
+
+    A run with sections (deep, hierarchical) has its iterations in them. With --section, one that runs goes
+    back alone; without, the run goes back to before its sections began: iteration 1.
     """
     settings = load_settings()
 
@@ -42,6 +49,9 @@ def rewind(run: str, iteration: int, as_json: bool, address: str | None) -> None
         from client.runs import rewinding
 
         connection, run_id = await connect_to_run(settings, address, run, worker=False, say=say)
+        if section:
+            execution = await rewinding.rewind_section(connection.client, run_id, section, iteration)
+            return run_id, execution, []
         execution = await rewinding.rewind(connection.client, run_id, iteration)
         kept = set_aside(settings, run_id)
         # it runs now: see that a worker serves it
@@ -50,8 +60,17 @@ def rewind(run: str, iteration: int, as_json: bool, address: str | None) -> None
 
     run_id, execution, kept = run_async(body)
     if as_json:
-        print_json({"run_id": run_id, "iteration": iteration, "execution": execution, "set_aside": kept})
+        print_json(
+            {
+                "run_id": run_id,
+                "section": section or "",
+                "iteration": iteration,
+                "execution": execution,
+                "set_aside": kept,
+            }
+        )
         return
     for path in kept:
         click.echo(f"the earlier report is now {path}")
-    click.echo(f"{run_id} goes on at iteration {iteration}; follow it with `determinator watch {run_id}`")
+    what = f"section {section} of {run_id}" if section else run_id
+    click.echo(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {run_id}`")

@@ -8,8 +8,10 @@ Invariants:
   decided again, everything before it is kept.
 - Signals, updates and cancels after the boundary are discarded: a request to finish must not end the rewound
   run. Answers that were paid for stay in the store and are not bought again.
-- A run with sections has iterations in its sections only. It can go back to before they began, which is
-  iteration 1; its sections are ended first, since those of the new execution have the same ids.
+- A run with sections has iterations in its sections only. As a whole it can go back to before they began,
+  which is iteration 1; its sections are ended first, since those of the new execution have the same ids.
+- A section goes back alone while it runs: its run goes on waiting for it. The findings of one that has ended
+  are part of the run's evidence, and of what the other sections were offered: they cannot be taken out again.
 """
 
 import uuid
@@ -80,6 +82,29 @@ async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
     return answer.run_id
 
 
+async def rewind_section(client: Client, workflow_id: str, section: str, iteration: int) -> str:
+    """Reset a running section of a run to the beginning of an iteration, while the other sections go on;
+    return Temporal's id of the section's new execution. Raises CannotRewind, NoSuchRun, RPCError."""
+    found = await description(client, workflow_id)
+    if found is None:
+        raise no_such_run(workflow_id)
+    sections = {name.rsplit("/", 1)[-1]: name for name in children_of(await executions(client, workflow_id))}
+    if not sections:
+        raise CannotRewind(f"{workflow_id} has no sections; leave out --section")
+    if section not in sections:
+        raise CannotRewind(
+            f"{workflow_id} has begun no section {section[:40]!r}; it has begun {', '.join(sections)}"
+        )
+    child = await description(client, sections[section])
+    running = WorkflowExecutionStatus.RUNNING
+    if found.status != running or child is None or child.status != running:
+        raise CannotRewind(
+            f"section {section} of {workflow_id} has ended and its findings are part of the run; only a "
+            "section that runs goes back alone. The whole run goes back with --to-iteration 1 alone"
+        )
+    return await rewind(client, sections[section], iteration)
+
+
 async def find_boundary(
     client: Client, workflow_id: str, chain: Sequence[Execution], iteration: int
 ) -> Boundary:
@@ -88,8 +113,8 @@ async def find_boundary(
     if children_of(chain):
         if iteration != 1:
             raise CannotRewind(
-                f"{workflow_id} has its iterations in its sections and goes back only to before they began: "
-                "--to-iteration 1"
+                f"{workflow_id} has its iterations in its sections: name a section that runs with --section, "
+                "or go back to before they began with --to-iteration 1"
             )
         return next(Boundary(e.run_id, task) for e in reversed(chain) for task in _tasks_with_children(e))
     known: dict[int, Boundary] = {}

@@ -184,6 +184,8 @@ class Script:
     usage: Callable[[Role, StepContext], Usage] = lambda _role, _step: COST
     before: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before a paid step; may raise."""
+    holds: dict[Role, Callable[[Any], Awaitable[None]]] = field(default_factory=dict)
+    """Awaited before a paid step."""
     always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before any step, paid or not; may raise."""
     answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
@@ -256,6 +258,8 @@ class Fakes:
             self.attempts.append(role)
             if role in script.before:
                 script.before[role](step)
+            if role in script.holds:
+                await script.holds[role](step)
             if script.hangs == role:
                 await asyncio.sleep(3_600)
             if script.reports is not None and isinstance(step, WriteInput):

@@ -105,6 +105,7 @@ class SectionCoordinator:
         child = self._child_state(section)
         limits = child.budget.limits if child.budget else self.context.request.limits
         sections = self.context.state.sections
+        self.context.state.control.adopted.pop(section.id, None)  # its log begins again
         sections[section.id] = sections[section.id].model_copy(
             update={"status": "running", "workflow_id": name}
         )
