@@ -7,7 +7,8 @@ Invariants:
 - The boundary is the workflow task that scheduled the first step of the iteration: what that task decides is
   decided again, everything before it is kept.
 - Signals, updates and cancels after the boundary are discarded: a request to finish must not end the rewound
-  run. Answers that were paid for stay in the store and are not bought again.
+  run. A section keeps its signals, which its run has sent. Answers that were paid for stay in the store and
+  are not bought again.
 - A run with sections has iterations in its sections only. As a whole it can go back to before they began,
   which is iteration 1; its sections are ended first, since those of the new execution have the same ids.
 - A section goes back alone while it runs: its run goes on waiting for it. The findings of one that has ended
@@ -33,6 +34,9 @@ LEFT_BEHIND = (
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,
 )
+"""What a run that is rewound forgets of what was said to it."""
+OF_SECTION = (ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,)
+"""The same of a section: what its run sent (pause, budget, evidence of others) still holds."""
 
 REWOUND = "rewound"
 """What the reason begins with for which an execution is terminated that goes on in another one."""
@@ -52,7 +56,12 @@ class Boundary:
     """The event with which the workflow task was completed that began the iteration."""
 
 
-async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
+async def rewind(
+    client: Client,
+    workflow_id: str,
+    iteration: int,
+    left_behind: Sequence["ResetReapplyExcludeType.ValueType"] = LEFT_BEHIND,
+) -> str:
     """Reset a run to the beginning of an iteration; return Temporal's id of the new execution.
 
     The time since the boundary does not count against the time limit of the run: the workflow sees to that
@@ -76,7 +85,7 @@ async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
             reason=f"{REWOUND} to iteration {iteration}",
             workflow_task_finish_event_id=boundary.event_id,
             request_id=str(uuid.uuid4()),
-            reset_reapply_exclude_types=LEFT_BEHIND,
+            reset_reapply_exclude_types=left_behind,
         )
     )
     return answer.run_id
@@ -102,7 +111,7 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
             f"section {section} of {workflow_id} has ended and its findings are part of the run; only a "
             "section that runs goes back alone. The whole run goes back with --to-iteration 1 alone"
         )
-    return await rewind(client, sections[section], iteration)
+    return await rewind(client, sections[section], iteration, OF_SECTION)
 
 
 async def find_boundary(
