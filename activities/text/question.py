@@ -24,7 +24,8 @@ _RELATIONS = (
 )
 """Words after `what is the` that ask for one fact about something and not for what it is."""
 _DEFINES = re.compile(
-    rf"^(?:please )?(?:what (?:is|are) (?!(?:an? |the )?(?:\w+ )?(?:{_RELATIONS})s?\b)[^?,]{{2,60}}\?*$"
+    r"^(?:please )?(?:what (?:is|are) (?!(?:\w+ )?(?:known|there)\b)"
+    rf"(?!(?:an? |the )?(?:\w+ )?(?:{_RELATIONS})s?\b)[^?,]{{2,60}}\?*$"
     r"|define|describe|explain|what does .{1,40} mean\b)",
     re.IGNORECASE,
 )
@@ -34,7 +35,7 @@ _FOCUS_TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019/][^\W_]+)*|[?,:;()]")
 _BE = frozenset({"is", "are", "was", "were", "be"})
 _NO_NOUN_FOLLOWS = frozenset(
     {"do", "does", "did", "can", "could", "should", "would", "will", "may", "might", "must", "has", "have"}
-    | {"had", "of", "for", "in", "to", "with", "by", "on", "from", "at", "that"}
+    | {"had", "of", "for", "in", "to", "with", "by", "on", "from", "at", "that", "about"}
 )
 """Function words after which no noun phrase that is asked for can begin; others are skipped before one."""
 _SORTS = frozenset({"type", "types", "kind", "kinds", "sort", "sorts"})
@@ -51,6 +52,7 @@ _OBJECT = re.compile(
     r"\bwhat (?:does|do|did) .+? (?:inhibit|block|target|bind|activate|antagoni[sz]e)s?(?: to)?\s*\?*$",
     re.IGNORECASE,
 )
+_WHAT = re.compile(r"^(?:what|who)\b", re.IGNORECASE)
 _ASKS_FACT = re.compile(
     r"\b(?:what|which|who|when|where|how (?:many|much|often|long|old|is|are))\b", re.IGNORECASE
 )
@@ -131,14 +133,15 @@ def asked(question: str) -> Asked:
     whole = not focus or bool(re.search(rf"{re.escape(focus)}\s*(?:[?(]|$)", text))
     if _DEFINES.search(text) and not open_end and whole:
         return Asked("definition", ("definition",), focus)
-    if not several and not _ASKS_FACT.search(text):
-        return Asked("open")
+    things = _things(text, focus)
+    if not several and not (_ASKS_FACT.search(text) and (focus or things or not _WHAT.search(text))):
+        return Asked("open")  # also `what is known about X`, `what affects X`, which name no kind of thing
     if several and open_end and re.search(r"\bcalled\b", text):
         several = False  # `what are X called?` asks for one name
-    return Asked("list" if several else "fact", _things(text, focus, several=several), focus)
+    return Asked("list" if several else "fact", things, focus)
 
 
-def _things(text: str, focus: str, *, several: bool) -> tuple[Thing, ...]:
+def _things(text: str, focus: str) -> tuple[Thing, ...]:
     """What an answer has to name: by the noun that is asked for, else by how the question ends or begins."""
     if re.search(r"\bstands? for\b|\babbreviation\b", text):
         return ("definition",)
@@ -177,6 +180,8 @@ def _focus(rest: str) -> str:
         else:
             break
     phrase: list[str] = []
+    if direct and place < len(tokens) and _is_finite_verb(fold(tokens[place])):
+        return ""
     for token in tokens[place:]:
         plain = fold(token)
         verb = bool(phrase) and "v" in thesaurus.parts_of_speech(plain) and not thesaurus.mostly_noun(plain)
@@ -184,6 +189,12 @@ def _focus(rest: str) -> str:
             break
         phrase.append(token)
     return " ".join(phrase)
+
+
+def _is_finite_verb(word: str) -> bool:
+    """Whether a word after `what` is its verb (`what affects survival`) and no plural noun or adjective."""
+    kinds = thesaurus.parts_of_speech(word)
+    return word.endswith("s") and "v" in kinds and "a" not in kinds and not thesaurus.mostly_noun(word)
 
 
 def _plural(phrase: str) -> bool:

@@ -18,6 +18,9 @@ from activities.text.question import answer_fit, asked
         ("Which genes are related to deafness?", "list"),
         ("List features of Zinner syndrome.", "list"),
         ("Metformin and dementia", "open"),
+        ("What is known about gout and its treatment?", "open"),
+        ("What affects survival in gout?", "open"),
+        ("What predicts relapse after surgery?", "open"),
     ],
 )
 def test_the_form_of_answer_is_read_from_the_question(question: str, form: str) -> None:
