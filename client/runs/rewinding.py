@@ -99,7 +99,7 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
         raise no_such_run(workflow_id)
     sections = {name.rsplit("/", 1)[-1]: name for name in children_of(await executions(client, workflow_id))}
     if not sections:
-        raise CannotRewind(f"{workflow_id} has no sections; leave out --section")
+        raise CannotRewind(f"{workflow_id} has begun no section; leave out --section")
     if section not in sections:
         raise CannotRewind(
             f"{workflow_id} has begun no section {section[:40]!r}; it has begun {', '.join(sections)}"
