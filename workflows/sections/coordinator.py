@@ -39,6 +39,8 @@ from workflows.steps import policy
 
 SHARE_EVIDENCE = "share-evidence"
 """Patch: sections are offered what the others have found."""
+ENDED_MEANWHILE = "ended-meanwhile"
+"""Patch: a section that ended before a signal reached it is no error."""
 OFFERS_KEPT = 30
 """References of one section that the others are offered at most."""
 OFFERED_AT_ONCE = 20
@@ -285,6 +287,8 @@ class SectionCoordinator:
         try:
             await (handle.signal(signal) if payload is None else handle.signal(signal, payload))
         except FailureError as error:
+            if section not in self._running and workflow.patched(ENDED_MEANWHILE):
+                return
             self.run.events.emit_event(
                 "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section
             )
