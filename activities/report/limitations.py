@@ -11,6 +11,9 @@ from activities.report.schema import DroppedClaim, Reference
 from activities.steps import PlannedSection, PublishInput
 from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
+SEARCHED_OUT = ("sufficient_evidence", "no_new_evidence")
+"""Reasons that are no early stop: there was enough, or further searches found nothing new."""
+
 
 def limitations(
     step: PublishInput,
@@ -31,9 +34,7 @@ def limitations(
     if not verified:
         why = why_unanswered(step, dropped)
         found.append(Statement(code="unanswered", values={**why.values, "because": why.code}))
-    # a search that ends because nothing new is found is no early stop where there is an answer
-    searched_out = step.stop_reason == "no_new_evidence" and verified
-    if step.stop_reason != "sufficient_evidence" and not searched_out:
+    if step.stop_reason not in SEARCHED_OUT:
         found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))
     found += _sections(step.sections)
     found += search_failures(step.searches)
@@ -134,7 +135,9 @@ def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
     which is stated already."""
     alike: dict[tuple[str, str], list[str]] = {}
     for planned in sections:
-        if planned.status != "complete":
+        # what was searched until nothing new came is not cut short; a section without a claim is a gap
+        searched_out = planned.status == "partial" and planned.note.replace(" ", "_") in SEARCHED_OUT
+        if planned.status != "complete" and not searched_out:
             alike.setdefault((planned.status, planned.note), []).append(planned.section.title)
     if len(sections) == 1 and sections[0].status == "partial" and not sections[0].note:
         return []

@@ -22,6 +22,7 @@ from activities.report.formats.model import (
     SectionView,
     View,
     quotes_once,
+    used_columns,
 )
 from activities.report.formats.text import clean
 from activities.report.formats.view import view_of
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 LINK_COLOUR = "0B5F59"
 SMALL_POINTS = 8
 """Type size of tables: ten columns have to fit a page."""
-WIDE = frozenset({"Query as sent", "Finding", "Compared", "Mechanism or effect", "Check"})
+WIDE = frozenset({"Query as sent", "Finding", "Numbers", "Mechanism or effect", "Check"})
 """Columns that hold sentences: they get three times the width of the others."""
 
 
@@ -54,6 +55,8 @@ def docx(report: Report) -> bytes:
     if view.draft:
         document.add_paragraph("Draft: this report waits for a reviewer's approval.", style="Intense Quote")
     _summary(document, view)
+    if view.brief:
+        _works(document, view)
     for section in view.sections:
         _section(document, section)
     if view.candidates:
@@ -61,6 +64,8 @@ def docx(report: Report) -> bytes:
         _table(document, view.candidate_note, CANDIDATE_HEAD, [c.cells for c in view.candidates])
         for candidate in view.candidates:
             _candidate_page(document, candidate)
+    if not view.brief:
+        _works(document, view)
     if view.contradictions:
         document.add_heading("Contradictions", 1)
         for one, other in view.contradictions:
@@ -99,6 +104,8 @@ def _summary(document: "Document", view: View) -> None:
     document.add_heading("Summary", 1)
     for claim in view.summary:
         _claim(document.add_paragraph(style="List Bullet"), claim)
+        if view.brief:
+            _quotes(document, (claim,))
     for text in (*view.summary_text, view.balance):
         if text:
             document.add_paragraph(text)
@@ -112,14 +119,38 @@ def _section(document: "Document", section: SectionView) -> None:
     document.add_heading(section.title, 1)
     if section.question:
         document.add_paragraph(section.question, style="Subtitle")
-    for paragraph in section.paragraphs:
+    for work in section.by_work:
+        if work.title:
+            document.add_paragraph().add_run(work.title).bold = True
+        for claim in work.claims:
+            _claim(document.add_paragraph(style="List Bullet"), claim)
+            _quotes(document, (claim,))
+    for paragraph in () if section.by_work else section.paragraphs:
         written = document.add_paragraph()
         for claim in paragraph:
             if written.runs:
                 written.add_run(" ")
             _claim(written, claim)
-        for quote in quotes_once(paragraph):
-            document.add_paragraph(f"\u201c{quote.text}\u201d [{quote.number}]", style="Quote")
+        _quotes(document, paragraph)
+    if section.note:
+        document.add_paragraph().add_run(section.note).italic = True
+
+
+def _quotes(document: "Document", claims: tuple[ClaimView, ...]) -> None:
+    for quote in quotes_once(claims):
+        document.add_paragraph(f"\u201c{quote.text}\u201d [{quote.number}]", style="Quote")
+
+
+def _works(document: "Document", view: View) -> None:
+    """The table of works, a table a group."""
+    if not view.works:
+        return
+    document.add_heading("Works", 1)
+    used = used_columns(view.works)
+    head = [WORK_HEAD[place] for place in used]
+    for group in view.work_groups:
+        rows = [[work.cells[place] for place in used] for work in group.works]
+        _table(document, group.name or "Every cited work", head, rows)
 
 
 def _claim(paragraph: "Paragraph", claim: ClaimView) -> None:
@@ -171,10 +202,6 @@ def _method(document: "Document", view: View) -> None:
     if view.years:
         rows = [(bar.label, str(bar.count)) for bar in view.years if bar.count]
         _table(document, "Cited works by year of publication", ("Year", "Works"), rows)
-    if view.works:
-        used = [place for place in range(len(WORK_HEAD)) if any(w.cells[place] for w in view.works)]
-        head = [WORK_HEAD[place] for place in used]
-        _table(document, "Works", head, [[w.cells[place] for place in used] for w in view.works])
     document.add_paragraph(view.spent)
     if view.searches:
         _table(document, "Every search, as it was sent and as it ended", SEARCH_HEAD, view.searches)

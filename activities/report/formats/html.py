@@ -17,8 +17,10 @@ from activities.report.formats.model import (
     LEFT_OUT,
     SEARCH_HEAD,
     WORK_HEAD,
+    Cell,
     View,
     WorkView,
+    used_columns,
 )
 from activities.report.formats.templates import FOLDER, environment
 from activities.report.formats.view import view_of
@@ -66,9 +68,10 @@ def _digest(text: str) -> str:
 
 
 def _works(view: View) -> dict[str, object]:
-    """The table of works without columns that are empty in every row."""
-    used = [place for place in range(len(WORK_HEAD)) if any(work.cells[place] for work in view.works)]
-    rows: list[tuple[WorkView, list[str]]] = [
-        (work, [work.cells[place] for place in used]) for work in view.works
+    """The table of works without columns that are empty in every row, by what was measured."""
+    used = used_columns(view.works)
+    groups: list[tuple[str, list[tuple[WorkView, list[Cell]]]]] = [
+        (group.name, [(work, [work.columns[place] for place in used]) for work in group.works])
+        for group in view.work_groups
     ]
-    return {"head": [WORK_HEAD[place] for place in used], "rows": rows}
+    return {"head": [WORK_HEAD[place] for place in used], "groups": groups}

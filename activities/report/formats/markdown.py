@@ -16,6 +16,8 @@ from activities.report.formats.model import (
     ReferenceView,
     SectionView,
     View,
+    WorkClaims,
+    used_columns,
 )
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.formats.view import view_of
@@ -31,6 +33,8 @@ def markdown(report: Report) -> str:
         "## Summary",
         *_summary(view, report),
     ]
+    if view.brief:
+        blocks += _works(view)
     for section in view.sections:
         blocks += _section(section)
     if view.candidates:
@@ -38,6 +42,8 @@ def markdown(report: Report) -> str:
         blocks += ["## Candidates", _table(CANDIDATE_HEAD, rows), f"*{view.candidate_note}*"]
         for candidate in view.candidates:
             blocks += _candidate_page(candidate)
+    if not view.brief:
+        blocks += _works(view)
     if view.contradictions:
         blocks += ["## Contradictions", "\n".join(map(_contradiction, view.contradictions))]
     if view.gaps:
@@ -75,7 +81,36 @@ def _section(section: SectionView) -> list[str]:
     blocks = [f"## {escape_markdown(section.title)}"]
     if section.question:
         blocks.append(f"*{escape_markdown(section.question)}*")
-    return [*blocks, *(" ".join(map(_claim, paragraph)) for paragraph in section.paragraphs)]
+    if section.by_work:
+        blocks.append("\n".join(line for work in section.by_work for line in _work_claims(work)))
+    else:
+        blocks += (" ".join(map(_claim, paragraph)) for paragraph in section.paragraphs)
+    return [*blocks, f"*{section.note}*"] if section.note else blocks
+
+
+def _work_claims(work: WorkClaims) -> list[str]:
+    claims = [f"- {_claim(claim)}" for claim in work.claims]
+    if not work.title:
+        return claims
+    return [f"- **{_brackets(work.title)}**", *(f"  {claim}" for claim in claims)]
+
+
+def _works(view: View) -> list[str]:
+    """The table of works, a table a group."""
+    blocks = ["## Works"] if view.works else []
+    used = used_columns(view.works)
+    for group in view.work_groups:
+        rows = [
+            [
+                f"[{w.number}] {escape_markdown(w.label, inline=True)}",
+                *(escape_markdown(w.cells[place]) for place in used if place),
+            ]
+            for w in group.works
+        ]
+        if group.name:
+            blocks.append(f"### {escape_markdown(group.name)}")
+        blocks.append(_table([WORK_HEAD[place] for place in used], rows))
+    return blocks
 
 
 def _candidate_page(candidate: CandidateView) -> list[str]:
@@ -114,12 +149,6 @@ def _method(view: View) -> list[str]:
     if view.strengths:
         counts = ", ".join(f"{bar.count} {bar.label}" for bar in view.strengths)
         blocks.append(f"Claims by strength of evidence: {counts}.")
-    if view.works:
-        rows = [
-            [f"[{w.number}] {escape_markdown(w.label, inline=True)}", *map(escape_markdown, w.cells[1:])]
-            for w in view.works
-        ]
-        blocks += ["### Works", _table(*_used(WORK_HEAD, rows))]
     if view.searches:
         blocks += ["### Searches", _table(SEARCH_HEAD, [[*map(escape_markdown, r)] for r in view.searches])]
     if view.verified:
@@ -130,12 +159,6 @@ def _method(view: View) -> list[str]:
     if view.decisions:
         blocks += ["### Decisions", _list(view.decisions)]
     return [*blocks, escape_markdown(view.run_line)]
-
-
-def _used(head: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """The table without columns that are empty in every row."""
-    used = [place for place in range(len(head)) if any(row[place] for row in rows)]
-    return [head[place] for place in used], [[row[place] for place in used] for row in rows]
 
 
 def _reference(reference: ReferenceView) -> str:

@@ -18,7 +18,9 @@ WORK_HEAD = (
     "Design",
     "Year",
     "n",
+    "Population",
     "Compared",
+    "Outcome",
     "Finding",
     "Numbers",
     "Direction",
@@ -116,12 +118,26 @@ def quotes_once(paragraph: tuple[ClaimView, ...]) -> list[Quote]:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkClaims:
+    """What a brief quotes from one work in one section."""
+
+    title: str
+    """`[2] Doe 2020, cohort study, n = 88`."""
+    number: int
+    claims: tuple[ClaimView, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SectionView:
     anchor: str
     title: str
     question: str
     """Empty where the report's or the section's title says it."""
     paragraphs: tuple[tuple[ClaimView, ...], ...]
+    by_work: tuple[WorkClaims, ...] = ()
+    """In a brief, in place of paragraphs of prose: the same claims by the work they quote."""
+    note: str = ""
+    """Where the section's other claims are."""
 
     @property
     def claims(self) -> tuple[ClaimView, ...]:
@@ -170,39 +186,100 @@ class CandidateView:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What a cell of the table of works says, with the place it was read from."""
+
+    text: str
+    anchor: str = ""
+    """Of its place; empty where it was not read from the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the table of works."""
+
+    readings: tuple[Reading, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "; ".join(reading.text for reading in self.readings)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """A sentence of a work from which fields of its row were read."""
+
+    anchor: str
+    fields: tuple[str, ...]
+    pieces: tuple[tuple[str, bool], ...]
+    """The sentence in runs; True for what was read."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkView:
     """A row of the table of works."""
 
     number: int
     label: str
     """`Doe 2020`."""
-    design: str
+    design: Cell
     year: int | None
     n: int | None
-    compared: str
+    people: Cell
+    """How many took part, and how many were analysed where that is another number."""
+    population: Cell
+    compared: Cell
+    outcome: str
+    """What the table is grouped by."""
+    measured: Cell
+    """The outcome with its place."""
     finding: str
     """Empty where a claim prints the same sentence."""
-    numbers: str
+    numbers: Cell
     direction: str
     strength: Grade
     standing: str
     study: int
+    places: tuple[PlaceView, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Cell, ...]:
+        """Under `WORK_HEAD`."""
+        plain = (self.finding, self.direction, self.strength, self.standing)
+        finding, direction, strength, standing = (Cell((Reading(t),)) if t else Cell() for t in plain)
+        return (
+            Cell((Reading(f"[{self.number}] {self.label}"),)),
+            self.design,
+            Cell((Reading(str(self.year)),)) if self.year else Cell(),
+            self.people,
+            self.population,
+            self.compared,
+            self.measured,
+            finding,
+            self.numbers,
+            direction,
+            strength,
+            standing,
+        )
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Under `WORK_HEAD`."""
-        return (
-            f"[{self.number}] {self.label}",
-            self.design,
-            str(self.year or ""),
-            f"{self.n:,}" if self.n else "",
-            self.compared,
-            self.finding,
-            self.numbers,
-            self.direction,
-            self.strength,
-            self.standing,
-        )
+        """The columns as plain text."""
+        return tuple(cell.text for cell in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkGroup:
+    """Works that measured the same."""
+
+    name: str
+    """Empty for the only group of a table that is not grouped."""
+    works: tuple[WorkView, ...]
+
+
+def used_columns(works: tuple[WorkView, ...]) -> list[int]:
+    """Places of the columns that are not empty in every row."""
+    return [place for place in range(len(WORK_HEAD)) if any(work.cells[place] for work in works)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +366,11 @@ class View:
     years: tuple[Bar, ...]
     strengths: tuple[Bar, ...]
     works: tuple[WorkView, ...]
+    work_groups: tuple[WorkGroup, ...]
+    """The same rows by what was measured."""
+    brief: bool
+    """Written without a model: quotes by work rather than prose, each claim once, and the table of works
+    before them."""
     checks: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
     spent: str

@@ -18,6 +18,7 @@ from activities.report.formats.model import (
     ClaimView,
     View,
     quotes_once,
+    used_columns,
 )
 from activities.report.formats.templates import FOLDER, environment
 from activities.report.formats.view import view_of
@@ -38,12 +39,13 @@ def pdf(report: Report) -> bytes:
 
 
 def _data(view: View) -> dict[str, object]:
-    used = [place for place in range(len(WORK_HEAD)) if any(w.cells[place] for w in view.works)]
+    used = used_columns(view.works)
     return {
         "title": view.title,
         "question": view.question,
         "draft": view.draft,
         "points": [_claim(claim) for claim in view.summary],
+        "point_quotes": [asdict(q) for q in quotes_once(view.summary)] if view.brief else [],
         "summary": view.summary_text,
         "balance": view.balance,
         "confidence": view.confidence,
@@ -53,6 +55,17 @@ def _data(view: View) -> dict[str, object]:
             {
                 "title": section.title,
                 "question": section.question,
+                "note": section.note,
+                "by_work": [
+                    {
+                        "title": work.title,
+                        "claims": [
+                            {"claim": _claim(claim), "quotes": [asdict(q) for q in quotes_once((claim,))]}
+                            for claim in work.claims
+                        ],
+                    }
+                    for work in section.by_work
+                ],
                 "paragraphs": [
                     {
                         "claims": [_claim(claim) for claim in paragraph],
@@ -89,7 +102,11 @@ def _data(view: View) -> dict[str, object]:
         "flow_text": view.flow_text,
         "spent": view.spent,
         "work_head": [WORK_HEAD[place] for place in used],
-        "works": [[work.cells[place] for place in used] for work in view.works],
+        "brief": view.brief,
+        "works": [
+            {"name": group.name, "rows": [[work.cells[place] for place in used] for work in group.works]}
+            for group in view.work_groups
+        ],
         "search_head": SEARCH_HEAD,
         "searches": view.searches,
         "check_head": CHECK_HEAD,

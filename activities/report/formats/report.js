@@ -1,5 +1,6 @@
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  const rows = [...table.querySelectorAll("tbody tr:not(.group)")];
   heads.forEach((head, place) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -17,7 +18,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
         const by = a - b;
         return (Number.isNaN(by) ? a.localeCompare(b) : by) * (down ? -1 : 1);
       };
-      body.append(...[...body.rows].sort(order));
+      table.querySelectorAll("tr.group").forEach((group) => group.remove());
+      body.append(...rows.sort(order));
     });
   });
 }

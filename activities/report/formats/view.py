@@ -4,7 +4,7 @@ Reports of before summary and limitations were data are shown by their text.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from activities.report.formats import candidate_words, words
 from activities.report.formats import references as refs
@@ -25,14 +25,14 @@ from activities.report.formats.model import (
     ReferenceView,
     SectionView,
     View,
+    WorkClaims,
     WorkView,
 )
-from activities.report.formats.names import STANDINGS
 from activities.report.formats.prose import paragraphs_of, summary_of
 from activities.report.formats.statements import sentences
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
+from activities.report.formats.works import grouped, work_views
 from activities.report.schema import Reference, Report, ReportSection
-from activities.report.strength import grade_of
 from activities.types import (
     ANSWERED,
     Candidate,
@@ -41,7 +41,6 @@ from activities.types import (
     FieldEntry,
     Grade,
     Support,
-    WorkRow,
 )
 
 _BARS = 12
@@ -52,9 +51,20 @@ _SPANS = (1, 2, 5, 10, 20, 50, 100)
 def view_of(report: Report) -> View:
     """Everything a format shows."""
     shown = _Claims(report)
-    sections = tuple(_section(report, section, shown) for section in report.sections if section.claims)
     summary = tuple(shown.view(claim) for claim in summary_of(report))
-    works = tuple(_works(report))
+    works = work_views(report)
+    brief = set(report.methodology.models) == {"extractive"}
+    # In a brief each claim is printed once, and the summary comes first.
+    before = frozenset(claim.anchor for claim in summary) if brief else frozenset()
+    labels = {work.number: work for work in works}
+    sections = tuple(
+        _section(report, section, shown, before, labels if brief else None)
+        for section in report.sections
+        if section.claims
+    )
+    if brief and len(report.sections) == 1:
+        # the only section has a heading only where it says more than the summary
+        sections = tuple(section for section in sections if section.paragraphs)
     reasons = sentences(report.confidence_reasons)
     return View(
         title=clean(report.title),
@@ -78,6 +88,8 @@ def view_of(report: Report) -> View:
         years=_years(report.references),
         strengths=_strengths(report),
         works=works,
+        work_groups=grouped(works),
+        brief=brief,
         checks=words.checks(report.verification.dropped),
         left_out=words.left_out(report),
         spent=words.spent(report.methodology),
@@ -155,14 +167,40 @@ def anchor_of(name: str) -> str:
     return re.sub(r"[^\w-]+", "-", clean(name)).strip("-") or "x"
 
 
-def _section(report: Report, section: ReportSection, shown: _Claims) -> SectionView:
+def _section(
+    report: Report,
+    section: ReportSection,
+    shown: _Claims,
+    before: frozenset[str],
+    works: Mapping[int, WorkView] | None,
+) -> SectionView:
+    """A section without the claims that were printed before it; by work where `works` are given."""
     asked = clean(section.key_question)
     known = {clean(text).casefold() for text in (report.question, report.title, section.title)}
+    viewed = (tuple(map(shown.view, paragraph)) for paragraph in paragraphs_of(section))
+    left = (tuple(claim for claim in paragraph if claim.anchor not in before) for paragraph in viewed)
+    paragraphs = tuple(filter(None, left))
+    elsewhere = len(section.claims) - sum(map(len, paragraphs))
     return SectionView(
         anchor=f"section-{anchor_of(section.id)}",
         title=words.heading(section),
         question="" if asked.casefold() in known else asked,
-        paragraphs=tuple(tuple(map(shown.view, paragraph)) for paragraph in paragraphs_of(section)),
+        paragraphs=paragraphs,
+        by_work=_by_work(paragraphs, works) if works is not None else (),
+        note=words.in_summary(elsewhere, bool(paragraphs)) if elsewhere else "",
+    )
+
+
+def _by_work(
+    paragraphs: Iterable[Sequence[ClaimView]], works: Mapping[int, WorkView]
+) -> tuple[WorkClaims, ...]:
+    """Claims under the first work they quote, in order of appearance."""
+    found: dict[int, list[ClaimView]] = {}
+    for claim in (claim for paragraph in paragraphs for claim in paragraph):
+        found.setdefault(claim.cites[0].number if claim.cites else 0, []).append(claim)
+    return tuple(
+        WorkClaims(words.work_title(works[number]) if number in works else "", number, tuple(claims))
+        for number, claims in found.items()
     )
 
 
@@ -235,35 +273,6 @@ def _contradictions(report: Report, shown: _Claims) -> Iterable[tuple[ClaimView,
             if other in claims and pair not in done:
                 done.add(pair)
                 yield shown.view(claim), shown.view(claims[other])
-
-
-def _works(report: Report) -> Iterable[WorkView]:
-    """A row for each reference; in a report without rows, from the references alone."""
-    rows = {row.evidence_id: row for row in report.works}
-    said = [claim.text for section in report.sections for claim in section.claims]
-    for reference in report.references:
-        row = rows.get(reference.evidence_id) or WorkRow(evidence_id=reference.evidence_id)
-        printed = any(words.same_words(claim, row.finding) for claim in said) if row.finding else True
-        yield WorkView(
-            number=reference.number,
-            label=refs.label_of(reference),
-            design=clean(row.design) or refs.badges(reference)[0],
-            year=row.year or reference.year,
-            n=row.n,
-            compared=clean("; ".join(filter(None, (row.population, row.comparison, _outcome(row))))),
-            finding="" if printed else clean(row.finding),
-            numbers=clean("; ".join(row.numbers)),
-            direction=words.DIRECTIONS[row.direction] if row.direction else "",
-            strength="weak"
-            if reference.standing in refs.WARNING_STANDINGS
-            else grade_of(reference.evidence_type),
-            standing=STANDINGS[reference.standing],
-            study=reference.study,
-        )
-
-
-def _outcome(row: WorkRow) -> str:
-    return f"outcome: {row.outcome}" if row.outcome else ""
 
 
 def _references(report: Report) -> Iterable[ReferenceView]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from activities.report.formats.model import WorkView
 from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
@@ -34,6 +35,10 @@ _CHECKS: tuple[tuple[str, frozenset[str]], ...] = (
 )
 _ANSWERS = 12
 """Answers that the line of the report names at most."""
+_SHARED = 6
+"""Words at the end of a claim and of its quote that make them the same sentence."""
+_CONNECTIVE = 5
+"""Words of the longest beginning that is left out of a quote (`it can be concluded that`)."""
 _OTHER_CHECK = "Another reason"
 
 
@@ -74,7 +79,9 @@ def _why_empty(section: ReportSection) -> str:
 
 def limitations(report: Report) -> tuple[str, ...]:
     """The limitations in words."""
-    return sentences(report.statements) or tuple(clean(text) for text in report.limitations)
+    said_above = "unanswered" if report.unanswered is not None else ""
+    shown = [statement for statement in report.statements if statement.code != said_above]
+    return sentences(shown) or tuple(clean(text) for text in report.limitations)
 
 
 def balance(report: Report) -> str:
@@ -207,6 +214,29 @@ def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
 
 
 def same_words(claim: str, quote: str) -> bool:
-    """Whether a claim is its quote, word for word but for its beginning and its end."""
-    said, quoted = (" ".join(re.findall(r"\w+", text.casefold())) for text in (claim, quote))
-    return bool(said) and (said.endswith(quoted) or quoted.endswith(said))
+    """Whether a claim is its quote, word for word but for a connective at the beginning of the quote and a
+    word on its source at that of the claim."""
+    said, quoted = (re.findall(r"\w+", text.casefold()) for text in (claim, quote))
+    if not said or not quoted:
+        return False
+    shared = 0
+    while shared < min(len(said), len(quoted)) and said[-1 - shared] == quoted[-1 - shared]:
+        shared += 1
+    if shared in (len(said), len(quoted)):
+        return True
+    return shared >= _SHARED and len(quoted) - shared <= _CONNECTIVE and said[:-shared][-1] == "reports"
+
+
+def in_summary(claims: int, more: bool) -> str:
+    """Where a section's claims are that are not printed in it."""
+    further = "further " if more else ""
+    return (
+        f"{claims} {further}finding{'s' if claims > 1 else ''} of this section "
+        f"{'are' if claims > 1 else 'is'} in the summary."
+    )
+
+
+def work_title(work: WorkView) -> str:
+    """`[2] Doe 2020, cohort study, n = 88`."""
+    size = f"n = {work.n:,}" if work.n else ""
+    return ", ".join(filter(None, (f"[{work.number}] {work.label}", work.design.text, size)))

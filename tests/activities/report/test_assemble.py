@@ -9,6 +9,7 @@ from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.claims import draft_claims, plain_claim
 from activities.report.formats import render
+from activities.report.limitations import SEARCHED_OUT
 from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
 from activities.report.strength import independent, studies
@@ -217,7 +218,7 @@ def test_every_exit_leaves_a_report_that_says_so(reason: StopReason) -> None:
     assert report.title == "Does metformin reduce mortality?"
     assert report.unanswered is not None
     assert codes(report)[0] == "unanswered"
-    assert len(stated(report, "stopped_early")) == (reason != "sufficient_evidence")
+    assert len(stated(report, "stopped_early")) == (reason not in SEARCHED_OUT)
 
 
 def test_retracted_work_that_was_found_and_withheld_is_named() -> None:
@@ -458,14 +459,17 @@ def test_a_file_that_cannot_be_read_is_counted_once_however_often_the_library_is
 def test_sections_that_ended_alike_are_one_limitation() -> None:
     report = built(
         publish_input(
-            planned("s1", title="One", status="partial", note="no new evidence"),
-            planned("s2", title="Two", status="partial", note="no new evidence"),
+            planned("s1", title="One", status="partial", note="token budget exceeded"),
+            planned("s2", title="Two", status="partial", note="token budget exceeded"),
+            planned("s4", title="Four", status="partial", note="no new evidence"),
             planned("s3", title="Three", status="failed", note="its worker died"),
             stop_reason="no_new_evidence",
         )
     )
     assert [s.texts("titles") for s in stated(report, "section_incomplete")] == [("One", "Two"), ("Three",)]
-    assert any('"One" and "Two" are incomplete: no new evidence.' in text for text in report.limitations)
+    assert any(
+        '"One" and "Two" are incomplete: token budget exceeded.' in text for text in report.limitations
+    )
 
 
 @pytest.mark.parametrize("mark", ["[E3]", "[E3, 2023]", "(E12)", "[E1, E2]"])

@@ -146,10 +146,10 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Harm",
         "## Candidates",
         "### Metformin",
+        "## Works",
         "## Contradictions",
         "## Limitations",
         "## Method",
-        "### Works",
         "### Searches",
         "### Verification",
         "## References",
@@ -287,8 +287,8 @@ def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata(
     assert {"Title", "Subtitle", "Heading 1", "List Bullet", "Quote", "Caption"} <= set(styles)
     heads = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Heading 1"]
     assert heads == [
-        *("Summary", "Background", "Benefit", "Harm", "Candidates", "Contradictions", "Gaps", "Limitations"),
-        *("Method", "References"),
+        *("Summary", "Background", "Benefit", "Harm", "Candidates", "Works", "Contradictions", "Gaps"),
+        *("Limitations", "Method", "References"),
     ]
     links = {link.address for p in document.paragraphs for link in p.hyperlinks}
     assert "https://pubmed.ncbi.nlm.nih.gov/1/" in links

@@ -15,7 +15,8 @@ from tests.activities.report.test_formats import EVIL, hostile
 from tests.activities.report.wide import RICH
 
 ORDER = (
-    *("summary", "evidence", "section-s1", "section-s2", "section-s3", "candidates", "contradictions"),
+    *("summary", "evidence", "section-s1", "section-s2", "section-s3", "candidates", "studies"),
+    "contradictions",
     *("gaps", "limitations", "method", "references"),
 )
 

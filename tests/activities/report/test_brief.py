@@ -1,0 +1,67 @@
+"""A report that was written without a model: each claim once, by work; the table of works with its places."""
+
+import pytest
+from lxml import html as lxml_html
+
+from activities.report.formats import render
+from activities.report.formats.view import view_of
+from activities.report.schema import Report
+from activities.types import WorkRow
+from tests.activities.report.wide import RICH
+
+BRIEF = RICH.model_copy(
+    update={"methodology": RICH.methodology.model_copy(update={"models": ("extractive",)})}
+)
+
+
+def with_rows(*rows: WorkRow) -> Report:
+    return BRIEF.model_copy(update={"works": rows})
+
+
+def test_a_brief_prints_each_claim_once_in_markdown() -> None:
+    text = render(BRIEF, "md").decode()
+    view = view_of(BRIEF)
+    before = text[: text.index("## Contradictions")]
+    claims = [*view.summary, *(c for s in view.sections for c in s.claims)]
+    assert sorted(c.anchor for c in claims) == sorted(c.id for s in BRIEF.sections for c in s.claims)
+    for claim in claims:
+        assert before.count(claim.text.removesuffix(".")) == 1
+
+
+def test_a_brief_has_the_table_of_works_before_its_sections_and_a_report_with_a_model_after_them() -> None:
+    for report, first in ((BRIEF, True), (RICH, False)):
+        heads = [line for line in render(report, "md").decode().splitlines() if line.startswith("## ")]
+        assert (heads.index("## Works") < heads.index("## Benefit")) is first
+
+
+def test_works_that_measured_the_same_stand_together() -> None:
+    ids = [r.evidence_id for r in BRIEF.references]
+    measured = ("all-cause mortality", "quality of life", "mortality rate at one year")
+    rows = [WorkRow(evidence_id=i, outcome=what) for i, what in zip(ids, measured, strict=False)]
+    groups = view_of(with_rows(*rows)).work_groups
+    assert [w.outcome for w in groups[0].works] == [measured[0], measured[2]]
+    assert groups[0].name == "Mortality"
+    assert sum(len(group.works) for group in groups) == len(ids)
+
+
+def test_each_field_that_was_read_leads_to_its_sentence() -> None:
+    place = "We randomly assigned 40 patients with asthma to one of two diets."
+    number = "It was lower (OR 0.5, 95% CI 0.3-0.8; p=0.01)."
+    row = WorkRow(
+        evidence_id=BRIEF.references[0].evidence_id,
+        n=40,
+        population="40 patients with asthma",
+        numbers=("OR 0.5, 95% CI 0.3-0.8",),
+        places={"n": place, "population": place, "numbers": number, "numbers.0": number},
+    )
+    page = lxml_html.fromstring(render(with_rows(row), "html"))
+    links = page.xpath("//table[@id='works']//a[@class='read']")
+    assert [link.text for link in links] == ["40", "40 patients with asthma", "OR 0.5, 95% CI 0.3-0.8"]
+    shown = [page.xpath(f"//aside[@id='{link.get('href')[1:]}']/blockquote")[0] for link in links]
+    assert [quote.text_content() for quote in shown] == [place, place, number]
+    assert shown[1].xpath("mark/text()") == ["40 patients with asthma"]
+
+
+@pytest.mark.parametrize("form", ["docx", "pdf"])
+def test_a_brief_is_rendered_in_formats_for_printing(form: str) -> None:
+    assert len(render(BRIEF, form)) > 5_000
