@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from rapidfuzz import fuzz
 
 from activities.text.evidence_strength import WEIGHT, direction
+from activities.text.parts import part_of_sentence
 from activities.types import Claim, Evidence
 
 MAX_POINTS = 6
@@ -21,6 +22,10 @@ _OPEN = re.compile(
 )
 """What is said to be missing is no answer, and does not belong first."""
 _WORD = re.compile(r"[^\W_]{4,}")
+
+
+AIM = 5.0
+"""What an aim lacks against a finding: more than any finding can have."""
 
 
 def summary_claims(
@@ -55,6 +60,8 @@ def _score(claim: Claim, asked: set[str], documents: Mapping[str, Evidence]) -> 
     items = {s.evidence_id: documents[s.evidence_id] for s in claim.support}
     strength = max((WEIGHT[i.evidence_type] for i in items.values() if i.standing != "concern"), default=0.0)
     direct = len(asked & _stems(claim.text)) / len(asked) if asked else 0.0
+    if part_of_sentence(claim.text, "plain", last=False) == "aim":
+        return strength - AIM  # what a work set out to do says nothing of what it found
     says = 0.4 * (direction(claim.text) != "none") - 0.6 * bool(_OPEN.search(claim.text))
     return 2 * direct + strength + 0.2 * min(len(items) - 1, 2) + says
 

@@ -282,7 +282,8 @@ OUTCOME_LABEL = re.compile(
 NO_OUTCOME = re.compile(
     r"^(?:whether|if|how|it|them|this|these|those|that|be|patients?|subjects|participants|data|all|we"
     r"|results?|effects?"
-    r"|\w+ role|role|then|test|associations?|relationships?|correlations?|differences?|significant|use"
+    r"|\w+ role|role|usefulness|efficacy|effectiveness|value|then"
+    r"|test|associations?|relationships?|correlations?|differences?|significant|use"
     r"|frequency|feasibility of|\d|a |an |no |not |need|other|any|which|what|who|their|its|each|both|one"
     r"|two)\b",
     re.IGNORECASE,

@@ -120,10 +120,14 @@ def _section(document: "Document", section: SectionView) -> None:
     if section.question:
         document.add_paragraph(section.question, style="Subtitle")
     for work in section.by_work:
-        if work.title:
-            document.add_paragraph().add_run(work.title).bold = True
+        heading = document.add_paragraph()
+        heading.add_run(f"[{work.number}] {work.title} ").bold = True
+        heading.add_run(f"({work.about})")
         for claim in work.claims:
-            _claim(document.add_paragraph(style="List Bullet"), claim)
+            written = document.add_paragraph(style="List Bullet")
+            written.add_run(f"{claim.text} {claim.numbers}")
+            if basis := claim.basis_beside(work.strength):
+                written.add_run(f" ({basis})").italic = True
             _quotes(document, (claim,))
     for paragraph in () if section.by_work else section.paragraphs:
         written = document.add_paragraph()

@@ -89,10 +89,14 @@ def _section(section: SectionView) -> list[str]:
 
 
 def _work_claims(work: WorkClaims) -> list[str]:
-    claims = [f"- {_claim(claim)}" for claim in work.claims]
-    if not work.title:
-        return claims
-    return [f"- **{_brackets(work.title)}**", *(f"  {claim}" for claim in claims)]
+    """A work with what is quoted from it; its number, PMID and strength stand once."""
+    title, about = (escape_markdown(text, inline=True) for text in (work.title, work.about))
+    lines = [f"- **[{work.number}] {title}** ({about})"]
+    for claim in work.claims:
+        basis = claim.basis_beside(work.strength)
+        text = cited(escape_markdown(claim.text), claim.numbers)
+        lines.append(f"  - {text} *({basis})*" if basis else f"  - {text}")
+    return lines
 
 
 def _works(view: View) -> list[str]:

@@ -103,6 +103,15 @@ class ClaimView:
         return ", added by code" if self.added_by_code else ""
 
     @property
+    def numbers(self) -> str:
+        """`[1, 3]`: the mark without PMIDs, for where a heading has them."""
+        return f"[{', '.join(str(cite.number) for cite in self.cites)}]" if self.cites else ""
+
+    def basis_beside(self, strength: Grade) -> str:
+        """The support, where a heading says that one study of this strength stands below it."""
+        return "" if self.studies <= 1 and self.strength == strength else self.short_basis
+
+    @property
     def new_quotes(self) -> tuple[Quote, ...]:
         """The quotes whose words differ from the claim's."""
         return tuple(quote for quote in self.quotes if not quote.same)
@@ -122,7 +131,10 @@ class WorkClaims:
     """What a brief quotes from one work in one section."""
 
     title: str
-    """`[2] Doe 2020, cohort study, n = 88`."""
+    """Of the work."""
+    about: str
+    """`Doe 2020, cohort study, n = 88, moderate evidence, PMID 1`."""
+    strength: Grade
     number: int
     claims: tuple[ClaimView, ...]
 
@@ -222,6 +234,8 @@ class WorkView:
     number: int
     label: str
     """`Doe 2020`."""
+    title: str
+    pmid: str
     design: Cell
     year: int | None
     n: int | None
@@ -278,8 +292,12 @@ class WorkGroup:
 
 
 def used_columns(works: tuple[WorkView, ...]) -> list[int]:
-    """Places of the columns that are not empty in every row."""
-    return [place for place in range(len(WORK_HEAD)) if any(work.cells[place] for work in works)]
+    """Places of the columns that say something: not empty in every row, and no standing that all share,
+    since the limitations say that."""
+    used = [place for place in range(len(WORK_HEAD)) if any(work.cells[place] for work in works)]
+    standings = {work.standing for work in works}
+    shared = len(standings) == 1 and not any(standing.isupper() for standing in standings)
+    return used[:-1] if shared and used and used[-1] == len(WORK_HEAD) - 1 else used
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,9 +58,14 @@ def _data(view: View) -> dict[str, object]:
                 "note": section.note,
                 "by_work": [
                     {
-                        "title": work.title,
+                        "title": f"[{work.number}] {work.title}",
+                        "about": work.about,
                         "claims": [
-                            {"claim": _claim(claim), "quotes": [asdict(q) for q in quotes_once((claim,))]}
+                            {
+                                "claim": _claim(claim)
+                                | {"pmids": [], "basis": claim.basis_beside(work.strength)},
+                                "quotes": [asdict(q) for q in quotes_once((claim,))],
+                            }
                             for claim in work.claims
                         ],
                     }

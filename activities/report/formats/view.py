@@ -197,10 +197,17 @@ def _by_work(
     """Claims under the first work they quote, in order of appearance."""
     found: dict[int, list[ClaimView]] = {}
     for claim in (claim for paragraph in paragraphs for claim in paragraph):
-        found.setdefault(claim.cites[0].number if claim.cites else 0, []).append(claim)
+        found.setdefault(next((cite.number for cite in claim.cites), 0), []).append(claim)
     return tuple(
-        WorkClaims(words.work_title(works[number]) if number in works else "", number, tuple(claims))
+        WorkClaims(
+            title=works[number].title,
+            about=words.about_work(works[number]),
+            strength=works[number].strength,
+            number=number,
+            claims=tuple(claims),
+        )
         for number, claims in found.items()
+        if number in works
     )
 
 

@@ -236,7 +236,14 @@ def in_summary(claims: int, more: bool) -> str:
     )
 
 
-def work_title(work: WorkView) -> str:
-    """`[2] Doe 2020, cohort study, n = 88`."""
-    size = f"n = {work.n:,}" if work.n else ""
-    return ", ".join(filter(None, (f"[{work.number}] {work.label}", work.design.text, size)))
+def about_work(work: WorkView) -> str:
+    """`Doe 2020, cohort study, n = 88, moderate evidence, PMID 1`."""
+    authored = not work.title.startswith(work.label.rstrip(" \u2026"))
+    parts = (
+        work.label if authored else str(work.year or ""),
+        work.design.text,
+        f"n = {work.n:,}" if work.n else "",
+        f"{work.strength} evidence",
+        f"PMID {work.pmid}" if work.pmid else "",
+    )
+    return ", ".join(filter(None, parts))

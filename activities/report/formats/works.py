@@ -82,6 +82,8 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
     return WorkView(
         number=reference.number,
         label=refs.label_of(reference),
+        title=clean(reference.title),
+        pmid=reference.identifiers.pmid or "",
         design=cell("design", row.design or refs.badges(reference)[0]),
         year=row.year or reference.year,
         n=row.n,

@@ -1,12 +1,12 @@
 """A report that was written without a model: each claim once, by work; the table of works with its places."""
 
 import pytest
-from lxml import html as lxml_html
 
 from activities.report.formats import render
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
 from activities.types import WorkRow
+from tests.activities.report.test_html import page_of
 from tests.activities.report.wide import RICH
 
 BRIEF = RICH.model_copy(
@@ -54,7 +54,7 @@ def test_each_field_that_was_read_leads_to_its_sentence() -> None:
         numbers=("OR 0.5, 95% CI 0.3-0.8",),
         places={"n": place, "population": place, "numbers": number, "numbers.0": number},
     )
-    page = lxml_html.fromstring(render(with_rows(row), "html"))
+    page = page_of(with_rows(row))
     links = page.xpath("//table[@id='works']//a[@class='read']")
     assert [link.text for link in links] == ["40", "40 patients with asthma", "OR 0.5, 95% CI 0.3-0.8"]
     shown = [page.xpath(f"//aside[@id='{link.get('href')[1:]}']/blockquote")[0] for link in links]
