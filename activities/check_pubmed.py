@@ -50,23 +50,23 @@ class ReleaseStanding:
         self._lookup = lookup
 
     async def check_many(
-        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None
+        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
     ) -> Mapping[str, StandingVerdict]:
         """See `activities.publish.StandingChecker`."""
-        found = await self._lookup.check_many(refs, ("crossref", "europepmc"))
+        found = await self._lookup.check_many(refs, ("crossref", "europepmc"), library=library)
         if pubmed is None:
             return found
         return {
             ref.evidence_id: combine(ref, [found[ref.evidence_id], part])
-            if (part := part_of(ref, pubmed))
+            if (part := part_of(ref, pubmed, library=library))
             else found[ref.evidence_id]
             for ref in refs
         }
 
 
-def part_of(ref: EvidenceRef, said: PubMedSaid) -> StandingVerdict | None:
+def part_of(ref: EvidenceRef, said: PubMedSaid, *, library: bool = False) -> StandingVerdict | None:
     """PubMed's part of the verdict on a work; None for one it was not asked about."""
-    pmid = pubmed_name(ref)
+    pmid = pubmed_name(ref, library=library)
     if pmid is None or pmid not in said.asked:
         return None
     notices = said.notices.get(pmid)

@@ -58,10 +58,11 @@ class StandingChecker(Protocol):
     """Looks up whether works have been retracted or corrected."""
 
     async def check_many(
-        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None
+        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
     ) -> Mapping[str, StandingVerdict]:
         """Verdicts by evidence id; an item without one could not be looked up. `pubmed` is what PubMed said
-        of them: only the process that holds NCBI's gate may ask it."""
+        of them: only the process that holds NCBI's gate may ask it. `library`: ask about the user's own
+        documents too."""
         ...
 
 
@@ -98,7 +99,7 @@ class PublishActivities:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
         refs = cited_refs(step)
         documents, notes = await self._load(refs, patient=patient)
-        documents, more = await self._with_standing(refs, documents, step.pubmed)
+        documents, more = await self._with_standing(refs, documents, step)
         if refs and not documents:
             # nothing of what the judge called sufficient can be shown any more
             step = step.model_copy(update={"stop_reason": "all_sources_failed"})
@@ -180,7 +181,7 @@ class PublishActivities:
         return item.model_copy(update={"evidence_id": ref.evidence_id})
 
     async def _with_standing(
-        self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence], pubmed: PubMedSaid | None
+        self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence], step: PublishInput
     ) -> tuple[dict[str, Evidence], list[Statement]]:
         """The documents with the worst standing that any authority reports, looked up again now."""
         verdicts: Mapping[str, StandingVerdict] = {}
@@ -188,7 +189,9 @@ class PublishActivities:
         known = [ref for ref in refs if ref.evidence_id in documents]
         if self._standing is not None and known:
             try:
-                verdicts = await self._standing.check_many(known, pubmed=pubmed)
+                verdicts = await self._standing.check_many(
+                    known, pubmed=step.pubmed, library=reaches_out(step)
+                )
             except DeterminatorError as error:
                 log.warning("standing_not_checked", error=str(error))
                 notes.append(Statement(code="standing_not_looked_up"))
@@ -239,13 +242,20 @@ def cited_refs(step: PublishInput) -> list[EvidenceRef]:
     return list(refs.values())
 
 
-def pubmed_check(step: PublishInput) -> PubMedCheck | None:
-    """What PubMed is to be asked before publishing, all of it at once; None when there is nothing to ask."""
-    pmids = dict.fromkeys(pmid for ref in cited_refs(step) if (pmid := pubmed_name(ref)))
+def reaches_out(step: PublishInput) -> bool:
+    """Whether a run searched more than the user's own documents: only then may the names of those leave the
+    machine."""
+    return any(search.source != "library" for search in step.searches)
+
+
+def pubmed_check(step: PublishInput, *, library: bool = False) -> PubMedCheck | None:
+    """What PubMed is to be asked before publishing, all of it at once; None when there is nothing to ask.
+    `library`: about the user's own documents too."""
+    pmids = dict.fromkeys(pmid for ref in cited_refs(step) if (pmid := pubmed_name(ref, library=library)))
     return PubMedCheck(run_id=step.run_id, pmids=tuple(pmids)) if pmids else None
 
 
-def pubmed_name(ref: EvidenceRef) -> str | None:
+def pubmed_name(ref: EvidenceRef, *, library: bool = False) -> str | None:
     """The PMID by which PubMed is asked about a work; None for what it cannot know, and for what came from
-    the user's own library, which is left as it is."""
-    return None if ref.source == "library" else ref.identifiers.pmid
+    the user's own library unless `library` says that it may be asked about."""
+    return ref.identifiers.pmid if library or ref.source != "library" else None

@@ -5,7 +5,8 @@ record itself reported when it was found. Only a reinstatement that is dated no 
 lifts one (`activities.retractions.rules.standing_of`). "none" needs at least one authority that knows the
 work; when no authority could be asked, none knows it or all failed, it is "unknown".
 
-While offline, and for what came from the user's own library, the standing is left as it is.
+While offline the standing is left as it is. What came from the user's own library is asked about only in a
+run that searches other sources as well: a run on the library alone is private, and its names stay there.
 """
 
 import asyncio
@@ -94,15 +95,20 @@ class StandingLookup:
         return (await self.check_many([ref]))[ref.evidence_id]
 
     async def check_many(
-        self, refs: Sequence[EvidenceRef], authorities: Collection[Authority] = AUTHORITIES
+        self,
+        refs: Sequence[EvidenceRef],
+        authorities: Collection[Authority] = AUTHORITIES,
+        *,
+        library: bool = False,
     ) -> dict[str, StandingVerdict]:
-        """A verdict for every reference, by evidence id.
+        """A verdict for every reference, by evidence id. `library`: ask about works of the user's own library
+        too.
 
         Verdicts of a few `authorities` are parts for `combine`: what asks NCBI can thus run where its rate is
         held.
         """
         ask = {"pubmed": self._ask_pubmed, "crossref": self._ask_crossref, "europepmc": self._ask_europepmc}
-        wanted = [] if self._offline else [ref for ref in refs if ref.source != "library"]
+        wanted = [] if self._offline else [ref for ref in refs if library or ref.source != "library"]
         names = [name for name in AUTHORITIES if name in authorities]
         lists = {name: [ref for ref in wanted if askable(name, ref.identifiers)] for name in names}
         found = await asyncio.gather(*(ask[name](lists[name]) for name in names))

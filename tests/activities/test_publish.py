@@ -44,7 +44,7 @@ class Standings:
         self.asked: list[str] = []
 
     async def check_many(
-        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None
+        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
     ) -> Mapping[str, Verdict]:
         self.asked += [ref.evidence_id for ref in refs]
         if isinstance(self._answers, Exception):

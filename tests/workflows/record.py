@@ -24,6 +24,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     scenes_of_sections.drafted_at_once,
     scenes_of_sections.drafting_cancelled,
     scenes_of_loops.pubmed,
+    scenes_of_loops.library_standing,
     scenes_of_loops.reflected,
     scenes_of_sections.candidates,
     scenes_of_loops.looked_up,

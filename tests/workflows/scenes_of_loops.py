@@ -29,7 +29,7 @@ from tests.workflows.fakes import Fakes, document, down, outage, takes
 from tests.workflows.recording import first_run, keep, keep_history
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_look_up import Register, candidates_from
-from tests.workflows.test_pubmed import NCBI, Authority, numbered
+from tests.workflows.test_pubmed import NCBI, Authority, numbered, own_documents
 from tests.workflows.test_refresh import a_refresh_case, a_work
 from tests.workflows.test_replay import RUN_ID
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
@@ -68,6 +68,14 @@ async def pubmed(stage: Stage) -> None:
         run = await stage.start(a_request())
         await run.outcome()
     await keep("iterative-pubmed", run)
+
+
+async def library_standing(stage: Stage) -> None:
+    stage.script.pubmed_queue, stage.script.search = NCBI, own_documents
+    async with Worker(stage.client, task_queue=NCBI, activities=[Authority().check]):
+        run = await stage.start(a_request())
+        await run.outcome()
+    await keep("iterative-library-standing", run)
 
 
 async def reflected(stage: Stage) -> None:

@@ -9,7 +9,7 @@ from temporalio.worker import Worker
 from activities.errors import Refused, Unavailable, to_application_error
 from activities.publish import CHECK_PUBMED
 from activities.steps import PubMedCheck, PubMedSaid, SearchTask
-from activities.types import Evidence, Identifiers, StandingNotice
+from activities.types import Evidence, Identifiers, SourceInfo, SourceOption, StandingNotice
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.fakes import document
 
@@ -41,6 +41,28 @@ def numbered(task: SearchTask) -> Sequence[Evidence]:
         )
         for n in (1, 2)
     ]
+
+
+def own_documents(task: SearchTask) -> Sequence[Evidence]:
+    """The same from the user's own library, in a run that searches other sources."""
+    return [item.model_copy(update={"source": "library"}) for item in numbered(task)]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+async def test_own_documents_are_asked_about_only_where_other_sources_are_searched(
+    stage: Stage, *, alone: bool
+) -> None:
+    stage.script.pubmed_queue, stage.script.search, authority = NCBI, own_documents, Authority()
+    if alone:
+        library = SourceInfo(name="library", title="library", covers="papers", queue=NCBI)
+        stage.script.sources = [SourceOption(info=library, enabled=True)]
+    searches = [stage.fakes._search("library")] if alone else []
+    async with Worker(stage.client, task_queue=NCBI, activities=[authority.check, *searches]):
+        await stage.play(a_request(sources=("library",) if alone else ("alpha", "beta")))
+    (published,) = stage.fakes.published
+    assert published.evidence
+    assert bool(authority.asked) is not alone
+    assert (published.pubmed is None) is alone
 
 
 @pytest.mark.parametrize("mode", ["iterative", "deep"])

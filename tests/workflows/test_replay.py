@@ -72,6 +72,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-mechanism-sources": {"search_chembl", "search_reactome", "search_uniprot"},
     "iterative-long-log": {"store_events", "continues_as_new"},
     "iterative-model-down": {"timer", "activity_failed"},
+    "iterative-library-standing": {"check_pubmed"},
     "iterative-pubmed": {"check_pubmed"},
     "iterative-reflected": {"reflect", "activity_failed"},
     "iterative-rewound": {"reset", "judge_evidence"},

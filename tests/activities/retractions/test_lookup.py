@@ -227,6 +227,13 @@ async def test_offline_and_the_library_are_left_as_they_are() -> None:
             offline = await lookup(server, http, offline=True).check(ref("1", standing="corrected"))
             own = await lookup(server, http).check(ref("1", standing="retracted", source="library"))
         assert server.asked == []
+        async with client() as http:
+            mine = ref("1", source="library")
+            asked = (await lookup(server, http).check_many([mine], library=True))[mine.evidence_id]
+            kept = lookup(server, http, offline=True)
+            unasked = (await kept.check_many([mine], library=True))[mine.evidence_id]
+    assert asked.asked
+    assert unasked.asked == ()
     assert (offline.standing, offline.asked) == ("corrected", ())
     assert (own.standing, own.asked) == ("retracted", ())
 
