@@ -9,7 +9,7 @@ and chosen by code because the model's were too few. The questions are answered 
 library: each is the title of one of its works, with the ten works nearest to it as evidence.
 
 "On topic" means: the work that a claim cites is one that the ranking holds relevant to the question. Exit
-code 1 when fewer claims are kept with the model than without, over all questions.
+code 1 when fewer claims are kept with the model than without, or fewer on topic, over all questions.
 """
 
 import argparse
@@ -217,7 +217,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as home:
         rows, with_model, without = asyncio.run(measure(arguments, Path(home)))
     print(table(rows, with_model, without))
-    return int(with_model.kept < without.kept)
+    return int(with_model.kept < without.kept or with_model.on_topic < without.on_topic)
 
 
 if __name__ == "__main__":
