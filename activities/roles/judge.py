@@ -89,12 +89,12 @@ def short_answer(criteria: tuple[str, ...]) -> type[BaseModel]:
 
 
 def in_brief(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
-    """The items with those of their sentences that answer the question best, for a model that can read only a
-    few: the beginning of an abstract mostly says why a study was made, not what it found."""
+    """The documents; those longer than what is shown of each with the sentences that answer the question best:
+    the beginning of an abstract mostly says why a study was made, not what it found."""
     best = {item.document.evidence_id: answering(item) for item in rank(question, documents)}
     return [
         document.model_copy(update={"text": text})
-        if (text := _best(best[document.evidence_id], limit))
+        if len(document.text) > limit and (text := _best(best[document.evidence_id], limit))
         else document
         for document in documents
     ]
@@ -115,22 +115,21 @@ def _best(ranked: Sequence[Ranked], limit: int) -> str:
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
     criteria = "\n".join(f"- {c.name}: {line(c.description, 200)}" for c in step.profile.criteria)
     size = size_of(step.model)
-    small = step.model.effort == "small"
-    if small:
-        documents = in_brief(step.question, documents, size.item_characters)
     prompt = compose(
         "judge",
         step,
         room=room,
         given=[f"Criteria:\n{criteria}"],
-        documents=documents,
+        documents=in_brief(step.question, documents, size.item_characters),
         per_item=size.item_characters,
         at_most=min(step.max_shown, size.items),
         task="Score every criterion by what the evidence says. Answer with JSON.",
     )
+    whole = {document.evidence_id: document for document in documents}
+    prompt = replace(prompt, shown={label: whole[e.evidence_id] for label, e in prompt.shown.items()})
     names = tuple(c.name for c in step.profile.criteria)
     labels = tuple(prompt.shown)
-    if small:
+    if step.model.effort == "small":
         return replace(prompt, choices={"relevant": labels}, answer=short_answer(names))
     choices = {"scores.criterion": names, "relevant": labels, "recommendation": tuple(ADVICE)}
     return replace(prompt, choices=choices)

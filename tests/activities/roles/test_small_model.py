@@ -9,10 +9,10 @@ from activities.sources.library import SAMPLE
 from activities.sources.library.files import list_folder, read_files
 from activities.steps import JudgeAssessment, Role, SectionDraft, StepContext
 from activities.text.ranking import rank, relevant
-from activities.types import Evidence, ModelChoice
+from activities.types import Effort, Evidence, ModelChoice
 from activities.verification.quote_check import QuoteChecker
 from tests.activities.roles.conftest import Case
-from tests.fake_openai import criteria_of, evidence_of, says, sentences_of
+from tests.fake_openai import criteria_of, evidence_of, says, sensible, sentences_of
 
 SMALL = ModelChoice(backend="openai", model="m", effort="small")
 FINDING = "Metformin lowered the risk of dementia in cohort {n} by a third."
@@ -29,16 +29,20 @@ def abstract(n: int, text: str = "") -> Evidence:
         evidence_id=f"pmid:{n}",
         source="library",
         title=f"Cohort {n} of metformin and dementia",
-        text=text or f"{aim * 3}CONCLUSION: {FINDING.format(n=n)}",
+        text=text or f"{aim * 8}CONCLUSION: {FINDING.format(n=n)}",
     )
 
 
-async def test_a_small_judge_sees_what_several_works_found(case: Case) -> None:
+@pytest.mark.parametrize(("effort", "works"), [("small", 7), ("normal", 12)])
+async def test_a_judge_sees_what_works_found(case: Case, effort: Effort, works: int) -> None:
+    """And not only why they were made, with which an abstract begins."""
     refs = [await case.store.put(abstract(n)) for n in range(10, 22)]
-    case.server.script(says({"scores": {}, "confidence": 0.5, "relevant": []}))
-    await case.thinker.think("judge", step_of(case, "judge", refs))
+    case.server.script(sensible)
+    choice = SMALL.model_copy(update={"effort": effort})
+    update = {"model": choice, "allowance": allowance_of("judge", choice)}
+    await case.thinker.think("judge", step_of(case, "judge", refs, **update))
     shown = evidence_of(case.server.asked[0])
-    assert len(shown) >= 7
+    assert len(shown) >= works
     assert all("lowered the risk of dementia" in text for text in shown.values())
 
 
