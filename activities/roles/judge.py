@@ -89,7 +89,7 @@ def short_answer(criteria: tuple[str, ...]) -> type[BaseModel]:
 
 
 def in_brief(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
-    """The documents; those longer than what is shown of each with the sentences that answer the question best:
+    """The documents; those longer than what is shown of each, with their sentences that answer best:
     the beginning of an abstract mostly says why a study was made, not what it found."""
     best = {item.document.evidence_id: answering(item) for item in rank(question, documents)}
     return [
