@@ -8,11 +8,11 @@ from temporalio import activity
 
 
 @asynccontextmanager
-async def heartbeating(details: Callable[[], object] | None = None) -> AsyncIterator[None]:
+async def heartbeating(details: Callable[[], object | None] | None = None) -> AsyncIterator[None]:
     """Heartbeat at a third of the heartbeat time-out while the body runs; do nothing without a time-out.
 
-    `details` is called for each heartbeat; what it returns is shown with the activity under way, and is what
-    is known of an attempt that timed out."""
+    `details` is called for each heartbeat; what it returns, unless None, is shown with the activity under
+    way, and is what is known of an attempt that timed out."""
     timeout = activity.info().heartbeat_timeout
     if not timeout:
         yield
@@ -20,7 +20,8 @@ async def heartbeating(details: Callable[[], object] | None = None) -> AsyncIter
 
     async def beat() -> None:
         while True:
-            activity.heartbeat(*([details()] if details else []))
+            known = details() if details else None
+            activity.heartbeat(*(() if known is None else (known,)))
             await asyncio.sleep(timeout.total_seconds() / 3)
 
     task = asyncio.create_task(beat())

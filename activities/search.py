@@ -20,6 +20,7 @@ from activities.retractions.marks import read_marks
 from activities.settings import SourceSettings
 from activities.sources.base import Source
 from activities.sources.http.client import forgotten_when_malformed, no_older_than, source_clock
+from activities.sources.progress import Reading, reporting
 from activities.steps import Hits, SearchTask
 from activities.types import Evidence, Filters, Query
 
@@ -57,9 +58,11 @@ class SearchActivities:
     def _definition(self, name: str) -> Callable[..., Any]:
         @activity.defn(name=activity_name(name))
         async def search(task: SearchTask) -> Hits:
-            async with heartbeating():
+            reading = Reading()
+            async with heartbeating(reading.details):
                 try:
-                    return await self.exchange(task)
+                    with reporting(reading.report):
+                        return await self.exchange(task)
                 except DeterminatorError as error:
                     log.warning("search_failed", run_id=task.run_id, source=name, error=str(error))
                     if _out_of_time(task, error):

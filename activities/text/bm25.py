@@ -20,18 +20,19 @@ first answers (RM3). Scores are comparable within one index and one query only.
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
+import marisa_trie
 import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
-from activities.text.postings import Postings, Scores
+from activities.text.postings import Postings, Scores, numbered
 
 TITLE_TIMES = 2
 PASSAGE_WEIGHT = 0.5
@@ -144,14 +145,19 @@ class Lexical:
 
     def __init__(self, documents: Iterable[Fields] = (), *, parts: _Parts | None = None) -> None:
         """Read the documents one by one; none is kept."""
-        self._parts = parts or _build(documents)
+        self._parts = parts or _build(documents, lambda _, postings: postings)
 
-    def save(self, folder: Path) -> None:
-        """Write the index into a folder that exists, for `load`. Raises OSError."""
-        parts = self._parts
+    @classmethod
+    def write(cls, documents: Iterable[Fields], folder: Path) -> None:
+        """Make an index in a folder that exists, for `load`; in memory is one part at a time. Raises
+        OSError."""
+
+        def keep(name: str, postings: Postings) -> Postings:
+            postings.save(folder, name)
+            return Postings.load(folder, name)
+
+        parts = _build(documents, keep)
         np.save(folder / _OWNER, np.append(parts.owner, parts.size), allow_pickle=False)
-        for name in _MATRICES:
-            getattr(parts, name).save(folder, name)
 
     @classmethod
     def load(cls, folder: Path) -> "Lexical":
@@ -186,7 +192,8 @@ _OWNER = "owner.npy"
 _MATRICES = ("whole", "passages", "pieces")
 
 
-def _build(documents: Iterable[Fields]) -> _Parts:
+def _build(documents: Iterable[Fields], keep: Callable[[str, Postings], Postings]) -> _Parts:
+    """`keep` is given each matrix as soon as it is made, under its name."""
     whole, passages, first_words = _Counted(), _Counted(), _Counted()
     owner = array("i")
     vocabulary = _Vocabulary()
@@ -208,13 +215,12 @@ def _build(documents: Iterable[Fields]) -> _Parts:
             passages.add(title, len(owner) + number)
         owner.extend([size - 1] * len(starts))
     stems, stem_of = vocabulary.stems()
-    return _Parts(
-        size,
-        np.frombuffer(owner, np.int32),
-        Postings.build(stem_of[whole.words], whole.rows, size, stems),
-        Postings.build(stem_of[passages.words], passages.rows, len(owner), stems),
-        _pieces_of(first_words, vocabulary.words, size),
-    )
+    by_words = keep("whole", Postings.build(stems, stem_of[whole.words], whole.rows, size))
+    del whole
+    by_passages = keep("passages", Postings.build(stems, stem_of[passages.words], passages.rows, len(owner)))
+    del passages
+    by_pieces = keep("pieces", _pieces_of(first_words, vocabulary.words, size))
+    return _Parts(size, np.frombuffer(owner, np.int32), by_words, by_passages, by_pieces)
 
 
 class _Vocabulary:
@@ -225,8 +231,8 @@ class _Vocabulary:
         self._known: dict[str, tuple[int, ...]] = {}
 
     @property
-    def words(self) -> list[str]:
-        return list(self._numbers)
+    def words(self) -> Iterable[str]:
+        return self._numbers.keys()
 
     def numbers(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The numbers of a text's words, and how many words each piece between white space gave."""
@@ -242,11 +248,12 @@ class _Vocabulary:
         self._known[written] = learned
         return learned
 
-    def stems(self) -> tuple[list[str], NDArray[np.int32]]:
+    def stems(self) -> tuple[marisa_trie.Trie, NDArray[np.int32]]:
         """The distinct stems, and for each word the number of its stem."""
-        numbers: dict[str, int] = {}
-        of_word = [numbers.setdefault(stem, len(numbers)) for stem in _stemmed(self.words)]
-        return list(numbers), np.array(of_word, np.int32)
+        stems = _stemmed(list(self._numbers))
+        numbers = {stem: number for number, stem in enumerate(dict.fromkeys(stems))}
+        words, number_of = numbered(list(numbers))
+        return words, number_of[np.fromiter((numbers[stem] for stem in stems), np.int32, len(stems))]
 
 
 _KNOWN_PIECES = 200_000
@@ -272,16 +279,32 @@ class _Counted:
         return np.frombuffer(self._rows, np.int32)
 
 
-def _pieces_of(found: _Counted, vocabulary: Sequence[str], rows: int) -> Postings:
-    """The pieces of the words that were found."""
+def _pieces_of(found: _Counted, vocabulary: Iterable[str], rows: int) -> Postings:
+    """The pieces of the words that were found, counted in parts: written out they are six times as many."""
     numbers: dict[str, int] = {}
-    of_word = [[numbers.setdefault(p, len(numbers)) for p in _pieces(word)] for word in vocabulary]
-    counts = np.fromiter(map(len, of_word), np.intp, len(of_word))
-    flat = np.fromiter(chain.from_iterable(of_word), np.int32, int(counts.sum()))
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    words = found.words
-    repeats = counts[words]
-    # the places in `flat` of each occurrence's pieces, one run after the other
-    within = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    places = np.repeat(starts[words], repeats) + within
-    return Postings.build(flat[places], np.repeat(found.rows, repeats), rows, list(numbers))
+    flat, many = array("i"), array("i")
+    for word in vocabulary:
+        own = _pieces.__wrapped__(word)  # each word comes once: nothing to remember
+        flat.extend(numbers.setdefault(piece, len(numbers)) for piece in own)
+        many.append(len(own))
+    words, number_of = numbered(list(numbers))
+    del numbers
+    pieces_of_word = number_of[np.frombuffer(flat, np.int32)]
+    length = np.frombuffer(many, np.int32)
+    first = np.cumsum(length) - length
+    kept = (array("i"), array("i"), array("H"))  # pieces, rows, times: at most `PIECED_WORDS` words in a row
+    for start in range(0, len(found.words), _AT_ONCE):
+        chosen = found.words[start : start + _AT_ONCE]
+        repeats = length[chosen]
+        within = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        piece = pieces_of_word[np.repeat(first[chosen], repeats) + within].astype(np.int64)
+        row = np.repeat(found.rows[start : start + _AT_ONCE], repeats)
+        keys, counts = np.unique(piece * rows + row, return_counts=True)
+        for column, values in zip(kept, (*np.divmod(keys, rows), counts), strict=True):
+            column.frombytes(values.astype(column.typecode).tobytes())
+    piece_column, row_column, times = (np.frombuffer(column, column.typecode) for column in kept)
+    return Postings.build(words, piece_column, row_column, rows, times)
+
+
+_AT_ONCE = 50_000
+"""Words whose pieces are counted at once."""

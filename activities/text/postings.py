@@ -19,8 +19,14 @@ Scores = NDArray[np.float64]
 
 K1 = 1.0
 B = 0.75
-AT_ONCE = 2_000_000
-"""Occurrences that are sorted at once."""
+AT_ONCE = 500_000
+"""Occurrences that are counted at once."""
+
+
+def numbered(vocabulary: Sequence[str]) -> tuple[marisa_trie.Trie, NDArray[np.int32]]:
+    """A trie of the words, and the number it gives to each of them."""
+    words = marisa_trie.Trie(vocabulary)
+    return words, np.fromiter((words[word] for word in vocabulary), np.int32, len(vocabulary))
 
 
 class Postings:
@@ -43,35 +49,33 @@ class Postings:
 
     @classmethod
     def build(
-        cls, numbers: NDArray[np.int32], rows: NDArray[np.int32], size: int, vocabulary: Sequence[str]
+        cls,
+        words: marisa_trie.Trie,
+        numbers: NDArray[np.int32],
+        rows: NDArray[np.int32],
+        size: int,
+        times: NDArray[np.uint16] | None = None,
     ) -> "Postings":
-        """Of each occurrence, the number of its word in the vocabulary and its row."""
-        words = marisa_trie.Trie(vocabulary)
-        place = np.fromiter((words[word] for word in vocabulary), np.int32, len(vocabulary))
-        numbers = place[numbers]
-        lengths = np.bincount(rows, minlength=size)
+        """Of each occurrence, the number of its word and its row, and how many times it counts (once)."""
+        lengths = _totals(rows, size, times)
         norm = K1 * (1 - B + B * lengths / (lengths.mean() or 1.0)) if size else np.zeros(0)
-        totals = np.bincount(numbers, minlength=len(vocabulary))
-        starts = np.zeros(len(vocabulary) + 1, np.int64)
-        found_rows: list[NDArray[np.int32]] = []
-        found_values: list[NDArray[np.float32]] = []
-        for first, last in _ranges(totals):
+        starts = np.zeros(len(words) + 1, np.int64)
+        found_rows = np.empty(len(numbers), np.int32)
+        values = np.empty(len(numbers), np.float32)
+        end = 0
+        for first, last in _ranges(_totals(numbers, len(words))):
             chosen = (numbers >= first) & (numbers < last)
             keys = (numbers[chosen].astype(np.int64) - first) * size + rows[chosen]
-            pairs, counts = np.unique(keys, return_counts=True)
+            pairs, counts = _counted(keys, None if times is None else times[chosen])
             word, row = np.divmod(pairs, size)
             frequency = np.bincount(word, minlength=last - first)
             starts[first + 1 : last + 1] = frequency
             weight = np.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
-            found_rows.append(row.astype(np.int32))
-            found_values.append((weight[word] * counts / (counts + norm[row])).astype(np.float32))
-        return cls(
-            words,
-            np.cumsum(starts),
-            np.concatenate([np.zeros(0, np.int32), *found_rows]),
-            np.concatenate([np.zeros(0, np.float32), *found_values]),
-            size,
-        )
+            here = slice(end, end + len(pairs))
+            found_rows[here] = row
+            values[here] = weight[word] * counts / (counts + norm[row])
+            end += len(pairs)
+        return cls(words, np.cumsum(starts), found_rows[:end], values[:end], size)
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -114,7 +118,28 @@ def _mapped(place: Path) -> NDArray[Any]:
         return cast("NDArray[Any]", np.load(place, allow_pickle=False))
 
 
-def _ranges(totals: NDArray[np.intp]) -> list[tuple[int, int]]:
+def _totals(
+    values: NDArray[np.int32], size: int, times: NDArray[np.uint16] | None = None
+) -> NDArray[np.float64]:
+    """How many times each value counts. In parts: `bincount` makes copies in 64 bits."""
+    totals = np.zeros(size)
+    for start in range(0, len(values), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        totals += np.bincount(values[part], None if times is None else times[part], minlength=size)
+    return totals
+
+
+def _counted(
+    keys: NDArray[np.int64], times: NDArray[np.uint16] | None
+) -> tuple[NDArray[np.int64], NDArray[np.intp] | NDArray[np.float64]]:
+    """The distinct keys in order, and how many times each counts."""
+    if times is None:
+        return np.unique(keys, return_counts=True)
+    pairs, place = np.unique(keys, return_inverse=True)
+    return pairs, np.bincount(place, times)
+
+
+def _ranges(totals: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Ranges of words which occur some `AT_ONCE` times together."""
     part = np.cumsum(totals) // AT_ONCE
     edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(totals)]

@@ -1,4 +1,4 @@
-"""The model calls a run is waiting for, as their heartbeats report them.
+"""What a run is waiting for, as heartbeats report it: model calls, and files of a library that are read.
 
 Read from the server's description of the run and of its running sections, which costs no history and needs no
 worker.
@@ -15,20 +15,26 @@ from temporalio.service import RPCError
 from activities.types import Usage
 from workflows.types import Progress
 
+READING = "library"
+"""Role of a search that reads the files of a library."""
+
 
 class Heartbeat(BaseModel):
-    """What a thinking step reports while it runs (`activities.models.progress`)."""
+    """What a thinking step reports while it runs (`activities.models.progress`), or a search of a library
+    (`activities.sources.progress`)."""
 
     model_config = ConfigDict(extra="ignore")
 
-    role: str
+    role: str = ""
     attempt: int = 1
     waiting: bool = False
     usage: Usage = Usage()
+    files_read: int = 0
+    files: int = 0
 
 
 class ModelCall(BaseModel):
-    """One model call under way."""
+    """One model call under way, or one library being read."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,6 +48,9 @@ class ModelCall(BaseModel):
     """Of the answer so far; some seconds old."""
     waiting: bool = False
     """For its turn at a server that answers one call at a time."""
+    files_read: int = 0
+    files: int = 0
+    """Of a library that is being read; 0 for a model call."""
 
 
 async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ...]:
@@ -64,30 +73,35 @@ async def _calls_of(client: Client, section: str, workflow_id: str) -> list[Mode
             started = pending.last_started_time.ToDatetime(UTC)
             calls.append(
                 ModelCall(
-                    role=beat.role,
+                    role=beat.role or READING,
                     section=section,
                     attempt=pending.attempt,
                     seconds=max((datetime.now(UTC) - started).total_seconds(), 0.0),
                     tokens=beat.usage.output_tokens,
                     waiting=beat.waiting,
+                    files_read=beat.files_read,
+                    files=beat.files,
                 )
             )
     return calls
 
 
 async def _heartbeat(client: Client, pending: PendingActivityInfo) -> Heartbeat | None:
-    """What a step reported last; None for one that is no model call or has not reported yet."""
+    """What a step reported last; None for one that reports nothing of the kind, or nothing yet."""
     if not pending.HasField("last_started_time") or not pending.heartbeat_details.payloads:
         return None
     try:
         (reported,) = await client.data_converter.decode(pending.heartbeat_details.payloads)
-        return Heartbeat.model_validate(reported)
+        beat = Heartbeat.model_validate(reported)
     except (ValidationError, ValueError, RuntimeError):
         return None
+    return beat if beat.role or beat.files else None
 
 
 def call_line(call: ModelCall) -> str:
-    """`judge [s2]  12 s  340 tokens  attempt 2`."""
+    """`judge [s2]  12 s  340 tokens  attempt 2`, or `indexing 1,200 of 3,000 files`."""
+    if call.files:
+        return f"indexing {call.files_read:,} of {call.files:,} files"
     parts = [
         f"{call.role.replace('_', ' ')}{f' [{call.section}]' if call.section else ''}",
         f"{call.seconds:.0f} s",

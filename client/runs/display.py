@@ -75,6 +75,9 @@ def open_display(run_id: str) -> Display:
 class PlainLines:
     """One line an event, for pipes and logs."""
 
+    _read = ""
+    """The last line about a library that is being read."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -87,7 +90,10 @@ class PlainLines:
         return
 
     def calls(self, calls: Sequence[ModelCall]) -> None:
-        return
+        for line in (call_line(call) for call in calls if call.files):
+            if line != self._read:
+                self.note(line)
+            self._read = line
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
@@ -235,9 +241,10 @@ def panel(
     if progress.searches:
         parts.append(_searches(progress))
     if calls and live:
-        parts.append(Text("\n".join(call_line(call) for call in calls[:CALLS_SHOWN]), style="cyan"))
-        if len(calls) > CALLS_SHOWN:
-            parts.append(Text(f"and {len(calls) - CALLS_SHOWN} more calls", style="dim"))
+        lines = list(dict.fromkeys(call_line(call) for call in calls))  # searches of one library wait together
+        parts.append(Text("\n".join(lines[:CALLS_SHOWN]), style="cyan"))
+        if len(lines) > CALLS_SHOWN:
+            parts.append(Text(f"and {len(lines) - CALLS_SHOWN} more calls", style="dim"))
     if written and live:
         parts.append(Text(plain(written), style="italic"))
     parts.append(_budget(progress, extra_seconds if live else 0.0))

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from activities.documents.readers import Stop
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.large import search_terms, update_terms
-from activities.sources.library.store import Changed, Contents, Report, Store
+from activities.sources.library.store import Changed, Contents, Store
+from activities.sources.progress import Report
 from activities.text.bm25 import Fields, Lexical
 from activities.text.embeddings import Embedder, Vectors, embedder, passages
 from activities.text.fusion import fuse
@@ -213,13 +214,13 @@ def _lexical(store: Store, contents: Contents, place: Path | None) -> Lexical:
     if place is not None:
         with suppress(OSError, ValueError, RuntimeError):  # not built yet, or damaged
             return Lexical.load(place / state)
-    lexical = Lexical(fields(document) for document in store.documents(contents.numbers))
+    documents = map(fields, store.documents(contents.numbers))
     if place is None:
-        return lexical
+        return Lexical(documents)
     draft = place / f".{os.getpid()}.{uuid.uuid4().hex}"
     try:
         draft.mkdir(parents=True)
-        lexical.save(draft)
+        Lexical.write(documents, draft)
         shutil.rmtree(place / state, ignore_errors=True)
         with suppress(OSError):  # another process was faster
             draft.rename(place / state)
@@ -227,6 +228,7 @@ def _lexical(store: Store, contents: Contents, place: Path | None) -> Lexical:
         _remove_old(place, state)
     except (OSError, ValueError, RuntimeError) as error:
         log.warning("library_cache_not_written", path=str(place), error=str(error))
+        lexical = Lexical(map(fields, store.documents(contents.numbers)))
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return lexical

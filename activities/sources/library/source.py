@@ -11,6 +11,7 @@ from activities.sources.filters import canonical
 from activities.sources.http.client import Http
 from activities.sources.library.index import Found, Libraries, LibraryIndex
 from activities.sources.library.store import Changed
+from activities.sources.progress import Report, current_report
 from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
@@ -48,12 +49,13 @@ class LibrarySource:
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
         # in a thread of the readers, so that the worker's event loop does not wait
-        return await readers().in_thread(lambda stop: self._search(query, stop))
+        report = current_report()
+        return await readers().in_thread(lambda stop: self._search(query, stop, report))
 
-    def _search(self, query: Query, stop: Stop) -> Exchange:
+    def _search(self, query: Query, stop: Stop, report: Report | None) -> Exchange:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
-        index, found, hits = self._found(folder, query, stop)
+        index, found, hits = self._found(folder, query, stop, report)
         kept = [item.document for item in found]
         origin = (Provenance(source="library", query=query.text),)
         details = []
@@ -73,9 +75,11 @@ class LibrarySource:
             detail="; ".join(details),
         )
 
-    def _found(self, folder: Path, query: Query, stop: Stop) -> tuple[LibraryIndex, list[Found], int]:
+    def _found(
+        self, folder: Path, query: Query, stop: Stop, report: Report | None
+    ) -> tuple[LibraryIndex, list[Found], int]:
         while True:
-            index = self._libraries.open(folder, stop)
+            index = self._libraries.open(folder, stop, report)
             with suppress(Changed):  # another process has read a changed file since the folder was listed
                 return index, *index.search(query.text, query.limit, lambda one: _passes(one, query.filters))
 

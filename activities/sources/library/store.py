@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,9 @@ from typing import Any
 from activities.documents.readers import Stop, Stopped
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of
 from activities.sources.library.reading import READERS, SetAside, kind_of
+from activities.sources.progress import Report
 from activities.types import Evidence
 
-Report = Callable[[int, int], None]
-"""Is told how many of the files are read, and how many there are."""
 BUSY_SECONDS = 60.0
 """A file of records is written in one transaction, for which other processes wait."""
 AT_ONCE = 50

@@ -85,4 +85,6 @@ def pieces(text: str) -> list[Piece]:
 
 def key(name: str) -> str:
     """The comparison form of a whole name. Empty for a name without a letter or digit."""
+    if name.isascii() and "'" not in name:  # nearly every name; without possessive endings
+        return " ".join(map(word_key, _PIECE.findall(name)))
     return " ".join(piece.key for piece in pieces(name))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from activities.text import bm25, postings
 from activities.text.bm25 import Fields, Lexical, passage_starts, words
-from activities.text.postings import Postings, Scores
+from activities.text.postings import Postings, Scores, numbered
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_saved_index_scores_as_the_one_that_was_saved(
     whole = Lexical(documents)
     monkeypatch.setattr(postings, "AT_ONCE", 50)
     in_parts = Lexical(documents)
-    whole.save(tmp_path)
+    Lexical.write(documents, tmp_path)
     saved = Lexical.load(tmp_path)
     assert len(saved) == 40
     for query in ("word7 liver", "mesh title", "zebra", ""):
@@ -163,12 +163,13 @@ def test_a_saved_index_scores_as_the_one_that_was_saved(
 
 @pytest.mark.parametrize("documents", [[], [Fields("")]])
 def test_an_index_of_nothing_is_saved_too(tmp_path: Path, documents: list[Fields]) -> None:
-    Lexical(documents).save(tmp_path)
+    Lexical.write(documents, tmp_path)
     assert len(Lexical.load(tmp_path)) == len(documents)
 
 
 def test_files_of_two_indexes_are_not_mixed(tmp_path: Path) -> None:
-    Lexical([Fields("liver"), Fields("heart")]).save(tmp_path)
-    Postings.build(np.zeros(1, np.int32), np.zeros(1, np.int32), 1, ["liver"]).save(tmp_path, "whole")
+    Lexical.write([Fields("liver"), Fields("heart")], tmp_path)
+    words, number = numbered(["liver"])
+    Postings.build(words, number, np.zeros(1, np.int32), 1).save(tmp_path, "whole")
     with pytest.raises(ValueError, match="belong together"):
         Lexical.load(tmp_path)

@@ -74,8 +74,9 @@ async def test_an_unknown_run_has_no_calls(temporal_client: Client) -> None:
             "long writer [s2]  3 s  0 tokens  attempt 2",
         ),
         (ModelCall(role="judge", seconds=5, waiting=True), "judge  5 s  waits for its turn"),
+        (ModelCall(role="library", files_read=1200, files=3000), "indexing 1,200 of 3,000 files"),
     ],
-    ids=["tokens", "attempt", "waiting"],
+    ids=["tokens", "attempt", "waiting", "files"],
 )
 def test_a_call_is_one_line(call: ModelCall, line: str) -> None:
     assert call_line(call) == line

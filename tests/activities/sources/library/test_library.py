@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from activities.documents.readers import Stop
+from activities.documents.readers import Stop, Stopped
 from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import search
@@ -16,6 +16,8 @@ from activities.sources.library import LibrarySource, build, index, store
 from activities.sources.library.files import FileStamp, documents_of
 from activities.sources.library.index import Libraries
 from activities.sources.library.reading import SetAside
+from activities.sources.library.store import Changed
+from activities.sources.progress import reporting
 from activities.text.embeddings import Vectors
 from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import client
@@ -236,3 +238,40 @@ async def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     assert answer.detail.startswith("4 files or records of the library could not be read: ")
     assert answer.detail.endswith(": a.pdf, b.pdf, c.pdf and 1 more")
     assert answer.records[0].venue == "note.txt"
+
+
+async def test_reading_a_folder_reports_how_far_it_is(tmp_path: Path, folder: Path) -> None:
+    reports: list[tuple[int, int]] = []
+    library = source(tmp_path, folder)
+    with reporting(lambda done, total: reports.append((done, total))):
+        await library.exchange(Query(text="colchicine"))
+        assert reports == [(0, 3), (1, 3), (2, 3)]
+        (folder / "new.txt").write_text("A new one about colchicine.")
+        await library.exchange(Query(text="colchicine"))
+        assert reports[3:] == [(3, 4)]
+        await library.exchange(Query(text="colchicine"))
+    assert len(reports) == 4
+
+
+async def test_what_was_read_before_a_search_was_stopped_is_kept(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = Counting(monkeypatch)
+    stop = Stop()
+    with pytest.raises(Stopped):
+        Libraries(tmp_path / "cache").open(folder, stop, lambda done, _: stop.ask() if done == 1 else None)
+    assert counting.files == ["bone.txt", "heart.txt"]
+    assert Libraries(tmp_path / "cache").open(folder).count == 3
+    assert counting.files == ["bone.txt", "heart.txt", "old.jsonl"]
+
+
+async def test_a_file_changed_by_another_process_meanwhile_is_found(tmp_path: Path, folder: Path) -> None:
+    mine, other = Libraries(tmp_path / "cache"), Libraries(tmp_path / "cache")
+    before = mine.open(folder)
+    (folder / "heart.txt").write_text("Rewritten: colchicine again.")
+    other.open(folder)
+    with pytest.raises(Changed):
+        before.search("colchicine", 5)
+    assert [found.document.text for found in mine.open(folder).search("rewritten", 5)[0]] == [
+        "Rewritten: colchicine again."
+    ]
