@@ -162,8 +162,13 @@ class LivePanel:
         self._live.stop()
 
     def progress(self, progress: Progress) -> None:
+<<<<<<< HEAD
         # between workflow tasks a run reports the same time again, though time goes on
         if self._seen is None or self._seen.budget.elapsed_seconds != progress.budget.elapsed_seconds:
+=======
+        # a run's own clock stands still while it waits: time goes on from when its last reading appeared
+        if self._seen is None or progress.budget.elapsed_seconds != self._seen.budget.elapsed_seconds:
+>>>>>>> 5c4ce23 (Give a library the time that its first reading needs; let the panel's clock go on)
             self._seen_at = time.monotonic()
         self._seen = progress
         if self._console.size != self._size:

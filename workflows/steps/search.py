@@ -157,9 +157,10 @@ class SearchSteps:
             ),
             result_type=Hits,
             **policy.source_call(
-                self._seconds_left(started),
+                context.research_seconds() if task.agent == "library" else self._seconds_left(started),
                 policy.shorten(f"{task.agent}: {task.query}"),
                 option.info.queue if option else None,
+                reads=task.agent == "library",
             ),
         )
         return hits
