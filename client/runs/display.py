@@ -162,13 +162,8 @@ class LivePanel:
         self._live.stop()
 
     def progress(self, progress: Progress) -> None:
-<<<<<<< HEAD
         # between workflow tasks a run reports the same time again, though time goes on
         if self._seen is None or self._seen.budget.elapsed_seconds != progress.budget.elapsed_seconds:
-=======
-        # a run's own clock stands still while it waits: time goes on from when its last reading appeared
-        if self._seen is None or progress.budget.elapsed_seconds != self._seen.budget.elapsed_seconds:
->>>>>>> 5c4ce23 (Give a library the time that its first reading needs; let the panel's clock go on)
             self._seen_at = time.monotonic()
         self._seen = progress
         if self._console.size != self._size:
@@ -246,7 +241,7 @@ def panel(
     if progress.searches:
         parts.append(_searches(progress))
     if calls and live:
-        lines = list(dict.fromkeys(call_line(call) for call in calls))  # searches of one library wait together
+        lines = list(dict.fromkeys(call_line(call) for call in calls))  # of one library once
         parts.append(Text("\n".join(lines[:CALLS_SHOWN]), style="cyan"))
         if len(lines) > CALLS_SHOWN:
             parts.append(Text(f"and {len(lines) - CALLS_SHOWN} more calls", style="dim"))
