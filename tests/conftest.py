@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 from platformdirs import user_cache_path
 from temporalio.client import Client
@@ -29,6 +30,13 @@ KEEP = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEM
 CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinator"))
 """Shared with the caller: the index of names takes seconds to build and is named by what it is made of, so
 the fresh home of a test need not build it."""
+
+
+@pytest.fixture(autouse=True)
+def logs_for_the_next_test() -> Iterator[None]:
+    """A command that a test runs in its own process turns structlog off."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -44,9 +44,11 @@ class EvidenceLine(TypedDict):
     facts: dict[str, str]
     sections: list[str]
     queries: list[str]
+    cited_as: int | None
+    """Number of the reference that the report gives it; None when the report does not cite it."""
 
 
-def evidence_line(ref: EvidenceRef, evidence: Evidence) -> EvidenceLine:
+def evidence_line(ref: EvidenceRef, evidence: Evidence, cited_as: int | None = None) -> EvidenceLine:
     """An item with its whole stored text. Name, standing, sections and queries are the run's."""
     return EvidenceLine(
         evidence_id=ref.evidence_id,
@@ -64,6 +66,7 @@ def evidence_line(ref: EvidenceRef, evidence: Evidence) -> EvidenceLine:
         facts=dict(evidence.facts),
         sections=list(ref.sections),
         queries=list(ref.queries),
+        cited_as=cited_as,
     )
 
 

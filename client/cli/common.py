@@ -3,8 +3,11 @@
 import asyncio
 import difflib
 import json
+import logging
 import math
+import os
 import re
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -230,6 +233,7 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
     async def whole() -> T:
         return await body()
 
+    keep_logs_off_the_screen()
     try:
         return asyncio.run(whole())
     except (BadConnectionSettings, NoSuchRun) as error:
@@ -252,6 +256,22 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
         if error.status == RPCStatusCode.NOT_FOUND:
             raise BadInput(f"the server does not know it: {error.message}") from error
         raise Failure(f"the Temporal server: {error.message}") from error
+
+
+def keep_logs_off_the_screen() -> None:
+    """Log nothing from a command: what matters is in its output. Unset, structlog prints among the data on
+    stdout. With `DETERMINATOR_DEBUG` logs go to stderr. `worker` sets up logs of its own."""
+    import structlog
+
+    debug = bool(os.environ.get("DETERMINATOR_DEBUG"))
+    if not debug:
+        logging.getLogger().addHandler(logging.NullHandler())
+    if not structlog.is_configured():
+        level = logging.DEBUG if debug else logging.CRITICAL + 1
+        structlog.configure(
+            wrapper_class=structlog.make_filtering_bound_logger(level),
+            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        )
 
 
 def with_run(

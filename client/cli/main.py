@@ -42,6 +42,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "extend": ("client.cli.steering:extend", "Add to a run's budget."),
     "cancel": ("client.cli.steering:cancel", "Stop a run or one of its sections; a report is still written."),
     "search": ("client.cli.sources:search", "Search one source, outside of any run."),
+    "documents": (
+        "client.cli.documents:documents",
+        "List the files of a library: read, found, used, or not, and why.",
+    ),
     "modes": ("client.cli.modes:modes", "List the ways of working and what each is good for."),
     "graph": ("client.cli.graph:graph", "List, show and check graphs; show where a run is in its own."),
     "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),

@@ -93,6 +93,13 @@ def list_folder(folder: Path) -> Listing:
     return Listing(tuple(files), tuple(aside))
 
 
+def other_files(folder: Path) -> tuple[str, ...]:
+    """The visible files of a library whose kind is not read. Raises Refused."""
+    root = _root(folder)
+    names = (path.relative_to(root).as_posix() for path in _walk(root) if not kind_of(path.name))
+    return tuple(os.fsencode(name).decode(errors="replace") for name in names)
+
+
 class Repeats:
     """Notices a file whose text was read before, as an attachment of a bibliography's entry."""
 

@@ -68,8 +68,8 @@ class LibraryIndex:
         self, store: Store, contents: Contents, lexical: Lexical | None, model: Embedder | None = None
     ) -> None:
         """Without `lexical` documents are ranked in two steps, by words only."""
-        self._store = store
-        self._numbers = contents.numbers
+        self.store = store
+        self.numbers = contents.numbers
         self.set_aside = contents.set_aside
         self._lexical = lexical
         self._model = model if lexical is not None else None
@@ -78,12 +78,12 @@ class LibraryIndex:
     @property
     def count(self) -> int:
         """How many documents there are."""
-        return len(self._numbers)
+        return len(self.numbers)
 
     @property
     def documents(self) -> tuple[Evidence, ...]:
         """Every document, read from the cache."""
-        return tuple(self._store.documents(self._numbers))
+        return tuple(self.store.documents(self.numbers))
 
     @property
     def large(self) -> bool:
@@ -93,7 +93,7 @@ class LibraryIndex:
     @property
     def learning(self) -> bool:
         """Whether a model is installed and the documents' vectors are not ready yet."""
-        return self._model is not None and self._meaning is None and bool(self._numbers)
+        return self._model is not None and self._meaning is None and bool(self.numbers)
 
     def learn(self, rows: Sequence[Vectors]) -> None:
         """Add the vectors of every document."""
@@ -106,7 +106,7 @@ class LibraryIndex:
     ) -> tuple[list[Found], int]:
         """The best documents that pass, and how many match at all."""
         ranked, hits = self._ranked(query)
-        documents = self._store.documents([number for number, _ in ranked])
+        documents = self.store.documents([number for number, _ in ranked])
         found: list[Found] = []
         for (_, score), document in zip(ranked, documents, strict=True):
             if len(found) >= limit:
@@ -117,17 +117,17 @@ class LibraryIndex:
 
     def _ranked(self, query: str) -> tuple[list[tuple[int, float]], int]:
         if self._lexical is None:
-            return search_terms(self._store, query, fields)
+            return search_terms(self.store, query, fields)
         scores = self._lexical.scores(query)
         matching = scores > 0
         if self._model is not None and self._meaning is not None:
             vectors, owner = self._meaning
-            likeness = np.full(len(self._numbers), -1.0)
+            likeness = np.full(len(self.numbers), -1.0)
             np.maximum.at(likeness, owner, (vectors @ self._model.encode([query])[0]).astype(np.float64))
             matching |= likeness >= MIN_LIKENESS
             scores = fuse(scores, likeness)
         order = [int(i) for i in np.argsort(-scores, kind="stable") if matching[i]]
-        return [(self._numbers[i], float(scores[i])) for i in order], len(order)
+        return [(self.numbers[i], float(scores[i])) for i in order], len(order)
 
 
 def fields(document: Evidence) -> Fields:
@@ -247,7 +247,7 @@ def _remove_old(place: Path, state: str) -> None:
 
 def _remove(place: Path) -> None:
     with suppress(OSError):
-        for ending in ("", "-wal", "-shm"):
+        for ending in ("", "-journal"):
             place.with_name(place.name + ending).unlink(missing_ok=True)
     shutil.rmtree(place.with_suffix(""), ignore_errors=True)
 

@@ -17,6 +17,12 @@ from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 """The bundled sample library; its licence and source are in the README.md above it."""
 
+
+def cache_of(settings: Settings) -> Path:
+    """Where the indexes of folders are kept."""
+    return settings.home / "cache" / "library"
+
+
 _NAMED = 3
 """Files that a search names of those that could not be read."""
 _COVERS_SAMPLE = (
@@ -36,7 +42,7 @@ class LibrarySource:
 
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.library
-        self._libraries = Libraries(settings.home / "cache" / "library")
+        self._libraries = Libraries(cache_of(settings))
         own = settings.library is not None
         self.info = SourceInfo(
             name="library",

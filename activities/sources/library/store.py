@@ -76,8 +76,9 @@ class Store:
         self._lock = threading.RLock()
         weakref.finalize(self, self._database.close)
         try:
-            # the file can be made again from the folder: it need not survive a power failure
-            self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
+            # The file can be made again from the folder: it need not survive a power failure. No WAL: it maps
+            # a file into memory, which fails on network drives and kills the process when the file is cut.
+            self._database.executescript(f"PRAGMA synchronous = OFF; {_SCHEMA}")
         except sqlite3.Error:
             self._database.close()
             raise

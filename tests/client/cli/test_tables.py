@@ -1,5 +1,6 @@
 """Tables at 80 columns, filters of the list, grouped help, completion."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -33,6 +34,8 @@ def runs(file_home: Path, tmp_path: Path) -> dict[str, str]:
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "cohort.txt").write_text(TEXT)
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
+    (folder / "photo.jpg").write_bytes(b"no document")
     found = {}
     for mode, question in QUESTIONS.items():
         flags = ("--mode", mode, "--library", str(folder), *own_id())
@@ -148,3 +151,18 @@ def test_the_shell_completes_verbs_runs_sources_and_profiles(runs: dict[str, str
 def test_completion_starts_nothing(home: Path) -> None:
     assert complete("status", "l") == {"last"}
     assert not (home / "state").exists()
+
+
+def test_what_was_read_found_and_used_of_a_library_can_be_seen(runs: dict[str, str]) -> None:
+    ran = determinator("documents", "--run", runs["iterative"], "--json")
+    files = {file["name"]: file for file in ran.json()}
+    assert {name: file["status"] for name, file in files.items()} == {
+        "broken.pdf": "unreadable",
+        "cohort.txt": "indexed",
+        "photo.jpg": "not_a_document",
+    }
+    assert files["broken.pdf"]["problems"]
+    assert files["cohort.txt"]["cited_as"] == [1]
+    assert files["cohort.txt"]["found"] == files["cohort.txt"]["evidence_ids"] != []
+    lines = determinator("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
+    assert [json.loads(line)["cited_as"] for line in lines] == [1]

@@ -1,0 +1,64 @@
+"""What became of each file of a folder: read, not readable and why, or not of a kind that is read."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Literal
+
+from activities.sources.library.files import list_folder, other_files
+from activities.sources.library.index import LibraryIndex
+from activities.sources.library.store import Store
+from activities.types import Frozen
+
+FileStatus = Literal["indexed", "repeats", "unreadable", "not_a_document"]
+
+
+class FileState(Frozen):
+    """One file of a library."""
+
+    name: str
+    """Relative to the folder."""
+    status: FileStatus
+    """`repeats`: its text is that of another file, or its works are those of an earlier one."""
+    documents: int = 0
+    """How many works of it are searched: one, or one a record."""
+    evidence_ids: tuple[str, ...] = ()
+    """Of all its works, those that repeat others included."""
+    problems: tuple[str, ...] = ()
+    """Why it could not be read, or which of its records could not."""
+
+
+def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
+    """Every visible file of a folder that was indexed, by name. Raises Refused, sqlite3.Error."""
+    listing = list_folder(folder)
+    searched, store = set(index.numbers), index.store
+    works: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for name, number, evidence_id in store.rows(
+        "SELECT f.name, d.number, d.evidence_id FROM files f JOIN documents d USING (path) ORDER BY d.number"
+    ):
+        works[name].append((number, evidence_id))
+    problems = _problems(store)
+    found = [_state(file.name, works[file.name], searched, problems[file.name]) for file in listing.files]
+    found += [FileState(name=a.name, status="unreadable", problems=(a.reason,)) for a in listing.set_aside]
+    found += [FileState(name=name, status="not_a_document") for name in other_files(folder)]
+    return tuple(sorted(found, key=lambda file: file.name))
+
+
+def _problems(store: Store) -> "defaultdict[str, list[str]]":
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name, item, reason in store.rows(
+        "SELECT f.name, s.name, s.reason FROM files f JOIN set_aside s USING (path)"
+    ):
+        found[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
+    return found
+
+
+def _state(name: str, works: list[tuple[int, str]], searched: set[int], problems: list[str]) -> FileState:
+    count = sum(number in searched for number, _ in works)
+    status: FileStatus = "indexed" if count else "repeats" if works else "unreadable"
+    return FileState(
+        name=name,
+        status=status,
+        documents=count,
+        evidence_ids=tuple(evidence_id for _, evidence_id in works),
+        problems=tuple(problems) or (("it holds no text",) if status == "unreadable" else ()),
+    )
