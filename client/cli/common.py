@@ -267,7 +267,7 @@ def keep_logs_off_the_screen() -> None:
     if not debug:
         logging.getLogger().addHandler(logging.NullHandler())
     if not structlog.is_configured():
-        level = logging.DEBUG if debug else logging.CRITICAL + 1
+        level = logging.DEBUG if debug else logging.CRITICAL
         structlog.configure(
             wrapper_class=structlog.make_filtering_bound_logger(level),
             logger_factory=structlog.PrintLoggerFactory(sys.stderr),
