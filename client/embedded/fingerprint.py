@@ -21,8 +21,9 @@ CARRIED = (
     "NO_PROXY",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    "PYTHONPATH",
 )
-"""Variables besides our own that change what a worker can reach."""
+"""Variables besides our own that change what a worker can reach, or which plugins and hooks it finds."""
 
 
 CLIENT_ONLY = frozenset(

@@ -19,25 +19,30 @@ def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
     """Print bottom line, first claims, confidence, what was searched, and what to type next."""
     console = to_stdout()
     width = min(console.width, WIDTH) if console.is_terminal else console.width
-    for part in answer_parts(report, stop_reason, path):
+    for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal):
         # lines of text are not broken in a pipe, and a path is broken nowhere
         whole = isinstance(part, Text) and (not console.is_terminal or part.plain.startswith("Report "))
         console.print(part, soft_wrap=whole, width=None if whole else width)
 
 
-def answer_parts(report: Report, stop_reason: str, path: Path | None) -> list[Text | Table | Padding]:
-    """The parts from top to bottom."""
+def answer_parts(
+    report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True
+) -> list[Text | Table | Padding]:
+    """The parts from top to bottom. `bulleted`: claims in a column beside their bullets, for lines that are
+    broken."""
     answer = answer_of(report)
     claims = [text for claim in claims_of(report) if (text := with_references(claim)) != answer.bottom_line]
     parts: list[Text | Table | Padding] = []
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
     parts.append(Text(f"Answer: {plain(answer.bottom_line)}", style="bold"))
-    if claims:
+    if claims and bulleted:
         table = Table.grid(padding=(0, 1))
         for text in claims[:FIRST_CLAIMS]:
             table.add_row(Text("-"), Text(plain(text)))
         parts.append(table)
+    if claims:
+        parts += [] if bulleted else [Text(f"- {plain(text)}") for text in claims[:FIRST_CLAIMS]]
         if len(claims) > FIRST_CLAIMS:
             parts.append(Text(f"  and {len(claims) - FIRST_CLAIMS} more claims in the report", style="dim"))
     check = report.verification
