@@ -71,9 +71,13 @@ def decode(data: bytes) -> str:
         return data.decode("cp1252", errors="replace")
 
 
+_DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
+
+
 def read_plain(data: bytes) -> Text:
-    """A text file. Its first line is the title when it stands alone and is short enough for one."""
-    text, cut = _tidy(decode(data))
+    """A text file. Its first line is the title when it stands alone, or is underlined, and is short enough.
+    Lines that are drawn become empty ones: what they part is no sentence together."""
+    text, cut = _tidy(_DRAWN_LINE.sub("", decode(data)))
     first, _, rest = text.partition("\n")
     stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
     title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""

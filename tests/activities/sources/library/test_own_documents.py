@@ -14,6 +14,7 @@ from activities.documents.office import read_epub
 from activities.documents.read import Unreadable
 from activities.sources.library import files
 from activities.sources.library.files import Collection, list_folder, read_files
+from activities.text.sentences import sentences
 from activities.types import Evidence
 from tests.security.test_reading import shared_stream_pdf
 
@@ -193,3 +194,14 @@ def test_a_document_that_unpacks_without_end_is_set_aside(
         for name, data in parts.items():
             bomb.writestr(name, data)
     assert [item.name for item in read_files(list_folder(tmp_path)).set_aside] == ["bomb.docx"]
+
+
+def test_an_underlined_title_is_not_glued_to_the_first_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(
+        "Compound 22 in mice\n===================\nCompound 22 reduced tumour growth by 40 percent in mice.\n"
+    )
+    (document,) = read_files(list_folder(tmp_path)).documents
+    assert document.title == "Compound 22 in mice"
+    assert [sentence.quote for sentence in sentences(document)] == [
+        "Compound 22 reduced tumour growth by 40 percent in mice."
+    ]
