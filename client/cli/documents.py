@@ -150,4 +150,5 @@ def _show(files: "tuple[FileState, ...]", found: set[str], cited: dict[str, int]
         table.add_row(*row)
     to_stdout().print(table)
     counts = {status: sum(file.status == status for file in files) for status in ("indexed", "unreadable")}
-    say(f"{len(files)} files: {counts['indexed']} indexed, {counts['unreadable']} unreadable")
+    files_in_all = "1 file" if len(files) == 1 else f"{len(files):,} files"
+    say(f"{files_in_all}: {counts['indexed']:,} indexed, {counts['unreadable']:,} unreadable")

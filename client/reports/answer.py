@@ -15,6 +15,8 @@ FIRST_CLAIMS = 5
 """Claims shown on the terminal; the report has them all."""
 SAMPLE_ONLY = "sample_only"
 """Code of the statement that only the bundled sample library was searched."""
+UNREADABLE = "records_unreadable"
+"""Code of the statement that counts what could not be read."""
 
 
 class AnswerClaim(Frozen):
@@ -39,11 +41,14 @@ class Answer(Frozen):
     """Each source with its number of answered searches, on one line."""
     not_reached: str = ""
     """Each source that did not answer, with the reason; empty when all did."""
+    unreadable: int = 0
+    """Files and records of the library that could not be read, and records of other sources."""
 
 
 def answer_of(report: Report) -> Answer:
     """The answer of a report."""
     sample = next((s for s in report.statements if s.code == SAMPLE_ONLY), None)
+    unread = next((s for s in report.statements if s.code == UNREADABLE), None)
     return Answer(
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
@@ -51,6 +56,7 @@ def answer_of(report: Report) -> Answer:
         confidence_reasons=sentences(report.confidence_reasons),
         searched=_searched(report.methodology.searches),
         not_reached=_not_reached(report.methodology.searches),
+        unreadable=int(str(unread.values["records"])) if unread else 0,
     )
 
 

@@ -51,12 +51,15 @@ def answer_parts(
     parts.append(Text(f"{confidence}: {reasons}" if reasons else confidence))
     parts.append(
         Text(
-            f"{check.verified} verified claims, {len(report.references)} references; "
+            f"{counted(check.verified, 'verified claim')}, {counted(len(report.references), 'reference')}; "
             f"ended: {stop_reason.replace('_', ' ')}"
         )
     )
     missing = f"; not reached: {answer.not_reached}" if answer.not_reached else ""
     parts.append(Text(plain(f"Searched: {answer.searched}{missing}")))
+    if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
+        count = "1 file or record" if answer.unreadable == 1 else f"{answer.unreadable} files or records"
+        parts.append(Text(f"Not read: {count}; see determinator documents --run {report.run_id}"))
     if path is not None:
         parts.append(Text(f"Report {path}"))
     parts.append(
@@ -66,6 +69,11 @@ def answer_parts(
         )
     )
     return parts
+
+
+def counted(number: int, what: str) -> str:
+    """`1 reference`, `2 references`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def rendered(markdown: str, width: int) -> str:
