@@ -214,7 +214,7 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     answer = read_so_far(text, DraftAnswer)
     if answer is None or not answer.claims:
         return ()
-    last = max(claim.paragraph for claim in answer.claims)
+    last = min(max(claim.paragraph for claim in answer.claims), MOST_PARAGRAPHS)
     whole = [claim for claim in answer.claims if claim.paragraph < last]
     if len({claim.paragraph for claim in whole}) < least:
         return ()
