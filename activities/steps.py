@@ -472,7 +472,7 @@ class WriteInput(StepContext):
     stop_reason: StopReason = "sufficient_evidence"
     hypotheses: tuple[MechanismHypothesis, ...] = ()
     report_to: str = ""
-    """Workflow id of the run that is told the paragraphs while they are written; empty for none."""
+    """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
 
 
 class ProofreadInput(StepContext):
