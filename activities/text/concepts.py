@@ -34,6 +34,7 @@ TECHNICAL = 0.6
 NAMED = 0.7
 """`Word.technical` at least of a word written with a capital within a sentence."""
 
+_DISEASES = ("disease", "phenotype")
 COMPOUND = 0.65
 """`Word.technical` at least of a word of several that are one thing in the thesaurus: music therapy."""
 ENTITY = 0.8
@@ -127,6 +128,7 @@ class Concepts:
                     Word(shown[start:end], found, sure, exact, after, marks.is_entity(start, end), noun)
                 )
         self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
+        self._diseases = tuple(_diseases(plain, tokens, place_of))
         self._marks = {
             place: mark for place, word in enumerate(self.words) if (mark := _compact(word.shown)) is not None
         }
@@ -165,6 +167,29 @@ class Concepts:
             if (possible := tuple(v for v in name.variants if _possible(v, held)))
         ]
         return [self._spoken(row, mark, near, names) for row, mark in zip(rows, marks, strict=True)]
+
+    def displaced(self, title: str, rows: Sequence[Sequence[str]]) -> frozenset[int]:
+        """Places of the words that set a disease of the question apart from the one in a title (`lung` of
+        lung cancer, beside breast cancer), where no row names it. Its words may stand in them all the same:
+        lung metastases of breast cancer."""
+        found: set[int] = set()
+        other = [set(terms(e.surface)) for e in link(title) if e.kind in _DISEASES] if self._diseases else []
+        for places in self._diseases:
+            *first, last = (self.words[place].terms for place in places)
+            head = set(last)
+            apart = [held for held in other if head <= held and not any(held.issuperset(f) for f in first)]
+            if apart and not self._named_in(places, rows):
+                found.update(places[:-1])
+        return frozenset(found)
+
+    def _named_in(self, places: Sequence[int], rows: Sequence[Sequence[str]]) -> bool:
+        own = [term for place in places for term in self.words[place].terms]
+        others = [v for name in self.names if set(places) <= set(name.places) for v in name.variants]
+        return any(
+            _together(own, row, len(own) + 1) or any(_said(v, row, held) for v in others)
+            for row in rows
+            for held in (frozenset(row),)
+        )
 
     def _spoken(
         self, row: Sequence[str], mark: str, near: Collection[int], names: Iterable[Name]
@@ -242,6 +267,19 @@ def _of_focus(plain: str, tokens: Sequence[tuple[str, int, int]]) -> frozenset[i
     end = at + len(fold(want.focus))
     beside = [t for t, start, _ in tokens if not at <= start < end and technical(t) >= TECHNICAL]
     return frozenset(start for _, start, _ in tokens if at <= start < end) if beside else frozenset()
+
+
+def _diseases(
+    plain: str, tokens: Sequence[tuple[str, int, int]], place_of: Mapping[int, int]
+) -> Iterator[tuple[int, ...]]:
+    """Places of the content words of each disease or finding that is named by several."""
+    for entity in link(plain):
+        inside = (
+            n for n, (_, begin, end) in enumerate(tokens) if entity.start <= begin and end <= entity.end
+        )
+        places = tuple(place_of[n] for n in inside if n in place_of)
+        if entity.kind in _DISEASES and len(places) > 1:
+            yield places
 
 
 def _within(spans: Iterable[tuple[int, int]], start: int, end: int) -> bool:
@@ -392,10 +430,10 @@ def _said(variant: Sequence[str], row: Sequence[str], held: Collection[str]) -> 
     return _possible(variant, held) and (len(variant) == 1 or _together(variant, row))
 
 
-def _together(variant: Sequence[str], row: Sequence[str]) -> bool:
-    """All the forms within a run of twice as many words."""
+def _together(variant: Sequence[str], row: Sequence[str], within: int = 0) -> bool:
+    """All the forms within a run of so many words, by default twice as many as they are."""
     wanted = set(variant)
-    span = 2 * len(variant)
+    span = within or 2 * len(variant)
     places = [n for n, form in enumerate(row) if form in wanted]
     return any(wanted <= {row[n] for n in places if start <= n < start + span} for start in places)
 

@@ -180,7 +180,9 @@ class Needle:
             counts[place] += _TITLE_COUNT - 1
         everything = frozenset().union(*spoken)
         untitled = not title or document.text.startswith(document.title[:40])
-        return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled)
+        named = [*rows[:-2], rows[-1]]  # indexing terms name what a work mentions in passing, too
+        displaced = frozenset() if untitled else self.concepts.displaced(document.title, named)
+        return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced)
 
     def _missing(self, reading: "Reading") -> tuple[Word, ...]:
         """The things a question names that a work does not mention: its technical words; and, of a work with
@@ -195,6 +197,7 @@ class Needle:
             presupposed = len(missing) == 1 and missing[0].technical <= SURE
             least = _MANY_NAMED + any(word.entity for word in missing)
             return () if presupposed and len(needed) >= least else tuple(missing)
+        missing += [self.words[place] for place in sorted(reading.displaced) if place in spoken]
         if self.form not in ("yes_no", "open"):
             return tuple(missing)  # the fact that is asked for may stand in a work in other words
         weak = weak_stems()
@@ -236,6 +239,8 @@ class Reading:
     counts: Mapping[int, int]
     untitled: bool = False
     """Its title is unknown or the start of its text."""
+    displaced: frozenset[int] = frozenset()
+    """Words of a disease that it does not name although it mentions them: it is about another one."""
     missing: tuple[Word, ...] = ()
     """Things that the question names and the document does not mention."""
 

@@ -55,6 +55,20 @@ def test_half_of_the_names_is_not_the_question(question: str) -> None:
     assert judged(question, [STAGING, MISSED, ATORVASTATIN]).relevant == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("CONCLUSIONS: Mitoxantrone prolonged survival of patients with lung metastases.", ["lung"]),
+        ("CONCLUSIONS: Survival was shorter in breast than in lung cancer.", []),
+        ("CONCLUSIONS: Survival was shorter than with pulmonary carcinoma.", []),
+    ],
+)
+def test_a_work_on_another_cancer_is_no_work_on_the_one_asked_about(text: str, apart: list[str]) -> None:
+    work = document(31, text, "Mitoxantrone for breast cancer")
+    (item,) = rank("What affects survival in lung cancer?", [work])
+    assert [word.shown for word in item.missing] == apart
+
+
 def test_a_class_of_drugs_is_named_by_its_members() -> None:
     question = "Do statins prevent heart failure?"
     text = "CONCLUSIONS: {} lowered the rate of heart failure in adults with coronary disease."
