@@ -32,6 +32,7 @@ _TARGET = re.compile(
     r"|[A-Z][A-Z0-9]{1,5}(?:-?[0-9A-Z\u03b1-\u03c9]{1,3})?(?=[ ,.;)](?!\d))"
     r"|[a-z]{5,}(?:ase|ases|kine|kines)\b)"
 )
+_STUDY_NAME = re.compile(r"\b[A-Z]{4,}(?:[ -]\d)?(?= (?:study|studies|trial|trials)\b)")
 _NOT_TARGETS = vocabulary("not_targets")
 _PATHWAY = re.compile(
     r"\b((?:[\w/-]+ ){1,3}(?:pathway|signal(?:l)?ing|axis|cascade|metabolism|transmission|response))\b"
@@ -42,7 +43,8 @@ _PATHWAY = re.compile(
 
 
 def has_mechanism(text: str) -> bool:
-    """True when a sentence describes how something works."""
+    """True when a sentence describes how something works. `PATHWAY study` is the name of a study."""
+    text = _STUDY_NAME.sub(" ", text)
     return len({m.casefold() for m in _MECHANISM.findall(text)}) >= 2 or bool(
         re.search(
             r"\b(mechanism|pathway|signal(?:l)?ing|inhibitor|agonist|antagonist)s?\b", text, re.IGNORECASE
@@ -107,7 +109,7 @@ def _hypothesis(
         return None
     # How a drug works is said without the disease as often as with it.
     mechanism = next((s.text for _, s, _ in (*on_topic, *named) if has_mechanism(s.text)), "")
-    effect = (pro or against)[0][1].text
+    effect = mechanism or (pro or against)[0][1].text
     best = sum(sorted((weight(d) for d in {t[2].evidence_id: t[2] for t in pro}.values()), reverse=True)[:3])
     confidence = max(0.0, min(0.95, best / 3 * (1 - 0.5 * len(against) / (len(against) + len(pro)))))
     standing = standing_of(name, every)
@@ -148,14 +150,14 @@ def _supports(ranked: Sequence[tuple[float, Sentence, Evidence]], count: int) ->
 
 
 def _target(text: str) -> str:
-    for match in _TARGET.finditer(text):
+    for match in _TARGET.finditer(_STUDY_NAME.sub(" ", text)):
         if match.group() not in _NOT_TARGETS:
             return match.group().strip()
     return ""
 
 
 def _pathway(text: str) -> str:
-    match = _PATHWAY.search(text)
+    match = _PATHWAY.search(_STUDY_NAME.sub(" ", text))
     if not match:
         return ""
     words = match.group().split()

@@ -62,7 +62,8 @@ _INTENDS = re.compile(
     r"|\b(?:aim|purpose|objective|goal)s? (?:of|was|were|is)\b"
     r"|\bwe (?:aimed|sought|hypothesi[sz]ed|investigate[sd]?|examine[sd]?|evaluate[sd]?|assesse?[sd]?|wanted"
     r"|set out|asked|tested|undertook)\b"
-    r"|\bthis (?:\w+ ){0,2}(?:study|paper|article|review|trial|analysis) (?:aim(?:s|ed)|sought"
+    r"|\b(?:this|the (?:current|present)) (?:\w+ ){0,2}(?:study|paper|article|review|trial|analysis)"
+    r" (?:aim(?:s|ed)|sought"
     r"|investigate[sd]?|examine[sd]?|evaluate[sd]?|describes?|assesse[sd]|compare[sd]|explore[sd]?"
     r"|was (?:designed|undertaken|conducted|performed)|presents)|\bwe (?:report|describe|present)\b)",
     re.IGNORECASE,

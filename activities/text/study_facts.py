@@ -216,6 +216,8 @@ def _without_function_words(text: str) -> str:
         words.pop()
     while words and is_function(words[0].casefold()) and words[0] not in ("with", "no", "without"):
         words.pop(0)
+    if len(words) > 2 and words[0].endswith("ed") and is_function(words[1]):
+        words = words[2:]  # `subdivided into obese and non-obese groups`
     return " ".join(words).strip(" ,;:")
 
 

@@ -170,7 +170,9 @@ class CandidateSteps:
 
 def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
     """A hypothesis as a row of the candidates table. Publishing grades the quality of its evidence."""
-    chain = " -> ".join(p for p in (hypothesis.target, hypothesis.pathway, hypothesis.effect) if p)
+    # what the effect says itself is not said before it
+    named = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
+    chain = " -> ".join(filter(None, (*named, hypothesis.effect)))
     return Candidate(
         name=hypothesis.drug,
         generic_name=hypothesis.generic_name,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from activities.report.formats.extras import MissingExtra
 from activities.report.formats.model import (
-    CANDIDATE_HEAD,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -61,7 +60,7 @@ def docx(report: Report) -> bytes:
         _section(document, section)
     if view.candidates:
         document.add_heading("Candidates", 1)
-        _table(document, view.candidate_note, CANDIDATE_HEAD, [c.cells for c in view.candidates])
+        _table(document, view.candidate_note, view.candidate_head, [c.cells for c in view.candidates])
         for candidate in view.candidates:
             _candidate_page(document, candidate)
     if not view.brief:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from markupsafe import Markup
 
 from activities.report.formats.model import (
-    CANDIDATE_HEAD,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -47,7 +46,7 @@ def html(report: Report) -> bytes:
         policy=_policy(css, script),
         numeric=NUMERIC,
         ranks=RANKS,
-        candidate_head=CANDIDATE_HEAD,
+        candidate_head=view.candidate_head,
         check_head=CHECK_HEAD,
         search_head=SEARCH_HEAD,
         left_out=LEFT_OUT,

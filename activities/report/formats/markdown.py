@@ -4,7 +4,6 @@ figures; the numbers of the figures are in its text and tables."""
 from collections.abc import Iterable, Sequence
 
 from activities.report.formats.model import (
-    CANDIDATE_HEAD,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -39,7 +38,7 @@ def markdown(report: Report) -> str:
         blocks += _section(section)
     if view.candidates:
         rows = [[*map(escape_markdown, c.cells[:-1]), c.cells[-1]] for c in view.candidates]
-        blocks += ["## Candidates", _table(CANDIDATE_HEAD, rows), f"*{view.candidate_note}*"]
+        blocks += ["## Candidates", _table(view.candidate_head, rows), f"*{view.candidate_note}*"]
         for candidate in view.candidates:
             blocks += _candidate_page(candidate)
     if not view.brief:

@@ -188,7 +188,7 @@ class CandidateView:
     anchor: str
     title: str
     cells: tuple[str, ...]
-    """Under `CANDIDATE_HEAD`, the sources last."""
+    """Under `View.candidate_head`, the sources last."""
     cites: tuple[Cite, ...]
     quotes: tuple[Quote, ...]
     fields: tuple[FieldView, ...]
@@ -374,6 +374,8 @@ class View:
     confidence_reasons: tuple[str, ...]
     verified: str
     sections: tuple[SectionView, ...]
+    candidate_head: tuple[str, ...]
+    """Columns of the table of candidates in which something was found."""
     candidates: tuple[CandidateView, ...]
     candidate_note: str
     contradictions: tuple[tuple[ClaimView, ClaimView], ...]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from activities.report.formats.extras import MissingExtra
 from activities.report.formats.model import (
-    CANDIDATE_HEAD,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -81,7 +80,7 @@ def _data(view: View) -> dict[str, object]:
             }
             for section in view.sections
         ],
-        "candidate_head": CANDIDATE_HEAD,
+        "candidate_head": view.candidate_head,
         "candidates": [candidate.cells for candidate in view.candidates],
         "candidate_note": view.candidate_note,
         "candidate_pages": [

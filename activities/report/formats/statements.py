@@ -338,7 +338,10 @@ WORDING: Mapping[str, Wording] = {
     "address_under_several_numbers": "{address} has several numbers: {numbers}.",
     "identifier_malformed": "{value} is no {kind}.",
     # what the quality of a candidate's evidence follows from
-    "quality_best": "The strongest work that speaks for it is a {design}, graded {grade}.",
+    "quality_best": lambda s: (
+        f"The strongest work that speaks for it is {'an' if s.text('design')[:1] in 'aeiou' else 'a'} "
+        f"{s.text('design')}, graded {s.text('grade')}."
+    ),
     "quality_studies": lambda s: (
         f"{counted(s.number('works'), 'work')} from "
         f"{counted(s.number('studies'), 'independent study', 'independent studies')}."

@@ -5,11 +5,13 @@ Reports of before summary and limitations were data are shown by their text.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from activities.report.formats import candidate_words, words
 from activities.report.formats import references as refs
 from activities.report.formats.citations import Citations
 from activities.report.formats.model import (
+    CANDIDATE_HEAD,
     CANDIDATE_NOTE,
     OLD_CANDIDATE_NOTE,
     Badge,
@@ -66,6 +68,9 @@ def view_of(report: Report) -> View:
         # the only section has a heading only where it says more than the summary
         sections = tuple(section for section in sections if section.paragraphs)
     reasons = sentences(report.confidence_reasons)
+    head, candidates = _used_cells(
+        [_candidate(c, n, shown) for n, c in enumerate(report.candidates, start=1)]
+    )
     return View(
         title=clean(report.title),
         kicker=words.kicker(report),
@@ -78,7 +83,8 @@ def view_of(report: Report) -> View:
         confidence_reasons=reasons,
         verified=words.verified(report),
         sections=sections,
-        candidates=tuple(_candidate(c, n, shown) for n, c in enumerate(report.candidates, start=1)),
+        candidate_head=head,
+        candidates=candidates,
         candidate_note=CANDIDATE_NOTE if report.structured else OLD_CANDIDATE_NOTE,
         contradictions=tuple(_contradictions(report, shown)),
         gaps=words.gaps(report),
@@ -235,17 +241,44 @@ def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateVi
         cells=(title, *candidate_words.cells(candidate), shown.mark(candidate.quotes)),
         cites=shown.cites(candidate.quotes, quotes),
         quotes=quotes,
-        fields=tuple(
-            FieldView(
-                label=candidate_words.LABELS[field.name],
-                lines=tuple(_line(field.name, entry, shown) for entry in field.entries),
-                missing="" if field.entries else candidate_words.missing(field),
-            )
-            for field in candidate.fields
-        )
-        + _tests(candidate),
+        fields=(*_found(candidate, shown), *_missing(candidate), *_tests(candidate)),
         quality=(candidate.evidence_quality, *reasons) if candidate.fields else (),
     )
+
+
+def _found(candidate: Candidate, shown: _Claims) -> Iterable[FieldView]:
+    return (
+        FieldView(
+            label=candidate_words.LABELS[field.name],
+            lines=tuple(_line(field.name, entry, shown) for entry in field.entries),
+            missing="",
+        )
+        for field in candidate.fields
+        if field.entries
+    )
+
+
+def _missing(candidate: Candidate) -> Iterable[FieldView]:
+    """The fields without an entry, one line for those that are missing for the same reason."""
+    alike: dict[str, list[str]] = {}
+    for field in candidate.fields:
+        if not field.entries:
+            alike.setdefault(candidate_words.missing(field), []).append(candidate_words.LABELS[field.name])
+    return (
+        FieldView(label=", ".join([names[0], *map(str.lower, names[1:])]), lines=(), missing=why)
+        for why, names in alike.items()
+    )
+
+
+def _used_cells(candidates: Sequence[CandidateView]) -> tuple[tuple[str, ...], tuple[CandidateView, ...]]:
+    """The head and the rows of the table of candidates without columns in which nothing was found of any."""
+    used = [
+        place
+        for place, _ in enumerate(CANDIDATE_HEAD)
+        if not all(c.cells[place].startswith(candidate_words.NOT_FOUND) for c in candidates)
+    ]
+    rows = tuple(replace(c, cells=tuple(c.cells[place] for place in used)) for c in candidates)
+    return tuple(CANDIDATE_HEAD[place] for place in used), rows
 
 
 def _tests(candidate: Candidate) -> tuple[FieldView, ...]:

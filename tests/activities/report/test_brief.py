@@ -5,7 +5,7 @@ import pytest
 from activities.report.formats import render
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
-from activities.types import WorkRow
+from activities.types import Candidate, CandidateField, WorkRow
 from tests.activities.report.test_html import page_of
 from tests.activities.report.wide import RICH
 
@@ -65,3 +65,15 @@ def test_each_field_that_was_read_leads_to_its_sentence() -> None:
 @pytest.mark.parametrize("form", ["docx", "pdf"])
 def test_a_brief_is_rendered_in_formats_for_printing(form: str) -> None:
     assert len(render(BRIEF, form)) > 5_000
+
+
+def test_what_was_not_found_of_a_candidate_is_said_once_and_makes_no_column() -> None:
+    fields = tuple(
+        CandidateField(name=name, entries=(), status="not_looked_up") for name in ("targets", "trials")
+    )
+    bare = Candidate(name="Metformin", evidence_quality="weak", support=RICH.sections[0].claims[0].support)
+    view = view_of(BRIEF.model_copy(update={"candidates": (bare.model_copy(update={"fields": fields}),)}))
+    (candidate,) = view.candidates
+    assert [field.label for field in candidate.fields] == ["Targets, trials"]
+    assert "Trials" not in view.candidate_head
+    assert len(view.candidate_head) == len(candidate.cells)
