@@ -8,7 +8,7 @@ changes nothing; what the activity returns is the draft, whatever was reported b
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import structlog
@@ -47,8 +47,9 @@ async def reporting_draft(section_id: str, run_id: str, shown: Progress) -> Asyn
         yield
     finally:
         task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        (ended,) = await asyncio.gather(task, return_exceptions=True)
+        if isinstance(ended, Exception):  # what was paid for must not be lost for a report
+            log.warning("draft_not_reported", run_id=run_id, section=section_id, error=repr(ended))
 
 
 async def _report(section_id: str, run_id: str, shown: Progress) -> None:

@@ -28,9 +28,9 @@ ANSWER = {"title": "", "claims": [{"text": "", **claim} for claim in (*CLAIMS, C
 
 @dataclass
 class Runs:
-    """A client whose runs record what is signalled to them; `fails`: none can be reached."""
+    """A client whose runs record what is signalled to them, or fail then."""
 
-    fails: bool = False
+    failure: Exception | None = None
     reports: list[DraftProgress] = field(default_factory=list)
     received: threading.Event = field(default_factory=threading.Event)
 
@@ -42,8 +42,8 @@ class Runs:
         assert name == draft_progress.SIGNAL
         self.reports.append(report)
         self.received.set()
-        if self.fails:
-            raise RPCError("gone", RPCStatusCode.NOT_FOUND, b"")
+        if self.failure:
+            raise self.failure
 
 
 def slow(runs: Runs) -> Any:
@@ -69,12 +69,15 @@ async def written(case: Case, runs: Runs) -> SectionDraft:
     return charged.output
 
 
-@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize(
+    "failure", [None, RPCError("gone", RPCStatusCode.NOT_FOUND, b""), RuntimeError("no client")]
+)
 async def test_paragraphs_are_reported_before_the_answer_ends(
-    case: Case, monkeypatch: pytest.MonkeyPatch, fails: bool
+    case: Case, monkeypatch: pytest.MonkeyPatch, failure: Exception | None
 ) -> None:
+    """A report that fails costs no draft."""
     monkeypatch.setattr(draft_progress, "PAUSE_SECONDS", 0.01)
-    runs = Runs(fails=fails)
+    runs = Runs(failure)
     case.server.script(slow(runs))
     draft = await written(case, runs)
     assert runs.reports[0].paragraphs == draft.texts[:2]

@@ -26,6 +26,17 @@ def test_the_clock_runs_while_a_model_call_is_under_way() -> None:
     assert "2:05 of 10:00" in console.export_text()
 
 
+def test_the_panel_shows_the_paragraph_that_was_written_last() -> None:
+    seen = {"run_id": "r", "question": "Q?", "mode": "iterative", "profile": "general", "phase": "writing"}
+    event = {"seq": 1, "type": "streaming", "message": "As written.", "data": {"text": "As written."}}
+    console = Console(width=100, file=io.StringIO(), record=True)
+    shown = LivePanel("r", console)
+    shown.progress(Progress.model_validate({**seen, "budget": BudgetStatus(limits=Limits())}))
+    shown.events([AgentEvent.model_validate(event)])
+    console.print(shown._draw())
+    assert "As written." in console.export_text()
+
+
 def test_the_panel_survives_a_resize() -> None:
     """Whatever the terminal made of the old panel's lines, one panel is on the screen afterwards."""
     output = io.StringIO()
