@@ -141,15 +141,10 @@ def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tup
     unknown = [name for name in names if name not in searchable]
     if unknown:
         known = ", ".join(searchable)
-        raise PrepareError(
-            f"the worker that serves this run has no source named {', '.join(unknown)}; it has: {known}"
-        )
+        raise PrepareError(f"there is no source named {', '.join(unknown)}; there are: {known}")
     for name in names:
         if not searchable[name].enabled:
-            reason = searchable[name].reason
-            raise PrepareError(
-                f"the source {name} is not enabled on the worker that serves this run ({reason})"
-            )
+            raise PrepareError(f"the source {name} is not enabled: {searchable[name].reason}")
     return tuple(searchable[name] for name in dict.fromkeys(names))
 
 

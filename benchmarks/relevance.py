@@ -2,7 +2,8 @@
 
     python -m benchmarks.relevance [--corpus FILE] [--half choosing|held-out|all] [--limit 60] [--other FILE]
 
-From PubMedQA (the bundled sample, or a file of its distribution) questions are made by code (`variants`):
+From PubMedQA (the bundled sample, or a file of its distribution), or from a BioASQ golden file whose snippets
+are the library, questions are made by code (`variants`):
 
     original       as they are
     titles hidden  the same, over a library without titles
@@ -10,6 +11,10 @@ From PubMedQA (the bundled sample, or a file of its distribution) questions are 
     exchanged      one key word replaced by one of the same kind from another question
     unanswerable   original, the document it was made of removed from the library;
                    and, with --other, the questions of a BioASQ file, asked of this library
+
+With a BioASQ file any of a question's documents is the right one, there are no titles to hide, and taking the
+documents of a question out leaves those of its neighbours, which may answer it too: those rows are printed
+by themselves, and are no part of the figures on confidence.
 
 A question is answered when the command would end with exit code 0. Half of the questions, by a hash of their
 id, is for choosing rules and weights; only figures of `held-out` say how good they are. Confidence is scored
@@ -26,7 +31,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +41,7 @@ import numpy as np
 from activities.settings import Settings
 from activities.sources.http.client import Http
 from activities.sources.library import build
+from benchmarks import bioasq
 from benchmarks.pipeline import Answer, ask
 from benchmarks.variants import Corpus, Item, number
 
@@ -56,13 +62,46 @@ class Result:
     cited: bool
     confidence: float
     stop_reason: str
-    """The first citation is right."""
 
 
 def load(path: Path) -> list[Item]:
     """The questions of PubMedQA's own file, or of the bundled sample."""
+    return _of_pubmedqa(path, _text(path))
+
+
+def material(path: Path) -> tuple[list[Item], dict[str, frozenset[str]], dict[str, list[str]]]:
+    """The questions; by their identity the ids of the documents that answer them; and, of a BioASQ file, the
+    snippets of each document."""
+    text = _text(path)
+    if '"ideal_answer"' not in text[:100_000]:
+        items = _of_pubmedqa(path, text)
+        return items, {i.identity: frozenset({i.identity}) for i in items}, {}
+    entries = json.loads(text)["questions"]
+    gold = {
+        entry["id"]: frozenset(f"pmid:{s['document'].rsplit('/', 1)[-1]}" for s in entry["snippets"])
+        for entry in entries
+    }
+    questions = [
+        Item(
+            identity=entry["id"],
+            question=" ".join(entry["body"].split()),
+            abstract=" ".join(s["text"] for s in entry["snippets"]),
+            conclusion="",
+            year=None,
+            mesh=(),
+            label="",
+        )
+        for entry in entries
+    ]
+    return questions, gold, bioasq.load(path)[1]
+
+
+def _text(path: Path) -> str:
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        text = file.read()
+        return file.read()
+
+
+def _of_pubmedqa(path: Path, text: str) -> list[Item]:
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return [_of_sample(json.loads(line)) for line in text.split("\n") if line]
     return [
@@ -124,15 +163,15 @@ def library(items: Iterable[Item], folder: Path, *, titles: bool) -> Path:
     return folder
 
 
-def result(kind: str, way: str, question: str, answer: Answer, gold: str) -> Result:
+def result(kind: str, way: str, question: str, answer: Answer, gold: Collection[str]) -> Result:
     cited = answer.cited
     return Result(
         kind=kind,
         way=way,
         question=question,
         answered=answer.answered,
-        right=bool(cited) and cited[0] == gold,
-        cited=gold in cited,
+        right=bool(cited) and cited[0] in gold,
+        cited=any(name in gold for name in cited),
         confidence=answer.report.confidence,
         stop_reason=answer.stop_reason,
     )
@@ -165,42 +204,48 @@ def share(found: Iterable[bool]) -> str:
 
 
 async def run(options: argparse.Namespace, home: Path) -> None:
-    items = load(options.corpus)
+    items, right, snippets = material(options.corpus)
     corpus = Corpus(items)
     chosen = half(items, options.half)[: options.limit or None]
     results: list[Result] = []
     directions: list[tuple[Item, str]] = []
     async with httpx.AsyncClient() as client:
         http = Http(client)
-        titled = build(Settings(home=home / "a", library=library(items, home / "titled", titles=True)), http)
-        bare = build(Settings(home=home / "b", library=library(items, home / "bare", titles=False)), http)
+        if snippets:
+            (home / "titled").mkdir()
+            bioasq.library(snippets, home / "titled")
+        else:
+            library(items, home / "titled", titles=True)
+            library(items, home / "bare", titles=False)
+        titled = build(Settings(home=home / "a", library=home / "titled"), http)
+        bare = None if snippets else build(Settings(home=home / "b", library=home / "bare"), http)
         for item in chosen:
+            gold = right[item.identity]
             original = await ask(item.question, titled)
-            results.append(result("original", "", item.question, original, item.identity))
+            results.append(result("original", "", item.question, original, gold))
             directions.append((item, direction_shown(original, item.identity)))
-            answer = await ask(item.question, bare)
-            results.append(result("titles hidden", "", item.question, answer, item.identity))
+            if bare is not None:
+                answer = await ask(item.question, bare)
+                results.append(result("titles hidden", "", item.question, answer, gold))
             for variant in corpus.reworded(item):
                 answer = await ask(variant.question, titled)
-                results.append(result("reworded", variant.way, variant.question, answer, item.identity))
+                results.append(result("reworded", variant.way, variant.question, answer, gold))
             exchanged = corpus.exchanged(item)
             if exchanged:
                 answer = await ask(exchanged.question, titled)
-                results.append(result("exchanged", exchanged.way, exchanged.question, answer, ""))
-            answer = await ask(item.question, titled, hidden={item.identity})
-            results.append(result("unanswerable", "document taken out", item.question, answer, ""))
+                results.append(result("exchanged", exchanged.way, exchanged.question, answer, ()))
+            answer = await ask(item.question, titled, hidden=gold)
+            way = NEIGHBOURS if snippets else "document taken out"
+            results.append(result("unanswerable", way, item.question, answer, ()))
         for question in others(options.other)[: options.limit or None]:
             answer = await ask(question, titled)
-            results.append(result("unanswerable", "another corpus", question, answer, ""))
+            results.append(result("unanswerable", "another corpus", question, answer, ()))
     show(results, directions, options)
 
 
 def others(path: Path | None) -> list[str]:
-    """The questions of a BioASQ file."""
-    if path is None:
-        return []
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [q["body"] for q in json.load(file)["questions"]]
+    """The questions of another corpus."""
+    return [] if path is None else [item.question for item in half(material(path)[0], "all")]
 
 
 def direction_shown(answer: Answer, gold: str) -> str:
@@ -217,7 +262,7 @@ def show(
         kinds[r.kind].append(r)
         if r.way and r.kind != "exchanged":
             kinds[f"{r.kind}: {r.way}"].append(r)
-    print(f"PubMedQA, half: {options.half}\n")
+    print(f"{options.corpus.name}, half: {options.half}\n")
     print(f"{'':34}{'answered (exit 0)':>20}{'right one cited':>20}{'confidence':>12}")
     for kind in sorted(kinds, key=lambda k: (KINDS.index(k.split(":")[0]), k)):
         rows = kinds[kind]
@@ -225,9 +270,10 @@ def show(
         middle = float(np.median([r.confidence for r in rows]))
         print(f"{kind:34}{share(r.answered for r in rows):>20}{cited:>20}{middle:>12.2f}")
     print()
+    scored = [r for r in results if r.way != NEIGHBOURS]
     for name, rows in (
-        ("all questions", results),
-        ("answered questions", [r for r in results if r.answered]),
+        ("all questions", scored),
+        ("answered questions", [r for r in scored if r.answered]),
     ):
         area, brier, error = calibration(rows)
         print(
@@ -253,6 +299,7 @@ def show(
                 print(f"  direction {way}, label {item.label}: {item.question} -- {item.conclusion}")
 
 
+NEIGHBOURS = "documents taken out, neighbours left"
 KINDS = ("original", "titles hidden", "reworded", "exchanged", "unanswerable")
 
 
@@ -260,7 +307,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--corpus", type=Path, default=SAMPLE)
     parser.add_argument(
-        "--other", type=Path, default=None, help="a BioASQ file, for questions from elsewhere"
+        "--other", type=Path, default=None, help="another corpus, for questions from elsewhere"
     )
     parser.add_argument("--half", choices=("choosing", "held-out", "all"), default="held-out")
     parser.add_argument("--limit", type=int, default=60, help="questions; 0 for all of the half")

@@ -16,9 +16,12 @@ from activities.types import Criterion, Evidence, Statement
 
 MOST_CANDIDATES = 8
 """Drugs that a judgement names."""
-_BASE, _QUALITY, _SEVERAL = 0.7, 0.2, 0.1
-"""What is left of directness for a work of no weight, what its kind adds, and what independent works add."""
-_DISPUTED = 0.3
+_BASE, _QUALITY, _SEVERAL = 0.92, 0.05, 0.03
+"""What is left of directness for a work of no weight, what its kind adds, and what independent works add.
+Small, because directness alone decides whether the right work was found."""
+_WEAK, WEAK_ONLY = 0.4, 0.75
+"""Highest confidence where no work is of a kind of more than this weight: preprints, cases, web pages."""
+_DISPUTED = 0.15
 _REGISTERED = re.compile(r"\bNCT\d{8}\b|\bISRCTN\d{6,8}\b", re.IGNORECASE)
 ONE_NAME = 0.75
 """Highest confidence for a question with a single specific word: any work that mentions it looks relevant."""
@@ -82,7 +85,8 @@ def confidence_of(items: Sequence[Item], share: float) -> float:
     several = 1 - 0.5 ** (independent(items) - 1)
     value = direct * (_BASE + _QUALITY * quality + _SEVERAL * several)
     value *= (1 - _DISPUTED * disagreement(items)) * (0.5 + 0.5 * share)
-    return round(min(1.0, value), 2)
+    strong = any(weight(item.document) > _WEAK for item in items)
+    return round(min(1.0 if strong else WEAK_ONLY, value), 2)
 
 
 def independent(items: Sequence[Item]) -> int:

@@ -8,7 +8,7 @@ from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInpu
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
 from activities.text.question import asked
-from activities.text.ranking import RELEVANT, Item, Needle, Ranked, rank, similarity
+from activities.text.ranking import Item, Needle, Ranked, rank, similarity
 from activities.text.sentences import sentences
 from activities.text.stance import contradicts, one_work, same
 from activities.text.tokens import is_function
@@ -21,6 +21,8 @@ MOST_LISTED = 20
 CLAIMS_A_PARAGRAPH = 4
 MOST_NEAR = 3
 """Works that are named as near to a question that is not answered."""
+LEAST_NEAR = 0.15
+"""`Item.near` from which a work is named so."""
 _DIRECTIONS: Mapping[Way, WorkDirection] = {"yes": "affirms", "no": "denies"}
 _ANOTHER_LANGUAGE = (
     "Without a language model a question is matched by its words: ask in the language of the documents."
@@ -145,7 +147,7 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
 
 def near_it(question: str, documents: Sequence[Evidence]) -> str:
     """The works that come nearest to a question that none answers, by their titles."""
-    near = sorted((i for i in rank(question, documents) if i.near >= RELEVANT), key=lambda i: -i.near)
+    near = sorted((i for i in rank(question, documents) if i.near >= LEAST_NEAR), key=lambda i: -i.near)
     titles = [f'"{i.document.title.rstrip(" .")}" ({i.document.evidence_id})' for i in near[:MOST_NEAR]]
     return f"; near it: {', '.join(titles)}" if titles else ""
 

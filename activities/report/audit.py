@@ -167,8 +167,19 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     return Examination(
         run_id=report.run_id,
         bearers=tuple(bearers),
-        problems=(*_numbering(report), *_prose(report)),
+        problems=(*_numbering(report), *_prose(report), *_answers(report)),
     )
+
+
+def _answers(report: Report) -> list[str]:
+    """Answers that no quote contains, and answers of claims that the report does not make."""
+    claims = {claim.id: claim for section in report.sections for claim in section.claims}
+    said = " ".join(normalise(s.quote) for claim in claims.values() for s in claim.support)
+    return [
+        f'no quote contains the answer "{answer.text}"'
+        for answer in report.answers
+        if normalise(answer.text) not in said or not claims.keys() >= set(answer.claims)
+    ]
 
 
 def _candidate_problems(

@@ -70,6 +70,11 @@ _CUE = re.compile(
     r"|of|for)\b:?|:",
     re.IGNORECASE,
 )
+_OPENS_A_LIST = re.compile(
+    r"(?:includ|compris|consist|such as|namely|characteri[sz]ed).*|(?:is|are|were|was)(?: the)?:?|:"
+    r"|combination of",
+    re.IGNORECASE,
+)
 _OPENS = frozenset({"including", "include", "includes", "included", "such", "namely", "especially"})
 
 
@@ -84,21 +89,23 @@ def last_words(text: str) -> str:
     return " ".join(text.split()[-_LONGEST_NAME:]).strip(" ,.;:")
 
 
-def enumerated(text: str) -> Iterator[tuple[str, int]]:
+def enumerated(text: str) -> Iterator[tuple[str, int, bool]]:
     """The members of enumerations of two or more: short phrases between commas and `and`, after the word that
-    opens them."""
+    opens them; and whether that word says that a list follows (`include`, `such as`, a colon)."""
     start = 0
     parts: list[tuple[str, int]] = []
     for match in _SEPARATOR.finditer(text):
         parts.append((text[start : match.start()], start))
         start = match.end()
     parts.append((text[start:], start))
-    run: list[tuple[str, int]] = []
+    run: list[tuple[str, int, bool]] = []
+    opened = False
     for number, (part, at) in enumerate(parts):
         first, last = not run, number == len(parts) - 1
         if first:
             cues = list(_CUE.finditer(part))
             cut = cues[-1].end() if cues else 0
+            opened = any(_OPENS_A_LIST.fullmatch(cue.group()) for cue in cues[-1:])
             phrases = list(noun_phrases(part[cut:]))
             cut += phrases[-1][1] if phrases else 0
             member, place = part[cut:], at + cut
@@ -110,12 +117,12 @@ def enumerated(text: str) -> Iterator[tuple[str, int]]:
         ends = stop is not None or last
         name = name[: stop.start()] if stop else name
         if 0 < len(name.split()) <= _LONGEST_NAME and any(c.isalpha() for c in name):
-            run.append((_bare(name), offset))
+            run.append((_bare(name), offset, opened))
         else:
             ends = True
         if ends:
             if len(run) >= 2:
-                yield from ((n, p) for n, p in run if _is_name(n))
+                yield from (member for member in run if _is_name(member[0]))
             run = []
 
 
@@ -134,7 +141,7 @@ def _is_name(name: str) -> bool:
     word that is not one of any study's."""
     last = fold(name.rsplit(" ", 1)[-1]) if name else ""
     kinds = thesaurus.parts_of_speech(last)
-    noun = not kinds or thesaurus.mostly_noun(last)
+    noun = thesaurus.mostly_noun(last) if kinds else not last.endswith("ly")
     return bool(last) and noun and not set(terms(name)) <= weak_stems() and not last[0].isdigit()
 
 

@@ -43,9 +43,9 @@ MOST_LEADING = 8
 """Passages that are put first for a list."""
 LEAST_SHARE = 0.35
 """An answer with a smaller share of the best one's score is left out."""
-LEAST_FACT, LEAST_LISTED = 0.5, 0.1
-"""Scores under which nothing is held to be an answer to a question for a fact, for a list. Of a list every
-member counts, and each is named by few sentences."""
+LEAST_FACT, LEAST_LISTED, LEAST_OF_ANY = 0.3, 0.1, 0.5
+"""Scores under which nothing is held to be an answer to a question for a fact; for a list of a kind of things
+that the vocabularies know, of which each is named by few sentences; for a list of anything else."""
 LEAST_COVERAGE = 0.25
 """Share of the question that a sentence must hold to give an answer."""
 _OWN = 0.5
@@ -74,8 +74,9 @@ _KINDS: dict[str, frozenset[Kind]] = {
     "gene": frozenset({"protein"}),
 }
 _TYPED = 1.0
-_UNTYPED = 0.45
-"""What a noun phrase counts beside an entity of the kind asked for."""
+_LISTED, _UNTYPED = 0.8, 0.45
+"""What a member of a list counts that a word such as `include` opens, and any other noun phrase, beside an
+entity of the kind asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def answers(question: str, passages: Sequence[Passage]) -> tuple[Found, ...]:
         _join_alike(groups)
     ordered = sorted(groups.values(), key=lambda g: (-g.score, min(g.passages)))
     most = MOST_LISTED if want.form == "list" else MOST_ANSWERS
-    least = LEAST_LISTED if want.form == "list" else LEAST_FACT
+    least = LEAST_FACT if want.form == "fact" else LEAST_LISTED if want.things else LEAST_OF_ANY
     floor = max(least, LEAST_SHARE * ordered[0].score) if ordered else least
     return tuple(_found(group) for group in ordered[:most] if group.score >= floor)
 
@@ -310,12 +311,12 @@ class _Reader:
             members = [m for m in members if listed]
         elif kinds and listed:
             members = []
-        for name, start in members:
+        for name, start, opened in members:
             if not _inside(start, taken):
-                yield name, start, (0.8 if listed and not kinds else _UNTYPED)
+                yield name, start, (_LISTED if opened and listed and not kinds else _UNTYPED)
         for name, start in noun_phrases(text):
-            if not _inside(start, taken) and (not kinds or self._is(name, kinds) or not listed):
-                yield name, start, self._of_head(name) * (0.5 if listed and not kinds else _UNTYPED)
+            if not _inside(start, taken) and (not listed or self._is(name, kinds)):
+                yield name, start, self._of_head(name) * _UNTYPED
 
     def _is(self, name: str, kinds: frozenset[Kind]) -> bool:
         """Whether a name is of the kind asked for, by the vocabularies or by its last word."""

@@ -127,11 +127,17 @@ class Concepts:
                 self.words.append(
                     Word(shown[start:end], found, sure, exact, after, marks.is_entity(start, end), noun)
                 )
+        first = len(self.words)
+        for before, name in marks.lettered(shown, tokens):
+            letter_of = (fold(name[-1]),)
+            self.words.append(Word(name, letter_of, ENTITY, exact=True, after=before, entity=True))
         self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
         self._diseases = tuple(_diseases(plain, tokens, place_of))
         self._marks = {
             place: mark for place, word in enumerate(self.words) if (mark := _compact(word.shown)) is not None
         }
+        for place, word in enumerate(self.words[first:], first):
+            self._marks[place] = re.compile(rf"\b{re.escape(word.after)}[a-z]* (?:type )?{word.terms[0]}\b")
 
     def _named(
         self,
@@ -160,7 +166,7 @@ class Concepts:
         sentences in order; `texts`: the same sentences as they stand."""
         held = {term for row in rows for term in row}
         near = {p for p, word in enumerate(self.words) if _has(word, held)}
-        marks = [compact(text) if self._marks else "" for text in texts]
+        marks = [compact(text).replace("ae", "e") if self._marks else "" for text in texts]
         names = [
             Name(name.places, possible)
             for name in self.names
@@ -237,6 +243,13 @@ class _Marks:
         self._entities = [(e.start, e.end) for e in linked]
         self._substances = [(e.start, e.end) for e in linked if e.kind in ("drug", "chemical")]
         self._compounds = list(_compounds(plain, tokens))
+
+    def lettered(self, shown: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[tuple[str, str]]:
+        """(comparison form of the word before, name) of names that end in a letter which is also a word of
+        English: hemophilia A."""
+        for (word, begin, last), (_, start, end) in pairwise(tokens):
+            if shown[start:end] in ("A", "I") and start == last + 1 and _within(self._entities, last, end):
+                yield stem(word), shown[begin:end]
 
     def is_substance(self, start: int, end: int) -> bool:
         return _within(self._substances, start, end)
@@ -440,7 +453,7 @@ def _together(variant: Sequence[str], row: Sequence[str], within: int = 0) -> bo
 
 def _compact(word: str) -> re.Pattern[str] | None:
     """A name of letters and digits as it stands in a text without spaces and marks: CA19-9, CA 19-9."""
-    bare = re.sub(r"[^a-z0-9]", "", fold(word))
+    bare = re.sub(r"[^a-z0-9]", "", fold(word)).replace("ae", "e")
     if len(bare) < 3 or not re.search(r"[a-z]", bare) or not re.search(r"\d", bare):
         return None
     return re.compile(rf"(?<![a-z0-9]){re.escape(bare)}(?![0-9])")

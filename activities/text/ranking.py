@@ -38,9 +38,10 @@ _CONSTANT = -4.27
 technical the most technical word is that is missing; the share of the question in the best sentence, in the
 work with saturation, in its title and conclusions, of its things there, how many things are named, and the
 share of the question in the title."""
-_DIRECT = (0.49, 3.30, 1.28, -5.56)
+_DIRECT = (0.66, 4.46, 1.73, -6.14)
 """The same for the first citation being the right one, over the answered questions: weights of the odds of
-relevance, of the share of the question that is covered anywhere and in one place, and the constant."""
+relevance, of the share of the question that is covered anywhere and in one place, and the constant. Scaled
+(Platt 1999) so that the estimate is right as often as it says, over the answered questions of that half."""
 _THING = 0.5
 BESIDE_THE_BEST = 0.6
 """An item under this share of the best one's relevance does not help beside it."""
@@ -73,8 +74,11 @@ ON_ANOTHER_THING = 0.3
 vitamin C answers no question about vitamin E."""
 NAMED_IS_ENOUGH = 0.55
 """Least relevance of a work that names the one thing a question for a fact is about."""
-LEAST_DIRECT = 0.15
-"""`Item.direct` under which a work is held to be about something else."""
+DIRECT_NAMED = 0.45
+"""`Item.direct` of such a work at least."""
+LEAST_DIRECT, LEAST_DIRECT_TITLED = 0.28, 0.38
+"""`Item.direct` under which a work is held to be about something else; of one with its title, which says more
+surely what it is about."""
 MAX_OFF_TOPIC_RELEVANCE = 0.49
 """Relevance of such a work at most: under `RELEVANT`."""
 ABBREVIATED = 20_000
@@ -280,8 +284,8 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
         near = _directness(needle, reading, said, focus) if ranked else 0.0
         direct = _calibrated(needle, reading, near) if ranked else 0.0
         if want.form in ("fact", "list", "definition") and _names_it(needle, reading):
-            near = max(near, NAMED_IS_ENOUGH)
-        elif direct < LEAST_DIRECT and needle.names_things:
+            near, direct = max(near, NAMED_IS_ENOUGH), max(direct, DIRECT_NAMED)
+        elif direct < (LEAST_DIRECT if reading.untitled else LEAST_DIRECT_TITLED) and needle.names_things:
             near = min(near, MAX_OFF_TOPIC_RELEVANCE)
         relevance = near * ON_ANOTHER_THING if reading.missing else near
         direct = 0.0 if reading.missing else direct

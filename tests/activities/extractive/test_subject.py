@@ -122,6 +122,7 @@ def test_a_thing_is_found_by_its_other_names(question: str, text: str) -> None:
     ("question", "text", "absent"),
     [
         ("Does vitamin E prevent colds?", "Vitamin C prevented colds in runners in this trial.", ["E"]),
+        ("Is emicizumab used in hemophilia A?", "Emicizumab was used in haemophilia B.", ["hemophilia A"]),
         ("Do fibrates lower mortality?", "Statins lowered mortality in adults with diabetes.", ["fibrates"]),
         ("Does coffee prevent gout?", "Cherry juice prevented attacks of gout in this cohort.", ["coffee"]),
         (

@@ -528,3 +528,30 @@ def test_a_limitation_is_stated_once_with_or_without_its_full_stop() -> None:
     drafts = section.draft.model_copy(update={"limitations": ("Only abstracts.", "Only abstracts")})
     report = built(publish_input(section.model_copy(update={"draft": drafts})))
     assert sum("Only abstracts" in text for text in report.limitations) == 1
+
+
+def test_a_fact_that_is_asked_for_is_named_with_its_claims_and_leads() -> None:
+    told = TRIAL.model_copy(
+        update={
+            "text": "The ABC-12 trial tested sitagliptin and empagliflozin in adults. "
+            "Sleep was the same in both groups."
+        }
+    )
+    claims = (
+        quoting("Sleep did not change.", ("pmid:1", "Sleep was the same in both groups.")),
+        quoting(
+            "Adults were given the drugs.",
+            ("pmid:1", "The ABC-12 trial tested sitagliptin and empagliflozin in adults."),
+        ),
+    )
+    step = publish_input(planned("s1", *claims))
+    step = step.model_copy(update={"question": "Which drugs were tested in the ABC-12 trial?"})
+    report = build_report(step, {"pmid:1": told})
+    assert {answer.text for answer in report.answers} == {"sitagliptin", "empagliflozin"}
+    named = {name for answer in report.answers for name in answer.claims}
+    assert report.summary_claims[0] in named
+    assert "sitagliptin" in render(report, "md").decode()
+    assert verify(report, [evidence_line(ref_of(told), told)]) == []
+    invented = report.answers[0].model_copy(update={"text": "an invented drug"})
+    wrong = report.model_copy(update={"answers": (invented,)})
+    assert verify(wrong, [evidence_line(ref_of(told), told)])
