@@ -141,10 +141,15 @@ def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tup
     unknown = [name for name in names if name not in searchable]
     if unknown:
         known = ", ".join(searchable)
-        raise PrepareError(f"there is no source named {', '.join(unknown)}; there are: {known}")
+        raise PrepareError(
+            f"the worker that serves this run has no source named {', '.join(unknown)}; it has: {known}"
+        )
     for name in names:
         if not searchable[name].enabled:
-            raise PrepareError(f"the source {name} is not enabled: {searchable[name].reason}")
+            reason = searchable[name].reason
+            raise PrepareError(
+                f"the source {name} is not enabled on the worker that serves this run ({reason})"
+            )
     return tuple(searchable[name] for name in dict.fromkeys(names))
 
 

@@ -75,15 +75,16 @@ class _Scores(Loose):
         return value
 
 
-def short_answer(criteria: tuple[str, ...]) -> type[BaseModel]:
-    """What a small model is asked for: a score of every criterion, confidence, and the items that help. The
-    schema has a field for each criterion, so that none is left out and none is given twice."""
+def short_answer(criteria: tuple[str, ...], most: int) -> type[BaseModel]:
+    """What a small model is asked for: a score of every criterion, confidence, and the items that help,
+    `most` of them. The schema has a field for each criterion, so that none is left out and none is given
+    twice."""
     # by alias: a criterion of a user's profile may have a name that no field can have
     scored: dict[str, Any] = {f"c{n}": (Score, Field(alias=name)) for n, name in enumerate(criteria, 1)}
     fields: dict[str, Any] = {
         "scores": (create_model("Scores", __base__=_Scores, **scored), ...),
         "confidence": (Share, ...),
-        "relevant": (Texts, limits(items=12, default_factory=list)),
+        "relevant": (Texts, limits(items=most, default_factory=list)),
     }
     return create_model("ShortJudgeAnswer", __base__=Loose, **fields)
 
@@ -130,7 +131,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
     names = tuple(c.name for c in step.profile.criteria)
     labels = tuple(prompt.shown)
     if step.model.effort == "small":
-        return replace(prompt, choices={"relevant": labels}, answer=short_answer(names))
+        return replace(prompt, choices={"relevant": labels}, answer=short_answer(names, len(labels)))
     choices = {"scores.criterion": names, "relevant": labels, "recommendation": tuple(ADVICE)}
     return replace(prompt, choices=choices)
 

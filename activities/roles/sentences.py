@@ -15,7 +15,7 @@ from activities.text.sentences import Sentence
 from activities.types import Evidence
 
 PARTS_WITHOUT_ANSWERS = ("aim", "methods")
-"""Parts of a work whose sentences answer nothing; left out while there are others."""
+"""Parts of a work whose sentences answer nothing: they come last, and a small model is not offered them."""
 LONGEST = 420
 """Characters of a sentence that are shown; what it is quoted by stays whole."""
 FEW = 12
@@ -44,7 +44,8 @@ def numbered(
     """At most `most` sentences, at most `an_item` of one item, as many as fit into `room` tokens: those that
     answer best and differ most, shown by item in the order of the documents and of their texts.
 
-    `helping_only`: none of the items that the ranking holds irrelevant, unless all are.
+    `helping_only`: none of the items that the ranking holds irrelevant, unless all are, and of the others no
+    aims and methods: a model that cannot judge them chooses them.
     """
     sound = [document for document in documents if document.standing != "retracted"]
     chosen = choose(rank(question, sound), most, an_item, helping_only=helping_only)
@@ -70,7 +71,7 @@ def choose(items: Sequence[Item], most: int, an_item: int, *, helping_only: bool
         groups, an_item = [helping], max(an_item, math.ceil(FEW / len(helping)))
     chosen: list[Ranked] = []
     for group in groups:
-        rows = [answering(item)[:an_item] for item in group]
+        rows = [answering(item, only=helping_only)[:an_item] for item in group]
         firsts = [row[0] for row in rows if row]
         rest = [ranked for row in rows for ranked in row[1:]]
         for pool in (firsts, rest):
@@ -79,9 +80,10 @@ def choose(items: Sequence[Item], most: int, an_item: int, *, helping_only: bool
     return chosen
 
 
-def answering(item: Item) -> list[Ranked]:
-    """The sentences of an item, best first; its aims and methods last."""
-    return sorted(item.ranked, key=lambda ranked: ranked.sentence.part in PARTS_WITHOUT_ANSWERS)
+def answering(item: Item, *, only: bool = False) -> list[Ranked]:
+    """The sentences of an item, best first; its aims and methods last, or, with `only`, left out."""
+    ranked = sorted(item.ranked, key=lambda one: one.sentence.part in PARTS_WITHOUT_ANSWERS)
+    return [one for one in ranked if one.sentence.part not in PARTS_WITHOUT_ANSWERS] if only else ranked
 
 
 def layout(chosen: Sequence[Ranked], documents: Sequence[Evidence]) -> Numbered:

@@ -69,15 +69,18 @@ async def test_a_judges_list_of_scores_is_read_where_a_server_ignores_the_schema
     assert charged.usage.calls == 1
 
 
-async def test_a_small_writer_is_offered_no_work_on_another_subject(case: Case) -> None:
+async def test_a_small_writer_is_offered_no_aims_and_no_work_on_another_subject(case: Case) -> None:
     bread = abstract(30, "Sourdough rises slowly in a cool place overnight. It keeps well for a week.")
     bread = bread.model_copy(update={"title": "Bread"})
-    refs = [await case.store.put(item) for item in (*(abstract(n) for n in range(10, 16)), bread)]
+    aims = abstract(
+        31, f"OBJECTIVE: To assess metformin and dementia in adults. RESULTS: {FINDING.format(n=31)}"
+    )
+    refs = [await case.store.put(item) for item in (*(abstract(n) for n in range(10, 16)), aims, bread)]
     case.server.script(says({"claims": []}))
     await case.thinker.think("writer", step_of(case, "writer", refs))
     offered = sentences_of(case.server.asked[0])
     assert len(offered) >= 6
-    assert not [sentence for sentence in offered.values() if "ourdough" in sentence]
+    assert not [said for said in offered.values() if "ourdough" in said or "To assess" in said]
     schema = case.server.bodies[0]["response_format"]["json_schema"]["schema"]
     assert set(schema["properties"]) == {"claims"}
     assert schema["properties"]["claims"]["maxItems"] == 8
