@@ -105,7 +105,18 @@ def balance(report: Report) -> str:
         "unclear": "left open by",
     }
     ways = [f"{words[way]} {listed(f'[{n}]' for n in found)}" for way, found in sides.items() if found]
-    return f"What is asked is {'; '.join(ways)}."
+    alike = _one_study(report, [number for found in sides.values() for number in found])
+    return f"What is asked is {'; '.join(ways)}{alike}."
+
+
+def _one_study(report: Report, counted_works: Sequence[int]) -> str:
+    """Which of the works that point one way are reports of one study."""
+    studies: dict[int, list[int]] = {}
+    for reference in report.references:
+        if reference.study and reference.number in counted_works:
+            studies.setdefault(reference.study, []).append(reference.number)
+    groups = [listed(f"[{n}]" for n in numbers) for numbers in studies.values() if len(numbers) > 1]
+    return f" ({'; '.join(f'{group} report one study' for group in groups)})" if groups else ""
 
 
 def _answers(report: Report) -> str:

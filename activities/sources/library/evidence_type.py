@@ -63,6 +63,7 @@ _RANDOM_TITLE = re.compile(
 _RANDOM_TEXT = re.compile(
     r"\b(?:patients|participants|subjects|women|men|children|adults|volunteers|infants|individuals|practices)"
     r"\b[^.]{0,80}\b(?:were|was|are) (?:then )?(?:randomi[sz]ed|randomly (?:assigned|allocated|divided))\b"
+    r"|\bwe (?:then )?(?:randomi[sz]ed|randomly (?:assigned|allocated)) "
     r"|\b(?:in|this is|was) an? (?:[\w-]+,? ){0,5}randomi[sz]ed(?:,? [\w-]+){0,4} trial\b",
     re.IGNORECASE,
 )

@@ -67,6 +67,21 @@ def test_a_brief_is_rendered_in_formats_for_printing(form: str) -> None:
     assert len(render(BRIEF, form)) > 5_000
 
 
+def test_works_that_point_one_way_and_report_one_study_are_named() -> None:
+    first, second, *rest = BRIEF.references
+    pair = [r.model_copy(update={"study": 7}) for r in (first, second)]
+    rows = tuple(WorkRow(evidence_id=r.evidence_id, direction="affirms") for r in pair)
+    apart = BRIEF.model_copy(
+        update={"references": (*(r.model_copy(update={"study": n}) for n, r in enumerate(pair, 1)), *rest)}
+    )
+    said, said_apart = (
+        view_of(r.model_copy(update={"works": rows})).balance
+        for r in (BRIEF.model_copy(update={"references": (*pair, *rest)}), apart)
+    )
+    assert f"[{first.number}] and [{second.number}] report one study" in said
+    assert "one study" not in said_apart
+
+
 def test_what_was_not_found_of_a_candidate_is_said_once_and_makes_no_column() -> None:
     fields = tuple(
         CandidateField(name=name, entries=(), status="not_looked_up") for name in ("targets", "trials")
