@@ -1,5 +1,6 @@
 """The answer on the terminal, as `ask` and `watch` end."""
 
+import re
 from pathlib import Path
 
 from rich.console import Console
@@ -30,7 +31,7 @@ def answer_parts(
 ) -> list[Text | Table | Padding]:
     """The parts from top to bottom. `bulleted`: claims in a column beside their bullets, for lines that are
     broken."""
-    answer = answer_of(report)
+    answer, name = answer_of(report), shortest_name(report.run_id)
     claims = [text for claim in claims_of(report) if (text := with_references(claim)) != answer.bottom_line]
     parts: list[Text | Table | Padding] = []
     if answer.sample_only:
@@ -59,16 +60,21 @@ def answer_parts(
     parts.append(Text(plain(f"Searched: {answer.searched}{missing}")))
     if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
         count = "1 file or record" if answer.unreadable == 1 else f"{answer.unreadable} files or records"
-        parts.append(Text(f"Not read: {count}; see determinator documents --run {report.run_id}"))
+        parts.append(Text(f"Not read: {count}; see determinator documents --run {name}"))
     if path is not None:
         parts.append(Text(f"Report {path}"))
     parts.append(
         Text(
-            f"Next: determinator report {report.run_id}, or evidence, export, verify in place of report",
+            f"Next: determinator report {name}, or evidence, export, verify in place of report",
             style="dim",
         )
     )
     return parts
+
+
+def shortest_name(run_id: str) -> str:
+    """The hash at the end of an id, which names the run as well; an id without one as it is."""
+    return run_id[-8:] if re.search(r"-[0-9a-f]{8}$", run_id) else run_id
 
 
 def counted(number: int, what: str) -> str:
