@@ -76,6 +76,18 @@ def hostile() -> Report:
     return build_report(step, {"pmid:1": item})
 
 
+def test_a_claim_that_code_added_is_marked() -> None:
+    own = quoting("Metformin reduced all-cause mortality by 30%.", ("pmid:1", REDUCED))
+    added = quoting("Metformin increased all-cause mortality.", ("pmid:2", INCREASED))
+    added = added.model_copy(update={"added_by_code": True})
+    report = build_report(publish_input(planned("s1", own, added)), DOCUMENTS)
+    assert [claim.added_by_code for claim in report.sections[0].claims] == [False, True]
+    text = str(render(report, "md"), "utf-8")
+    assert re.search(r"increased all-cause mortality[^*]*\*\([^)]*added by code\)", text)
+    assert not re.search(r"by 30%[^*]*\*\([^)]*added by code\)", text)
+    assert "added by code" in str(render(report, "html"), "utf-8")
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 @settings(max_examples=400)
 def test_escaped_text_shows_itself_and_does_nothing_else(text: str) -> None:
