@@ -353,7 +353,7 @@ WORDING: Mapping[str, Wording] = {
         f"{counted(s.number('works'), 'work')} under an expression of concern "
         f"{'counts' if s.number('works') == 1 else 'count'} for nothing."
     ),
-    "quality_no_people": "None of the works reports on people.",
+    "quality_no_people": "None of the works is known to be a study in people.",
     "quality_stopped_trials": lambda s: (
         f"{counted(s.number('trials'), 'registered trial')} {'was' if s.number('trials') == 1 else 'were'} "
         "terminated, withdrawn or suspended."
