@@ -179,7 +179,7 @@ class Libraries:
         place = cache / f"{name[:32]}.sqlite"
         for _ in range(ATTEMPTS):
             try:
-                return self._open(Store(place), place.with_suffix(""), listing, stop, report)
+                index = self._open(Store(place), place.with_suffix(""), listing, stop, report)
             except Changed:
                 listing = list_folder(key)
             except (OSError, sqlite3.OperationalError) as error:  # full, not writable, or locked for a minute
@@ -188,6 +188,9 @@ class Libraries:
             except sqlite3.DatabaseError as error:
                 log.warning("library_cache_damaged", path=str(place), error=str(error))
                 _remove(place)
+            else:
+                _touch(place)
+                return index
         return self._open(Store(None), None, listing, stop, report)
 
     def _open(
@@ -243,6 +246,13 @@ def _remove_old(place: Path, state: str) -> None:
     for other in place.parent.iterdir():
         if other.stat().st_mtime < time.time() - KEPT_DAYS * 86_400 and other.stem != place.name:
             shutil.rmtree(other, ignore_errors=True) if other.is_dir() else other.unlink(missing_ok=True)
+
+
+def _touch(place: Path) -> None:
+    """Mark an index as used: what nobody has used for `KEPT_DAYS` is removed."""
+    for used in (place, place.with_suffix("")):
+        with suppress(OSError):
+            os.utime(used)
 
 
 def _remove(place: Path) -> None:

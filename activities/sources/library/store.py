@@ -105,7 +105,9 @@ class Store:
             done += 1
         with self.writing():
             places = ((place, path) for place, path in enumerate(listed))
-            self._database.executemany("UPDATE files SET place = ? WHERE path = ?", places)
+            self._database.executemany(
+                "UPDATE files SET place = ?1 WHERE path = ?2 AND place IS NOT ?1", places
+            )
 
     def _stamps(self, path: bytes | None = None) -> dict[bytes, tuple[str, int, int]]:
         rows = self.rows("SELECT path, name, size, mtime FROM files WHERE ?1 IS NULL OR path = ?1", (path,))

@@ -1,7 +1,9 @@
 """The library as a source: offline, cached, safe to search at once."""
 
 import asyncio
+import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -276,3 +278,19 @@ async def test_a_file_changed_by_another_process_meanwhile_is_found(tmp_path: Pa
     assert [found.document.text for found in mine.open(folder).search("rewritten", 5)[0]] == [
         "Rewritten: colchicine again."
     ]
+
+
+async def test_an_index_that_nobody_uses_is_removed_and_one_in_use_is_not(
+    tmp_path: Path, folder: Path
+) -> None:
+    cache, old = tmp_path / "cache", time.time() - (index.KEPT_DAYS + 1) * 86_400
+    Libraries(cache).open(folder)
+    kept = set(cache.iterdir())
+    (cache / "other.sqlite").touch()
+    (cache / "other").mkdir()
+    for place in cache.iterdir():
+        os.utime(place, (old, old))
+    Libraries(cache).open(folder)  # marks it as used
+    (folder / "heart.txt").write_text("Rewritten: the matrices are made again, and the cache is tidied.")
+    Libraries(cache).open(folder)
+    assert set(cache.iterdir()) == kept
