@@ -12,7 +12,7 @@ from activities.candidates.records import facts_of, is_record_of_another, standi
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
-from activities.text.ranking import Item, Needle, calls, rank, relevant
+from activities.text.ranking import Item, Needle, calls_for_research, rank, relevant
 from activities.text.sentences import Sentence
 from activities.text.tokens import fold, is_function, phrases, terms
 from activities.text.uses import Asked, asked_about, drugs_in_use, without_other_diseases
@@ -101,7 +101,11 @@ def _hypothesis(
     named.sort(key=lambda t: (-t[0], t[1].evidence_id, t[1].place))
     on_topic = [t for t in named if not topic or topic & t[1].held]
     used = [t for t in on_topic if name in drugs_in_use(t[1].text, sought)]
-    outcome = [t for t in on_topic if t[1].part in ("conclusion", "results", "plain") and not calls(t[1])]
+    outcome = [
+        t
+        for t in on_topic
+        if t[1].part in ("conclusion", "results", "plain") and not calls_for_research(t[1].text)
+    ]
     outcome = [t for t in outcome if t not in used]
     pro = [t for t in outcome if direction(t[1].text) in ("yes", "none")] or used
     against = [t for t in outcome if direction(t[1].text) == "no"]

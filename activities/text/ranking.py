@@ -359,7 +359,7 @@ def score(
         value *= 1.3 if is_about(facet, sentence) else 0.8
         if sentence.part in facet.parts:
             value /= min(_PART_WEIGHT[sentence.part], 1.0)
-    if calls(sentence) and (facet is None or facet.name != "open"):
+    if calls_for_research(sentence.text) and (facet is None or facet.name != "open"):
         value *= 0.6
     if sentence.text.casefold().startswith(_DANGLING):
         value *= 0.85
@@ -370,9 +370,9 @@ def score(
     return Ranked(sentence, value, own)
 
 
-def calls(sentence: Sentence) -> bool:
+def calls_for_research(text: str) -> bool:
     """True for a call for more research."""
-    return bool(_CALLS.search(sentence.text))
+    return bool(_CALLS.search(text))
 
 
 def similarity(one: Sentence, other: Sentence) -> float:
