@@ -1,5 +1,6 @@
 """Whether two sentences say the same, or the opposite of each other, by their words."""
 
+import re
 from collections.abc import Sequence
 
 from rapidfuzz import fuzz
@@ -16,6 +17,14 @@ LIKE = 0.45
 LIKE_ASKED = 0.25
 """The same where both hold all that the question names."""
 LEAST_SHARED = 3
+_NOT_KNOWN = re.compile(
+    r"\b(?:has|have|had|is|are|was|were) not (?:yet )?(?:been )?(?:\w+ly |well )*"
+    r"(?:studied|investigated|examined|explored|evaluated|assessed|determined|known|understood|clear)\b"
+    r"|\bremains? (?:\w+ly )?(?:unknown|unclear|controversial|uncertain|to be \w+)\b"
+    r"|\b(?:unknown|unclear|uncertain) (?:whether|if|how)\b",
+    re.IGNORECASE,
+)
+"""What nobody has studied is not denied."""
 
 
 def same(one: str, other: str) -> bool:
@@ -44,7 +53,7 @@ def contradicts(one: str, other: str, question: str = "") -> bool:
     The same thing: most of their specific terms in common, or each holding every specific term of the
     question and of its names. Cues only: a person must check both.
     """
-    if not opposed(one, other):
+    if not opposed(one, other) or _NOT_KNOWN.search(one) or _NOT_KNOWN.search(other):
         return False
     weak = weak_stems()
     a, b = [t for t in terms(one) if t not in weak], [t for t in terms(other) if t not in weak]
