@@ -24,11 +24,10 @@ from temporalio.client import Client
 from activities.payloads import DATA_CONVERTER
 from client.embedded.home import Places, ServerNote, read_note
 from tests.client.harness import COMMAND, processes_of
-from tests.e2e.stage import Thorough
-from tests.fake_openai import PATH, FakeOpenAI, question_of, role_of
+from tests.fake_openai import PATH, FakeOpenAI, criteria_of, question_of, role_of, says, sensible
 from tests.replay import Asked, Reply
 
-TOPIC = "Does metformin lower the risk of colorectal cancer?"
+TOPIC = "Does metformin lower the risk of colorectal cancer after {years} years of treatment?"
 TICKS = os.sysconf("SC_CLK_TCK")
 STARTERS = 8
 """Commands that are started at the same time; a person's machine starts no hundred processes at once."""
@@ -55,9 +54,26 @@ class Model:
         call = Call(role_of(asked), question_of(asked), time.monotonic())
         self.calls.append(call)
         time.sleep(self.seconds)
-        reply = Thorough(self.rounds, self.sections, self.rounds)(asked)
+        reply = self._reply(call, asked)
         call.ended = time.monotonic()
         return reply
+
+    def _reply(self, call: Call, asked: Asked) -> Reply:
+        if call.role == "planner":
+            sections = [
+                {"title": f"Area {n}", "key_question": f"What is known of area {n}? {call.question}"}
+                for n in range(1, self.sections + 1)
+            ]
+            return says({"report_title": "A report", "background_context": "", "sections": sections})(asked)
+        judged = [c for c in self.calls if c.role == "judge" and c.question == call.question]
+        if call.role == "tool_selector":
+            wanted = [f"metformin cohort {3 * len(judged) + n} colorectal cancer" for n in range(3)]
+            searches = [{"gap": 1, "source": "library", "query": query} for query in wanted]
+            return says({"searches": searches})(asked)
+        if call.role == "judge" and len(judged) < self.rounds:
+            scores = [{"criterion": name, "score": n % 3} for n, name in enumerate(criteria_of(asked))]
+            return says({"scores": scores, "confidence": 0.2, "relevant": [], "reasoning": "Too few."})(asked)
+        return sensible(asked)
 
     def in_sequence(self) -> int:
         """The longest chain of calls each of which began after the one before it had ended."""
@@ -136,12 +152,14 @@ class Bench:
         self.server, self.home, self.library = server, home, library
         self.sections, self.rounds = sections, rounds
         self.seen = Seen()
+        self.asked = 0
 
     def measure(self, name: str, seconds: float, at_once: int) -> float:
         """Some runs at the same time; the wall time in seconds. Prints one line."""
         model = Model(seconds, self.sections, self.rounds)
         self.server.on(PATH, model)
-        questions = [f"{TOPIC} Part {name} {number}." for number in range(at_once)]
+        questions = [TOPIC.format(years=self.asked + number) for number in range(1, at_once + 1)]
+        self.asked += at_once
         flags = () if at_once <= STARTERS else ("--detach",)
         began = time.monotonic()
         with ThreadPoolExecutor(min(at_once, STARTERS)) as pool:
@@ -219,6 +237,7 @@ def main() -> None:
             DETERMINATOR_HOME=str(home),
             DETERMINATOR_MODEL="stub",
             DETERMINATOR_OFFLINE="true",
+            DETERMINATOR_MODEL_CONCURRENCY="0",  # as at a provider; one call at once is the default for a local server
             OPENAI_API_KEY="none",
             OPENAI_BASE_URL=server.base_url,
         )
