@@ -11,7 +11,12 @@ from typing import Any
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
 from temporalio.contrib.pydantic import PydanticPayloadConverter
-from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
+from temporalio.converter import (
+    CompositePayloadConverter,
+    DataConverter,
+    DefaultFailureConverter,
+    PayloadConverter,
+)
 from temporalio.exceptions import ApplicationError
 
 from activities.errors import PayloadTooLarge, to_application_error
@@ -38,8 +43,16 @@ def type_name(value: object) -> str:
     return name
 
 
+CONVERTERS = tuple(PydanticPayloadConverter().converters.values())
+"""Shared, because they have no state but the validators of the types they have met: the SDK makes a converter
+for each workflow and two for each workflow task."""
+
+
 class GuardedPayloadConverter(PydanticPayloadConverter):
     """Pydantic JSON that refuses what is too large. Raises ApplicationError, never retryable."""
+
+    def __init__(self) -> None:
+        CompositePayloadConverter.__init__(self, *CONVERTERS)
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
         payloads = super().to_payloads(values)

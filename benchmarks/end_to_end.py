@@ -237,7 +237,8 @@ def main() -> None:
             DETERMINATOR_HOME=str(home),
             DETERMINATOR_MODEL="stub",
             DETERMINATOR_OFFLINE="true",
-            DETERMINATOR_MODEL_CONCURRENCY="0",  # as at a provider; one call at once is the default for a local server
+            # as at a provider: a local server that does not say how many calls it serves gets one at once
+            DETERMINATOR_MODEL_CONCURRENCY="0",
             OPENAI_API_KEY="none",
             OPENAI_BASE_URL=server.base_url,
         )

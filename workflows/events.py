@@ -98,6 +98,10 @@ class EventLog:
         known = (e.timestamp for e in control.events if e.type == "rewound" and e.section == section)
         return event.timestamp not in known
 
+    def latest(self, room: int) -> tuple[AgentEvent, ...]:
+        """The end of the log, oldest first, as far as it fits into `room` bytes."""
+        return tuple(reversed(within(reversed(self.context.state.control.events), room)))
+
     def unreported(self, room: int) -> tuple[AgentEvent, ...]:
         """The events of a section that its parent does not know yet, oldest first, within `room` bytes."""
         control = self.context.state.control

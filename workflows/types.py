@@ -261,6 +261,8 @@ class Outcome(Frozen):
     title: str = ""
     findings: SectionFindings | None = None
     """Set only by a section of a deep run, which publishes nothing itself."""
+    events: tuple[AgentEvent, ...] = ()
+    """The end of the event log, so that who followed the run need not query it once more."""
 
 
 # messages; each accepts at most one JSON object

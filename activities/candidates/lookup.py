@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from activities.candidates import reading
 from activities.candidates.fields import ANSWERS, LEADS, SOURCES
+from activities.candidates.status import STOPPED_TRIALS
 from activities.errors import SourceError, TooSlow
 from activities.sources.base import Source
 from activities.steps import CandidateFindings, CandidateLookUp
@@ -178,7 +179,7 @@ async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, 
             TRIALS_ASKED,
             intervention=f'"{name}"',
             condition=condition,
-            trial_status=",".join(reading.STOPPED),
+            trial_status=",".join(STOPPED_TRIALS),
         ),
     )
     return {"trials": reading.trials([*stopped, *relevant], name)}

@@ -7,7 +7,7 @@ reason why a trial stopped) and stands verbatim in the record's text; data of a 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from activities.candidates.status import of_application, of_molecule
+from activities.candidates.status import STOPPED_TRIALS, of_application, of_molecule
 from activities.credentials import redacted
 from activities.sources.names_asked import is_name_of
 from activities.sources.openfda_records import SECTIONS
@@ -25,8 +25,6 @@ REACTIONS = 6
 APPLICATIONS = 3
 PATHWAYS = 8
 
-STOPPED = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
-"""https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
 _HEADINGS = frozenset(SECTIONS.values())
 _HEADING = re.compile(rf"^\d+(?:\.\d+)*\s+(?:{'|'.join(SECTIONS.values())})\s+", re.IGNORECASE)
 """Labels number and name their sections: https://www.ecfr.gov/current/title-21/section-201.57"""
@@ -247,7 +245,7 @@ def trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
     phases_of = entry.values.get("phase", "")
     latest = max((int(c) for c in phases_of if c.isdigit()), default=0)
     return (
-        entry.code not in STOPPED,
+        entry.code not in STOPPED_TRIALS,
         "results" not in entry.values,
         str(9 - latest),
         entry.values.get("nct", ""),

@@ -23,6 +23,8 @@ CODES: tuple[RegulatoryCode, ...] = get_args(RegulatoryCode)
 """The one that says most of what may be prescribed first."""
 APPROVED_PHASE = 4.0
 """Of ChEMBL: approved for some disease by some authority."""
+STOPPED_TRIALS = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
+"""https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
 
 _STATED = re.compile(
     r"\b(?:approved|licen[sc]ed|authori[sz]ed)\s+(?:\w+\s+){0,4}?(?:for|in|to treat)\b"

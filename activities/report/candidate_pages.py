@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.candidates import reading
 from activities.candidates.fields import FIELDS
-from activities.candidates.status import CODES, foremost, states_approval
+from activities.candidates.status import CODES, STOPPED_TRIALS, foremost, states_approval
 from activities.report.strength import independent, studies
 from activities.steps import CandidateFindings
 from activities.text.drugs import names_drug
@@ -88,7 +88,7 @@ def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[St
     if against:
         reasons.append(Statement(code="quality_against", values={"works": against}))
     trials = next((field.entries for field in candidate.fields if field.name == "trials"), ())
-    stopped = sum(entry.code in reading.STOPPED for entry in trials)
+    stopped = sum(entry.code in STOPPED_TRIALS for entry in trials)
     if stopped:
         reasons.append(Statement(code="quality_stopped_trials", values={"trials": stopped}))
     return tuple(reasons)

@@ -92,10 +92,10 @@ def source_names() -> list[str]:
 
 def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
     """A profile's name and, for a file, its path. Raises BadInput."""
-    from activities.profiles.loader import ProfileError, load_profile, profile_names
-
     if profile == "auto":
         return profile, None
+    from activities.profiles.loader import ProfileError, load_profile, profile_names
+
     try:
         if profile.endswith(".toml"):
             path = Path(profile).expanduser().absolute()

@@ -58,11 +58,6 @@ VERBS: dict[str, tuple[str, str]] = {
 """Verb -> where it is, and its line in the help."""
 
 
-GC_OBJECTS = 50_000
-"""New objects after which the garbage collector runs. Importing creates many that stay, and looking through
-them was a tenth of the time of a short command."""
-
-
 class Verbs(click.Group):
     """Verbs by name, imported when called. A question without a verb goes to `ask`."""
 
@@ -171,7 +166,9 @@ def print_error(message: str, code: int) -> int:
 
 def main() -> NoReturn:
     """Entry of the console script."""
-    gc.set_threshold(GC_OBJECTS)
+    # Importing creates many objects that stay, and looking through them is a tenth of the time of a short
+    # command. One that follows a run enables the collector again.
+    gc.disable()
     try:
         code = run(sys.argv[1:])
     except BaseException:  # noqa: BLE001 - every error leaves through `leave`

@@ -1,6 +1,8 @@
 """`determinator watch`, and following a run to its end, which `ask` does too."""
 
 import asyncio
+import gc
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,7 +107,11 @@ async def follow_run(
     from client.runs.display import EventLines, open_display
     from client.runs.follow import Follower
 
+    # `main` disabled it; what was imported stays, and need not be looked through
+    gc.freeze()
+    gc.enable()
     dialog = GateDialog(settings) if interactive() and not as_json else None
+    ending = asyncio.create_task(import_for_the_end())
     try:
         with EventLines(print_json_line) if event_lines else open_display(run_id) as display:
             ended = await Follower(settings, connection, run_id, display, at_gate=dialog).follow()
@@ -116,8 +122,21 @@ async def follow_run(
         say("Detached.")
         show_detached(run_id, as_json=True)
         raise
+    finally:
+        ending.cancel()
     put = print_json_line if event_lines else print_json
     return await show_ended(settings, connection, run_id, ended, output=output, put=put if as_json else None)
+
+
+IMPORT_AFTER_SECONDS = 0.5
+"""The worker's first steps go before."""
+
+
+async def import_for_the_end() -> None:
+    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more."""
+    await asyncio.sleep(IMPORT_AFTER_SECONDS)
+    for module in ("client.reports.load", "client.runs.answer_panel"):
+        await asyncio.to_thread(importlib.import_module, module)
 
 
 async def _show_cancelled(
@@ -179,7 +198,7 @@ async def show_ended(
     if put is not None:
         put(
             {
-                **outcome.model_dump(mode="json"),
+                **outcome.model_dump(mode="json", exclude={"events"}),
                 "status": "completed",
                 "answer": answer_of(report).model_dump(mode="json") if report else None,
                 "claims": [claim.model_dump(mode="json") for claim in claims_of(report)] if report else [],

@@ -43,6 +43,10 @@ STATUS_STYLE = {
 class Display(Protocol):
     """Shows a run while it is followed."""
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether it shows the progress of sections, which costs a query each."""
+
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -75,6 +79,7 @@ def open_display(run_id: str) -> Display:
 class PlainLines:
     """One line an event, for pipes and logs."""
 
+    shows_progress = False
     _read = ""
     """The last line about a library that is being read."""
 
@@ -136,6 +141,8 @@ class ModeLines(PlainLines):
 
 class LivePanel:
     """The run as one panel that is redrawn."""
+
+    shows_progress = True
 
     def __init__(self, run_id: str, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)

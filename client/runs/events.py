@@ -12,8 +12,11 @@ from workflows.event_types import AgentEvent
 from workflows.types import EventLogView, EventsAfter, StoredEvents
 
 
-async def read_events(client: Client, settings: Settings, run_id: str, after: int = 0) -> list[AgentEvent]:
-    """The events with a number above `after`, in order and without a gap.
+async def read_events(
+    client: Client, settings: Settings, run_id: str, after: int = 0, until: int | None = None
+) -> list[AgentEvent]:
+    """The events with a number above `after`, in order and without a gap: all that there are, or those up to
+    `until` at least.
 
     The run keeps the latest part of its log, which is never empty: what is missing before it is stored.
     Raises NoAnswer, NoSuchRun, and StoreError when a stored part of the log cannot be read.
@@ -27,6 +30,8 @@ async def read_events(client: Client, settings: Settings, run_id: str, after: in
         if page[0].seq > since + 1:
             events += await _stored(client, settings, run_id, since, before=page[0].seq)
         events += page
+        if until is not None and events[-1].seq >= until:
+            return events
 
 
 async def _stored(

@@ -7,12 +7,12 @@ here when no worker answers. In the embedded mode a server or worker that died i
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
@@ -35,7 +35,7 @@ from client.runs.events import read_events
 from client.runs.listing import describe
 from client.runs.query import progress
 from client.runs.rewinding import REWOUND
-from client.runs.sections import with_sections
+from client.runs.sections import combined, progress_of_sections
 from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
@@ -43,6 +43,9 @@ from workflows.types import Outcome, Progress
 POLL_SECONDS = 0.4
 CALLS_SECONDS = 2.0
 """How often the model calls under way are read."""
+SECTIONS_SECONDS = 1.0
+"""How often running sections are queried, where their progress is shown. Every query costs the worker and the
+server as much as a fifth of a step."""
 ALIVE_SECONDS = 3.0
 """How often the embedded processes are checked."""
 PATIENCE_SECONDS = 60.0
@@ -93,6 +96,9 @@ class Follower:
         self._silent_since: float | None = None
         self._looked_at = 0.0
         self._calls_read_at = 0.0
+        self._sections: Mapping[str, Progress] = {}
+        """The latest answers of the running sections."""
+        self._sections_read_at = 0.0
         self._execution = ""
         """Run id of the execution whose events were shown last."""
         self._rewinds = set[tuple[int, str]]()
@@ -116,7 +122,7 @@ class Follower:
                 away_since = away_since or time.monotonic()
                 await self._reconnect(away_since, error)
             else:
-                await self._show_last_events()
+                await self._show_last_events(ended)
                 return ended
             finally:
                 ending.cancel()
@@ -144,8 +150,9 @@ class Follower:
             await asyncio.sleep(POLL_SECONDS)
         return False
 
-    async def _new_events(self) -> list[AgentEvent]:
-        """The events that were not shown yet; of a run that was rewound, from that event on.
+    async def _new_events(self, until: int | None = None) -> list[AgentEvent]:
+        """The events that were not shown yet, all or those up to `until` at least; of a run that was rewound,
+        from that event on.
 
         A run may be rewound between any two requests: what was read is used only when the execution is still
         the same afterwards. Raises NoAnswer, NoSuchRun, RPCError, StoreError.
@@ -155,7 +162,7 @@ class Follower:
         while True:
             execution = (await handle.describe()).run_id
             if execution == self._execution:
-                events = await read_events(client, self._settings, self._run_id, self._after)
+                events = await read_events(client, self._settings, self._run_id, self._after, until)
                 rewinds, after = self._rewinds, self._after
             else:
                 events = await read_events(client, self._settings, self._run_id)
@@ -172,12 +179,15 @@ class Follower:
         try:
             seen = await progress(client, self._run_id)
             if seen.last_seq != self._after:
-                self._show_events(await self._new_events())
+                self._show_events(await self._new_events(seen.last_seq))
         except (NoAnswer, NoSuchRun, StoreError) as error:
             self._report_no_worker(error)
             return
         self._silent_since = None
-        self._display.progress(await with_sections(client, seen))
+        if self._display.shows_progress and time.monotonic() - self._sections_read_at >= SECTIONS_SECONDS:
+            self._sections_read_at = time.monotonic()
+            self._sections = await progress_of_sections(client, seen)
+        self._display.progress(combined(seen, self._sections))
         if time.monotonic() - self._calls_read_at >= CALLS_SECONDS:
             self._calls_read_at = time.monotonic()
             self._display.calls(await calls_under_way(client, seen))
@@ -199,13 +209,23 @@ class Follower:
             )
             self._silent_since = -1.0
 
-    async def _show_last_events(self) -> None:
-        """What happened between the last poll and the end."""
+    async def _show_last_events(self, ended: Ended) -> None:
+        """What happened between the last poll and the end. The outcome has the end of the log; the run itself
+        is asked only where that is not enough, since a worker replays all of it to answer."""
+        last = ended.outcome.events if ended.outcome else ()
         try:
-            events = await self._new_events()
+            if last and self._execution and last[0].seq <= self._after + 1 and await self._is_same():
+                events = [event for event in last if event.seq > self._after]
+            else:
+                events = await self._new_events()
         except (NoAnswer, NoSuchRun, RPCError, StoreError):
             return
         self._show_events(events)
+
+    async def _is_same(self) -> bool:
+        """Whether the execution is the one whose events were shown last."""
+        handle = self._connection.client.get_workflow_handle(self._run_id)
+        return (await handle.describe()).run_id == self._execution
 
     def _show_events(self, events: list[AgentEvent]) -> None:
         """Show events, each once."""

@@ -23,6 +23,8 @@ from workflows.steps.writing import NO_GATES
 
 PUBMED_SECONDS = 120.0
 """Seconds that a report waits for PubMed at most, retries included."""
+EVENTS_ROOM = 24 * 1024
+"""Bytes of events in the outcome of a run."""
 
 
 class Publisher:
@@ -77,6 +79,7 @@ class Publisher:
             verified_claims=published.verified_claims,
             references=len(published.report.references),
             title=published.report.title,
+            events=self.events.latest(EVENTS_ROOM),
         )
 
     async def _publish(self, document: PublishInput) -> Published:

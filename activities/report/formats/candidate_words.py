@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from activities.candidates.reading import STOPPED
+from activities.candidates.status import STOPPED_TRIALS
 from activities.report.formats.statements import counted, listed
 from activities.report.formats.text import clean
 from activities.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
@@ -148,7 +148,7 @@ def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
     if field is None or not field.entries:
         return _short(candidate.trial_status, field)
     entries: Sequence[FieldEntry] = field.entries
-    stopped = sum(entry.code in STOPPED for entry in entries)
+    stopped = sum(entry.code in STOPPED_TRIALS for entry in entries)
     results = sum(bool(entry.values.get("results")) for entry in entries)
     latest = max((int(c) for e in entries for c in e.values.get("phase", "") if c.isdigit()), default=0)
     parts = [
