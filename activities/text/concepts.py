@@ -164,7 +164,7 @@ class Concepts:
     def read(self, rows: Sequence[Sequence[str]], texts: Sequence[str]) -> list[frozenset[int]]:
         """For each sentence the places of the words it mentions. `rows`: the comparison forms of the
         sentences in order; `texts`: the same sentences as they stand."""
-        held = {term for row in rows for term in row}
+        held = _Held(term for row in rows for term in row)
         near = {p for p, word in enumerate(self.words) if _has(word, held)}
         marks = [compact(text).replace("ae", "e") if self._marks else "" for text in texts]
         names = [
@@ -200,7 +200,7 @@ class Concepts:
     def _spoken(
         self, row: Sequence[str], mark: str, near: Collection[int], names: Iterable[Name]
     ) -> frozenset[int]:
-        held = frozenset(row)
+        held = _Held(row)
         found = {
             place for place in near if _has(self.words[place], held) and _follows(self.words[place], row)
         }
@@ -399,20 +399,32 @@ def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...],
     return tuple(found)
 
 
-def _has(word: Word, held: Collection[str]) -> bool:
+class _Held:
+    """The comparison forms of a text: a set, and one text in which beginnings and ends of forms are found."""
+
+    __slots__ = ("forms", "lines")
+
+    def __init__(self, forms: Iterable[str]) -> None:
+        self.forms = frozenset(forms)
+        self.lines = "\n".join(("", *self.forms, ""))
+
+
+def _has(word: Word, held: _Held) -> bool:
     return all(_form(term, held, exact=word.exact) for term in word.terms)
 
 
-def _form(term: str, held: Collection[str], *, exact: bool) -> bool:
+def _form(term: str, held: _Held, *, exact: bool) -> bool:
     """Whether a text has a word in any form: a longer word that ends or begins with it (statin, atorvastatin;
     tonsil, tonsillectomy) or one with the same beginning and another ending (cirrhosis, cirrhotic)."""
-    if term in held:
+    if term in held.forms:
         return True
     if len(term) < _SHARED:
         return False
-    if any(other.endswith(term) for other in held):
+    if f"{term}\n" in held.lines:
         return True
-    return not exact and any(other.startswith(term) or _akin(term, other) for other in held)
+    if exact or f"\n{term[:_SHARED]}" not in held.lines:
+        return False
+    return f"\n{term}" in held.lines or any(_akin(term, other) for other in held.forms)
 
 
 def _akin(one: str, other: str) -> bool:
@@ -432,13 +444,13 @@ def _follows(word: Word, row: Sequence[str]) -> bool:
     return any(word.terms[0] in row[n + 1 : n + 4] for n in starts)
 
 
-def _possible(variant: Sequence[str], held: Collection[str]) -> bool:
+def _possible(variant: Sequence[str], held: _Held) -> bool:
     if len(variant) == 1:
         return _form(variant[0], held, exact=True)
-    return all(form in held for form in variant)
+    return held.forms.issuperset(variant)
 
 
-def _said(variant: Sequence[str], row: Sequence[str], held: Collection[str]) -> bool:
+def _said(variant: Sequence[str], row: Sequence[str], held: _Held) -> bool:
     """Whether a sentence has a variant, its words close together."""
     return _possible(variant, held) and (len(variant) == 1 or _together(variant, row))
 

@@ -27,6 +27,9 @@ _GREEK = {
     if code != 0x3C2
 }
 """Small Greek letters by name: alpha for the sign of alpha."""
+_GREEK_NAMES = str.maketrans(_GREEK)
+_REMEMBERED = 4_000
+"""Characters of a text whose terms are remembered: abstracts are read again at every step."""
 
 _SINGLES = {"b", "c", "d", "e", "k"}
 """Letters that stand for something (hepatitis B, vitamin D); other single letters are noise."""
@@ -61,8 +64,8 @@ def fold(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
-    text = _DASHES.sub("-", text)
-    return "".join(_GREEK.get(c, c) for c in text)
+        text = _DASHES.sub("-", text).translate(_GREEK_NAMES)
+    return text
 
 
 @lru_cache(maxsize=65_536)
@@ -94,6 +97,15 @@ def terms(text: str) -> list[str]:
 
     `drug-eluting` gives both of its parts, `IL-6` one joined form.
     """
+    return list(_terms(text)) if len(text) <= _REMEMBERED else _read_terms(text)
+
+
+@lru_cache(maxsize=1024)
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(_read_terms(text))
+
+
+def _read_terms(text: str) -> list[str]:
     found: list[str] = []
     for match in _WORD.finditer(fold(text)):
         word = match.group().removesuffix("'s")
