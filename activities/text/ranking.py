@@ -361,13 +361,24 @@ def score(
             value /= min(_PART_WEIGHT[sentence.part], 1.0)
     if calls_for_research(sentence.text) and (facet is None or facet.name != "open"):
         value *= 0.6
-    if sentence.text.casefold().startswith(_DANGLING):
+    dangling, of_odd_length, numeric = _manner(sentence.text)
+    if dangling:
         value *= 0.85
-    if not 9 <= len(sentence.text.split()) <= 55:
+    if of_odd_length:
         value *= 0.88
-    if sum(c.isdigit() for c in sentence.text) > _MANY_DIGITS * len(sentence.text):
+    if numeric:
         value *= 0.9
     return Ranked(sentence, value, own)
+
+
+@lru_cache(maxsize=8192)
+def _manner(text: str) -> tuple[bool, bool, bool]:
+    """Whether a sentence leans on the one before it, is short or long, and consists of numbers."""
+    return (
+        text.casefold().startswith(_DANGLING),
+        not 9 <= len(text.split()) <= 55,
+        sum(c.isdigit() for c in text) > _MANY_DIGITS * len(text),
+    )
 
 
 def calls_for_research(text: str) -> bool:
