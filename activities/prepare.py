@@ -91,6 +91,7 @@ class PrepareActivities:
             profile=profile,
             profiles={name: one.description for name, one in known.items()},
             preferences={name: one.sources for name, one in known.items()},
+            alternatives=known if step.chooses_profile else {},
             sources=choose_sources(options(settings, self._sources), step.sources),
             models=models,
             own_library=bool(step.library or settings.library),

@@ -111,6 +111,8 @@ class PrepareInput(Frozen):
     """Empty: the worker's setting."""
     signatures: dict[str, str] = Field(default_factory=dict)
     """By `library` and `profile_path`; see `activities.permits`."""
+    chooses_profile: bool = False
+    """Whether the question will choose the profile; `profile` serves until then."""
 
 
 class Prepared(Frozen):
@@ -129,6 +131,9 @@ class Prepared(Frozen):
     """Whether the library holds the user's own documents and not the bundled sample."""
     pubmed_queue: str | None = None
     """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
+    alternatives: dict[str, Profile] = Field(default_factory=dict)
+    """The other profiles by name, where the question is to choose among them: a run that chooses one need not
+    prepare again. Empty once one is chosen, and from a worker of an earlier version."""
 
 
 # following up an earlier run

@@ -8,6 +8,7 @@ beyond that: what does not validate is `Unreadable`, with the validator's words 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -62,11 +63,17 @@ def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | No
     """The JSON schema of an answer, in the subset that strict servers accept: every object closed, every
     field required. `choices` names the values of a field by its path (`claims.sentence`); an empty list of
     values leaves the field free."""
-    lean: dict[str, Any] = _lean(answer.model_json_schema())
+    lean: dict[str, Any] = json.loads(_lean_schema(answer))
     for path, values in (choices or {}).items():
         if values:
             _choose(lean, path.split("."), list(values))
     return lean
+
+
+@lru_cache(maxsize=64)
+def _lean_schema(answer: type[BaseModel]) -> str:
+    """As text, so that every caller has a copy of its own: making it took as long as rendering a prompt."""
+    return json.dumps(_lean(answer.model_json_schema()))
 
 
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -300,6 +300,7 @@ class Fakes:
             prices=script.prices,
             profiles={script.profile.name: script.profile.description},
             pubmed_queue=script.pubmed_queue,
+            alternatives={script.profile.name: script.profile} if step.chooses_profile else {},
         )
 
     @activity.defn

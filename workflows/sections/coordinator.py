@@ -128,7 +128,14 @@ class SectionCoordinator:
                 self.child_workflow,
                 args=[
                     self.context.request.model_copy(
-                        update={"mode": self.child_mode, "approve": (), "limits": limits, "graph": None}
+                        update={
+                            "mode": self.child_mode,
+                            "approve": (),
+                            "limits": limits,
+                            "graph": None,
+                            # each search attribute is an event, and lists show the run and not its sections
+                            "indexed": False,
+                        }
                     ),
                     child,
                 ],

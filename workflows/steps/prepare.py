@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.prepare import PrepareActivities
     from activities.role_activities import ThinkActivities
     from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput
-    from activities.types import Mode
+    from activities.types import Mode, Profile
     from workflows.types import ResearchRequest
 
 from workflows.context import RunContext
@@ -51,8 +51,8 @@ class Preparation:
             self.models.reserve_for_writing()
             self._check_mode()
             state.parsed = await self._parse()
-            if request.profile == "auto" and state.parsed.profile != self.context.profile.name:
-                state.prepared = await self.prepare(state.parsed.profile)
+            if request.profile == "auto":
+                state.prepared = await self._with_profile(state.prepared, state.parsed.profile)
             state.chosen_because = state.parsed.rationale
             self.events.emit_event(
                 "analysis_complete",
@@ -66,6 +66,16 @@ class Preparation:
         if state.job is None:
             await self._import_evidence()
             self.models.reserve_for_writing()
+
+    async def _with_profile(self, prepared: Prepared, name: str) -> Prepared:
+        """The same with the profile that the question chose. A worker of an earlier version, which gave no
+        alternatives, is asked again."""
+        if name == prepared.profile.name:
+            return prepared.model_copy(update={"alternatives": {}})
+        if name not in prepared.alternatives:
+            return await self.prepare(name)
+        chosen = self._with_threshold(prepared.alternatives[name])
+        return prepared.model_copy(update={"profile": chosen, "alternatives": {}})
 
     async def _import_evidence(self) -> None:
         """Begin with the evidence of the run that this one follows up, once. A run whose evidence cannot be
@@ -109,13 +119,16 @@ class Preparation:
                 models=request.models,
                 fallbacks=request.fallbacks,
                 signatures=request.signatures,
+                chooses_profile=request.profile == "auto" and self.context.state.parsed is None,
             ),
             **policy.internal_step("what this worker offers"),
         )
-        if request.judge_threshold is None:
-            return prepared
-        chosen = prepared.profile.model_copy(update={"confidence_threshold": request.judge_threshold})
-        return prepared.model_copy(update={"profile": chosen})
+        return prepared.model_copy(update={"profile": self._with_threshold(prepared.profile)})
+
+    def _with_threshold(self, profile: Profile) -> Profile:
+        """A profile with the threshold that the request sets for it, if any."""
+        threshold = self.context.request.judge_threshold
+        return profile if threshold is None else profile.model_copy(update={"confidence_threshold": threshold})
 
     async def _parse(self) -> ParsedQuery:
         """Parse the question: what is asked, which mode and profile fit, and why."""
