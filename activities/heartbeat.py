@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from temporalio import activity
 
 FIRST_SECONDS = 1.0
-"""Seconds until the first heartbeat. Most steps end before; a heartbeat of each cost the server a tenth of its
-work."""
+"""Seconds until the first heartbeat. Steps that take less time send none, which spares the server a
+request for each."""
 
 
 @asynccontextmanager

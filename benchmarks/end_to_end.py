@@ -1,14 +1,18 @@
 """The product as shipped, measured from outside: `python -m benchmarks.end_to_end`.
 
 The command line asks, the embedded server and the background worker answer, and a language model over HTTP
-takes a fixed time for each call. One deep run cold and warm, then several at once. Printed for each: wall
-time, the time the model calls need in sequence, seconds before the first and after the last call, calls,
-history events and bytes, CPU milliseconds a step of worker and server, and the worker's memory.
+takes a fixed time for each call. A deep run cold and warm, then several at once. One row of a Markdown table
+is printed for each: wall time, what its model calls need in sequence, model calls and the longest chain of
+them, tokens, seconds before the first and after the last call, steps (activities), processor milliseconds a
+step of worker and server, history events and bytes a run, and the peak memory of both.
+
+More runs than `STARTERS` are started by one process through the library, as a program of one's own would.
 """
 
 import argparse
 import asyncio
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -17,20 +21,36 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from temporalio.client import Client
 
+from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
+from activities.report.schema import Report
+from activities.settings import Settings
+from client.cli.request import AskOptions, build_request
+from client.connect import connect
 from client.embedded.home import Places, ServerNote, read_note
+from client.runs.listing import RESEARCH
+from client.runs.start import signing_key, start
 from tests.client.harness import COMMAND, processes_of
 from tests.fake_openai import PATH, FakeOpenAI, criteria_of, question_of, role_of, says, sensible
 from tests.replay import Asked, Reply
+from workflows.types import Outcome
 
 TOPIC = "Does metformin lower the risk of colorectal cancer after {years} years of treatment?"
+YEARS = re.compile(r"after (\d+) years")
+AREA = re.compile(r"area (\d+)\?")
 TICKS = os.sysconf("SC_CLK_TCK")
 STARTERS = 8
 """Commands that are started at the same time; a person's machine starts no hundred processes at once."""
+TITLES = (
+    *("run", "wall s", "calls in sequence s", "calls", "in sequence", "tokens", "first call after s"),
+    *("end after last call s", "steps", "worker ms a step", "server ms a step", "events", "KiB"),
+    *("worker MB", "server MB"),
+)
 
 
 @dataclass
@@ -39,6 +59,18 @@ class Call:
     question: str
     began: float
     ended: float = float("inf")
+
+    @property
+    def run(self) -> str:
+        """What distinguishes the runs of one measurement."""
+        found = YEARS.search(self.question)
+        return found.group(1) if found else ""
+
+    @property
+    def area(self) -> str:
+        """The section it belongs to; empty for what is done for all of them."""
+        found = AREA.search(self.question)
+        return found.group(1) if found else ""
 
 
 @dataclass
@@ -76,12 +108,20 @@ class Model:
         return sensible(asked)
 
     def in_sequence(self) -> int:
-        """The longest chain of calls each of which began after the one before it had ended."""
-        chains: list[tuple[Call, int]] = []
-        for call in sorted(self.calls, key=lambda c: c.began):
-            before = [length for other, length in chains if other.ended <= call.began + 1e-3]
-            chains.append((call, max(before, default=0) + 1))
-        return max((length for _, length in chains), default=0)
+        """The longest chain of calls of one run, each of which began after the one before it had ended. Calls
+        of different sections do not wait for each other."""
+        longest = 0
+        for run in {call.run for call in self.calls}:
+            chains: list[tuple[Call, int]] = []
+            for call in sorted((c for c in self.calls if c.run == run), key=lambda c: c.began):
+                before = [
+                    length
+                    for other, length in chains
+                    if other.ended <= call.began + 1e-3 and (not call.area or other.area in ("", call.area))
+                ]
+                chains.append((call, max(before, default=0) + 1))
+            longest = max(longest, *(length for _, length in chains))
+        return longest
 
 
 @dataclass(frozen=True)
@@ -89,26 +129,26 @@ class Load:
     """What the two processes have used so far."""
 
     cpu: Mapping[str, float]
-    memory: float
-    """MB of the worker at its peak."""
+    memory: Mapping[str, float]
+    """MB at the peak."""
 
 
 def load(home: Path) -> Load:
-    """CPU seconds by process, and the worker's peak resident memory, from the kernel."""
+    """CPU seconds and peak resident memory by process, from the kernel."""
     pids = processes_of(home)
     cpu = {kind: sum(_cpu(pid) for pid in found) for kind, found in pids.items()}
-    peaks = [
-        int(line.split()[1]) / 1024
-        for pid in pids["worker"]
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
-        if line.startswith("VmHWM")
-    ]
-    return Load(cpu, max(peaks, default=0.0))
+    memory = {kind: max(map(_peak, found), default=0.0) for kind, found in pids.items()}
+    return Load(cpu, memory)
 
 
 def _cpu(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _peak(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
 def ask(library: Path, question: str, *flags: str) -> tuple[float, float]:
@@ -121,20 +161,30 @@ def ask(library: Path, question: str, *flags: str) -> tuple[float, float]:
     return began, time.monotonic()
 
 
-async def histories(home: Path) -> tuple[int, int, int]:
-    """Runs, history events and bytes of all workflows of a home, and the activities that completed."""
-    note = read_note(Places(home).server_note, ServerNote)
-    if note is None:
-        raise SystemExit("the embedded server left no note")
-    client = await Client.connect(note.address, data_converter=DATA_CONVERTER)
-    events = size = steps = 0
-    async for found in client.list_workflows("WorkflowType != 'RateGate'"):
-        handle = client.get_workflow_handle(found.id, run_id=found.run_id)
-        async for event in handle.fetch_history_events():
-            events += 1
-            size += event.ByteSize()
-            steps += event.HasField("activity_task_completed_event_attributes")
-    return events, size, steps
+async def ask_all(library: Path, questions: Sequence[str]) -> tuple[float, float]:
+    """Start runs from one process and wait for them; when that began and when the last one had ended."""
+    settings = Settings()
+    began = time.monotonic()
+    connection = await connect(settings, for_run=True)
+    limit = asyncio.Semaphore(STARTERS)
+
+    async def begin(question: str) -> None:
+        options = AskOptions(mode="deep", library=str(library))
+        async with limit:
+            await start(
+                connection.client,
+                build_request(settings, question, options),
+                connection.task_queue,
+                indexed=True,
+                key=signing_key(settings),
+            )
+
+    await asyncio.gather(*map(begin, questions))
+    print(f"{len(questions)} runs were started in {time.monotonic() - began:.2f} s", file=sys.stderr)
+    running = f"{RESEARCH} AND ExecutionStatus = 'Running'"
+    while (await connection.client.count_workflows(running)).count:  # noqa: ASYNC110 - the server knows
+        await asyncio.sleep(0.5)
+    return began, time.monotonic()
 
 
 @dataclass
@@ -144,7 +194,31 @@ class Seen:
     events: int = 0
     size: int = 0
     steps: int = 0
+    tokens: int = 0
     cpu: Mapping[str, float] = field(default_factory=dict)
+
+
+async def histories(home: Path) -> Seen:
+    """History events and bytes of all workflows of a home, the activities that completed, and the tokens of
+    the runs. Raises SystemExit for a run that did not complete."""
+    note = read_note(Places(home).server_note, ServerNote)
+    if note is None:
+        raise SystemExit("the embedded server left no note")
+    client = await Client.connect(note.address, data_converter=DATA_CONVERTER)
+    store, seen = EvidenceStore.at(str(home / "evidence")), Seen()
+    async for found in client.list_workflows("WorkflowType != 'RateGate'"):
+        handle = client.get_workflow_handle(found.id, run_id=found.run_id, result_type=Outcome)
+        async for event in handle.fetch_history_events():
+            seen.events += 1
+            seen.size += event.ByteSize()
+            seen.steps += event.HasField("activity_task_completed_event_attributes")
+        if "/" not in found.id:
+            outcome = await handle.result()
+            if outcome.stop_reason != "sufficient_evidence":
+                raise SystemExit(f"{found.id} ended with {outcome.stop_reason}")
+            report = Report.model_validate_json(await store.get_bytes(outcome.report_blob))
+            seen.tokens += report.methodology.tokens
+    return seen
 
 
 class Bench:
@@ -155,59 +229,51 @@ class Bench:
         self.asked = 0
 
     def measure(self, name: str, seconds: float, at_once: int) -> float:
-        """Some runs at the same time; the wall time in seconds. Prints one line."""
+        """Some runs at the same time; the wall time in seconds. Prints one row."""
         model = Model(seconds, self.sections, self.rounds)
         self.server.on(PATH, model)
         questions = [TOPIC.format(years=self.asked + number) for number in range(1, at_once + 1)]
         self.asked += at_once
-        flags = () if at_once <= STARTERS else ("--detach",)
-        began = time.monotonic()
-        with ThreadPoolExecutor(min(at_once, STARTERS)) as pool:
-            spans = list(pool.map(lambda q: ask(self.library, q, *flags), questions))
         if at_once > STARTERS:
-            self._wait(at_once)
-        wall = time.monotonic() - began
-        self._print(name, model, spans, wall, at_once, load(self.home))
-        return wall
-
-    def _wait(self, runs: int) -> None:
-        """Until no run is open."""
-        while True:
-            done = subprocess.run(
-                [*COMMAND, "list", "--limit", str(runs + 200), "--json"], capture_output=True, text=True
-            )
-            if '"running"' not in done.stdout.lower():
-                return
-            time.sleep(1)
+            spans = [asyncio.run(ask_all(self.library, questions))]
+        else:
+            with ThreadPoolExecutor(at_once) as pool:
+                spans = list(pool.map(lambda q: ask(self.library, q), questions))
+        self._print(name, model, spans, at_once, load(self.home))
+        return max(ended for _, ended in spans) - min(began for began, _ in spans)
 
     def _print(
-        self,
-        name: str,
-        model: Model,
-        spans: Sequence[tuple[float, float]],
-        wall: float,
-        at_once: int,
-        now: Load,
+        self, name: str, model: Model, spans: Sequence[tuple[float, float]], at_once: int, now: Load
     ) -> None:
-        events, size, steps = asyncio.run(histories(self.home))
-        before, self.seen = self.seen, Seen(events, size, steps, dict(now.cpu))
-        made = max(steps - before.steps, 1)
+        before, self.seen = self.seen, asyncio.run(histories(self.home))
+        self.seen.cpu = dict(now.cpu)
+        steps = max(self.seen.steps - before.steps, 1)
         cpu = {kind: used - before.cpu.get(kind, 0.0) for kind, used in now.cpu.items()}
         cpu = {kind: used if used >= 0 else now.cpu[kind] for kind, used in cpu.items()}
-        first = min(call.began for call in model.calls) - min(began for began, _ in spans)
-        last = max(ended for _, ended in spans) - max(call.ended for call in model.calls)
-        chain = model.in_sequence() if at_once == 1 else 0
-        print(
-            f"{name:16} wall {wall:6.2f} s"
-            + (f", {chain} calls in sequence ({chain * model.seconds:.1f} s)" if chain else "")
-            + f", first call after {first:.2f} s, end {last:.2f} s after the last"
-            f", {len(model.calls)} calls, {(events - before.events) / at_once:.0f} events"
-            f" and {(size - before.size) / at_once / 1024:.0f} KiB a run"
-            f", {made / at_once:.0f} steps a run"
-            f", CPU a step: worker {cpu.get('worker', 0) / made * 1e3:.0f} ms,"
-            f" server {cpu.get('server', 0) / made * 1e3:.0f} ms, worker {now.memory:.0f} MB",
-            flush=True,
+        began, ended = min(began for began, _ in spans), max(ended for _, ended in spans)
+        chain = model.in_sequence()
+        row(
+            name,
+            f"{ended - began:.2f}",
+            f"{chain * model.seconds:.2f}",
+            f"{len(model.calls) / at_once:.0f}",
+            str(chain),
+            f"{(self.seen.tokens - before.tokens) / at_once:,.0f}",
+            f"{min(call.began for call in model.calls) - began:.2f}",
+            f"{ended - max(call.ended for call in model.calls):.2f}",
+            f"{steps / at_once:.0f}",
+            f"{cpu.get('worker', 0) / steps * 1e3:.0f}",
+            f"{cpu.get('server', 0) / steps * 1e3:.0f}",
+            f"{(self.seen.events - before.events) / at_once:.0f}",
+            f"{(self.seen.size - before.size) / at_once / 1024:.0f}",
+            f"{now.memory.get('worker', 0.0):.0f}",
+            f"{now.memory.get('server', 0.0):.0f}",
         )
+
+
+def row(*cells: str) -> None:
+    """Print a row of the table."""
+    print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def papers(folder: Path) -> Path:
@@ -229,7 +295,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=float, nargs="+", default=[0.2, 2.0], help="a model call takes")
     parser.add_argument("--at-once", type=int, nargs="+", default=[1, 8])
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=3, help="single runs of each kind")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, FakeOpenAI() as server:
         home = Path(name) / "home"
@@ -243,23 +309,23 @@ def main() -> None:
             OPENAI_BASE_URL=server.base_url,
         )
         bench = Bench(server, home, papers(Path(name) / "papers"), given.sections, given.rounds)
+        busy = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors at the beginning"
+        print(f"{datetime.now(UTC):%Y-%m-%d}, {given.sections} sections, {busy}\n")
+        row(*TITLES)
+        row(*("---" for _ in TITLES))
         try:
             bench.measure("cold", given.seconds[0], 1)
             for seconds in given.seconds:
                 one = 0.0
                 for at_once in given.at_once:
-                    walls = [
-                        bench.measure(f"{seconds * 1e3:.0f} ms x{at_once} #{number}", seconds, at_once)
-                        for number in range(given.repeat if at_once == 1 else 1)
-                    ]
-                    middle = statistics.median(walls)
+                    times = given.repeat if at_once == 1 else 1
+                    name_ = f"{seconds * 1e3:.0f} ms, {at_once} at once"
+                    middle = statistics.median(bench.measure(name_, seconds, at_once) for _ in range(times))
                     one = one or middle
-                    print(
-                        f"{seconds * 1e3:.0f} ms, {at_once} at once: {middle:.2f} s, {middle / one:.2f} x one"
-                    )
+                    print(f"{name_}: {middle:.2f} s, {middle / one:.2f} x the first", file=sys.stderr)
         finally:
             subprocess.run([*COMMAND, "down"], capture_output=True, check=False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

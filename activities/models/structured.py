@@ -8,8 +8,8 @@ beyond that: what does not validate is `Unreadable`, with the validator's words 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import pydantic_core

@@ -183,6 +183,8 @@ async def test_an_iteration_that_is_not_there_is_refused_and_nothing_happens(liv
 class Recorder:
     """A display that keeps the events it was given."""
 
+    shows_progress = True
+
     def __init__(self) -> None:
         self.seen: list[AgentEvent] = []
 

@@ -127,8 +127,8 @@ class Preparation:
 
     def _with_threshold(self, profile: Profile) -> Profile:
         """A profile with the threshold that the request sets for it, if any."""
-        threshold = self.context.request.judge_threshold
-        return profile if threshold is None else profile.model_copy(update={"confidence_threshold": threshold})
+        chosen = self.context.request.judge_threshold
+        return profile if chosen is None else profile.model_copy(update={"confidence_threshold": chosen})
 
     async def _parse(self) -> ParsedQuery:
         """Parse the question: what is asked, which mode and profile fit, and why."""
