@@ -1,6 +1,7 @@
 """How much a kind of publication weighs, and whether a sentence reports an effect or its absence."""
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from activities.text.negation import denied
@@ -108,6 +109,7 @@ def weight(document: Evidence) -> float:
     return WEIGHT[document.evidence_type] * (0.5 if document.standing == "concern" else 1.0)
 
 
+@lru_cache(maxsize=8192)
 def direction(sentence: str) -> Direction:
     """Whether a sentence reports an effect, its absence, both or neither, by cue words."""
     absent = bool(_ABSENT.search(sentence))
@@ -117,6 +119,7 @@ def direction(sentence: str) -> Direction:
     return "no" if absent else "yes" if present else "none"
 
 
+@lru_cache(maxsize=8192)
 def trend(sentence: str) -> int:
     """1 when a sentence reports a rise only, -1 a fall only, 0 otherwise."""
     up, down = bool(_UP.search(sentence)), bool(_DOWN.search(sentence))

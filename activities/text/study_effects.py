@@ -46,7 +46,8 @@ _CORRELATION = re.compile(
 )
 _NAMED_ALONE = re.compile(rf"{_MEASURE}{_OF}{_NUMBER}(?!\s*(?:year|month|week|day|time)){_MAYBE_P}")
 _VALUE = rf"{_NUMBER}(?:\s?(?:\u00b1|\+/-|\+-)\s?{_BARE})?"
-_UNIT = r"(?:\s?[A-Za-z/\u00b5\u00b0]+[\w/.]*){0,4}"
+_WORD = r"[A-Za-z/\u00b5\u00b0][\w/.\u00b0]*"
+_UNIT = rf"(?:\s?{_WORD}(?:\s{_WORD}){{0,3}})?"
 _BRACKET = r"(?:\s*[(\[](?![pP]\s*[<=>])[^()\[\]]{1,40}[)\]])?"
 _GROUPS = (
     rf"(?<![\w.,/]){_VALUE}{_UNIT}{_BRACKET}\s*,?\s*(?:versus|vs\.?|v|compared (?:with|to)"
@@ -61,6 +62,12 @@ _AND_P = re.compile(
 )
 _COMPARED = re.compile(rf"{_GROUPS}(?:\s?(?:%|percent|[a-z]{{1,6}}\b))?")
 _ONLY_P = re.compile(rf"[(\[]?{_P}[)\]]?")
+_NEEDED = {
+    _COMPARED_P: re.compile(_P),
+    _AND_P: re.compile(_P),
+    _COMPARED: re.compile(r"\d.*(?:v|compared)", re.DOTALL),
+}
+"""What must stand in a text that has a form: forms with many optional parts are slow where there is none."""
 _FORMS = (_NAMED, _ESTIMATE, _COMPARED_P, _CORRELATION, _NAMED_ALONE, _AND_P, _COMPARED, _ONLY_P)
 """From what says most to what says least."""
 
@@ -85,7 +92,13 @@ def effects_in(texts: Sequence[str], most: int) -> list[tuple[str, str]]:
 
 
 def _spans(form: re.Pattern[str], texts: Iterable[str]) -> list[tuple[int, int, int]]:
-    return [(place, m.start(), m.end()) for place, text in enumerate(texts) for m in form.finditer(text)]
+    needed = _NEEDED.get(form)
+    return [
+        (place, m.start(), m.end())
+        for place, text in enumerate(texts)
+        if needed is None or needed.search(text)
+        for m in form.finditer(text)
+    ]
 
 
 def _trimmed(text: str, start: int, end: int) -> str:
