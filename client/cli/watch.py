@@ -111,7 +111,7 @@ async def follow_run(
     gc.freeze()
     gc.enable()
     dialog = GateDialog(settings) if interactive() and not as_json else None
-    ending = asyncio.create_task(import_for_the_end())
+    ending = asyncio.create_task(asyncio.to_thread(import_for_the_end))
     try:
         with EventLines(print_json_line) if event_lines else open_display(run_id) as display:
             ended = await Follower(settings, connection, run_id, display, at_gate=dialog).follow()
@@ -122,21 +122,15 @@ async def follow_run(
         say("Detached.")
         show_detached(run_id, as_json=True)
         raise
-    finally:
-        ending.cancel()
+    await ending
     put = print_json_line if event_lines else print_json
     return await show_ended(settings, connection, run_id, ended, output=output, put=put if as_json else None)
 
 
-IMPORT_AFTER_SECONDS = 0.5
-"""The worker's first steps go before."""
-
-
-async def import_for_the_end() -> None:
-    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more."""
-    await asyncio.sleep(IMPORT_AFTER_SECONDS)
+def import_for_the_end() -> None:
+    """Import what prints the answer, which takes a tenth of a second and more, while the run is waited for."""
     for module in ("client.reports.load", "client.runs.answer_panel"):
-        await asyncio.to_thread(importlib.import_module, module)
+        importlib.import_module(module)
 
 
 async def _show_cancelled(
