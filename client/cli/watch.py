@@ -128,7 +128,7 @@ async def follow_run(
 
 
 def import_for_the_end() -> None:
-    """Import what prints the answer, which takes a tenth of a second and more, while the run is waited for."""
+    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more."""
     for module in ("client.reports.load", "client.runs.answer_panel"):
         importlib.import_module(module)
 
