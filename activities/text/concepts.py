@@ -194,7 +194,7 @@ class Concepts:
         return any(
             _together(own, row, len(own) + 1) or any(_said(v, row, held) for v in others)
             for row in rows
-            for held in (frozenset(row),)
+            for held in (_Held(row),)
         )
 
     def _spoken(
