@@ -14,7 +14,6 @@ from client.cli.common import (
     Filled,
     Name,
     Names,
-    Words,
     address_option,
     complete_profile,
     complete_run,
@@ -28,6 +27,8 @@ from client.cli.compare import compare
 from client.cli.failures import BadInput
 from client.cli.grouped import GroupedCommand
 from client.cli.modes import ModeName
+from client.cli.narrowing import NAMES as FILTERS
+from client.cli.narrowing import filter_options
 from client.cli.request import AskOptions, build_request, checked
 from client.cli.watch import follow_run, show_detached, show_started
 from workflows.modes import AUTO
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from activities.steps import FollowUp
 
 GATES = ("plan", "candidates", "report")
-FILTERS = ("since", "until", "types", "free_full_text", "phases")
-YEAR = click.IntRange(1500, 2100)
-PHASES = ("1", "2", "3", "4")
 GROUPS = {
     "What to search": ("sources", "library", "also_web", "offline", *FILTERS, "follow_up"),
     "How to answer": (
@@ -83,25 +81,7 @@ GROUPS = {
     shell_complete=complete_run,
     help="Begin with the evidence of this finished run.",
 )
-@click.option("--since", type=YEAR, metavar="YEAR", help="Only works of this year or later.")
-@click.option("--until", type=YEAR, metavar="YEAR", help="Only works of this year or earlier.")
-@click.option(
-    "--type",
-    "types",
-    type=Words(),
-    default=(),
-    metavar="TYPES",
-    help="Only these types, where the source knows them: review,rct,meta-analysis,guideline ...",
-)
-@click.option("--free-full-text", is_flag=True, help="Only works that are free to read, where it is known.")
-@click.option(
-    "--phase",
-    "phases",
-    type=Names(PHASES),
-    default=(),
-    metavar="PHASES",
-    help="Only trials of these phases, registered and published, where the source knows them: 1,2,3,4.",
-)
+@filter_options()
 @click.option("--also-web", is_flag=True, help="With a library: search the other enabled sources too.")
 @click.option(
     "--offline", is_flag=True, help="Use no network: neither sources nor a model beyond this machine."

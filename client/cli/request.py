@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from client.cli.checks import check_library, check_profile, check_question, check_sources
 from client.cli.common import say, unknown
 from client.cli.failures import BadInput
+from client.cli.narrowing import filters
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from activities.types import Filters, ModelChoice
+    from activities.types import ModelChoice
     from workflows.types import ResearchRequest
 
 
@@ -97,26 +98,6 @@ def sources_to_search(settings: "Settings", options: AskOptions) -> tuple[str, .
     return named
 
 
-def filters(options: AskOptions) -> "Filters":
-    """What every search is narrowed by. Raises BadInput for a type that no source knows, or no years."""
-    from activities.sources.filters import TYPES, canonical
-    from activities.types import Filters
-
-    types = tuple(canonical(name) for name in options.types)
-    for name in types:
-        if name not in TYPES:
-            raise BadInput(f"type {unknown(name, list(TYPES))}")
-    if options.since and options.until and options.since > options.until:
-        raise BadInput(f"--since {options.since} is after --until {options.until}; no work is of both")
-    return Filters(
-        year_from=options.since,
-        year_to=options.until,
-        publication_types=types,
-        free_full_text=options.free_full_text,
-        phases=tuple(f"PHASE{phase}" for phase in options.phases),
-    )
-
-
 def build_request(settings: "Settings", question: str, options: AskOptions) -> "ResearchRequest":
     """The request for a question. Raises BadInput with one line on what is wrong."""
     from pydantic import ValidationError
@@ -135,7 +116,9 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         "library": check_library(options.library),
         "models": models(settings, options),
         "fallbacks": tuple(choice(model) for model in options.fallbacks),
-        "filters": filters(options),
+        "filters": filters(
+            options.since, options.until, options.types, options.free_full_text, options.phases
+        ),
         "search_seconds": settings.search_timeout,
         "judge_threshold": settings.judge_threshold,
         "approve": options.approve or tuple(settings.approve),

@@ -16,6 +16,7 @@ from client.cli.common import (
     say,
 )
 from client.cli.failures import BadInput, Failure
+from client.cli.narrowing import filter_options, filters
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -71,8 +72,7 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
     help="Results at most; default: the source's `max_results`, else 10.",
 )
 @click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")
-@click.option("--year-from", type=click.IntRange(1500, 2200))
-@click.option("--year-to", type=click.IntRange(1500, 2200))
+@filter_options(years=("--year-from", "--year-to"))
 @address_option
 @json_option
 def search(
@@ -80,8 +80,11 @@ def search(
     query: tuple[str, ...],
     limit: int | None,
     library: str | None,
-    year_from: int | None,
-    year_to: int | None,
+    since: int | None,
+    until: int | None,
+    types: tuple[str, ...],
+    free_full_text: bool,
+    phases: tuple[str, ...],
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -96,6 +99,7 @@ def search(
     if not text:
         raise BadInput("the query is empty")
     settings = load_settings()
+    wanted = filters(since, until, types, free_full_text, phases)
 
     async def body() -> "SearchResult":
         from activities.errors import Refused, SourceError
@@ -104,15 +108,13 @@ def search(
         from activities.sources.base import search as search_all
         from activities.sources.http.client import open_http
         from activities.sources.registry import build_sources, why_closed
-        from activities.types import Filters, Query
+        from activities.types import Query
         from client.runs.fleet import FleetSource, fleet
 
         asked = narrowed(
             Query(
                 text=text,
-                filters=Filters(
-                    year_from=year_from, year_to=year_to, options={"library": folder} if folder else {}
-                ),
+                filters=wanted.model_copy(update={"options": {"library": folder} if folder else {}}),
             ),
             settings.sources.get(source),
         )
