@@ -77,16 +77,28 @@ def test_100_000_records_need_less_than_500_mb(tmp_path: Path) -> None:
             file.write(json.dumps({"title": f"Study {n}", "abstract": text, "pmid": n + 1}) + "\n")
     program = (
         "import asyncio, os, sys\nfrom pathlib import Path\nfrom activities.settings import Settings\n"
-        "from activities.documents.readers import readers\n"
         "from activities.sources.library import LibrarySource\nfrom activities.types import Query\n"
-        "source = LibrarySource(Settings(home=Path(sys.argv[1]), library=Path(sys.argv[2])))\n"
-        "found = asyncio.run(source.exchange(Query(text='number99 recorded')))\n"
-        "assert found.records, found\n"
         # what `getrusage` says of a new process includes the peak of the process that started it
         "def peak(pid):\n"
         "    lines = Path(f'/proc/{pid}/status').read_text().splitlines()\n"
         "    return next(int(line.split()[1]) for line in lines if line.startswith('VmHWM')) // 1024\n"
-        "print(peak(os.getpid()) + sum(peak(p._process.pid) for p in readers()._idle))\n"
+        # a reading process ends when it has nothing to do for a while: its peak is read while it lives
+        "import contextlib, threading, time\n"
+        "readers_peak = {}\n"
+        "def watch():\n"
+        "    while True:\n"
+        "        for task in Path('/proc/self/task').iterdir():\n"
+        "            with contextlib.suppress(OSError):\n"
+        "                for pid in (task / 'children').read_text().split():\n"
+        "                    with contextlib.suppress(OSError, StopIteration):\n"
+        "                        readers_peak[pid] = peak(pid)\n"
+        "        time.sleep(0.2)\n"
+        "threading.Thread(target=watch, daemon=True).start()\n"
+        "source = LibrarySource(Settings(home=Path(sys.argv[1]), library=Path(sys.argv[2])))\n"
+        "found = asyncio.run(source.exchange(Query(text='number99 recorded')))\n"
+        "assert found.records, found\n"
+        "assert readers_peak\n"
+        "print(peak(os.getpid()) + sum(readers_peak.values()))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "home"), str(library)], capture_output=True, text=True
