@@ -99,21 +99,25 @@ class Driver:
                         seen = len(found)
                         kill = self.kill(str(found[-1]["type"]), target)
                 time.sleep(0.1)
-            self.kills.append(kill)
+            self.recover(kill)
             time.sleep(max(0.0, kill.moment + SETTLING - time.monotonic()))
 
     def kill(self, after: str, targets: tuple[str, ...]) -> Kill:
-        """Kill processes, start others, and wait until the run goes on."""
+        """Kill processes of the run."""
         pids = living(self.play.home)
         kill = Kill(after, targets, time.monotonic())
         for target in targets:
             for pid in pids[target]:
                 os.kill(pid, signal.SIGKILL)
+        return kill
+
+    def recover(self, kill: Kill) -> None:
+        """Start what was killed again, and wait until the run goes on."""
         self.play.say("up")
         kill.restarted = time.monotonic() - kill.moment
         wait_until(lambda: self.went_on(kill), GOES_ON, every=0.05)
         kill.recovered = time.monotonic() - kill.moment
-        return kill
+        self.kills.append(kill)
 
     def went_on(self, kill: Kill) -> bool:
         """Whether a request was made after the kill, or there is none left to make."""
