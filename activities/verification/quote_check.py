@@ -289,9 +289,12 @@ def _heading(document: Evidence) -> str:
     """The title, for comparing; empty where it is none: a record without a title is listed by the start of
     its text, which ends in an ellipsis unless it is the whole text."""
     title = normalise(document.title).casefold()
-    start = normalise(document.text[: 2 * len(title) + 200]).casefold()
-    cut = title.endswith("...") and start.startswith(title.rstrip(" ."))
-    return "" if cut or start == title else title.strip(" .")
+    cut = title.endswith("...")
+    if cut or len(document.text) < len(document.title) + MIN_QUOTE_CHARS:
+        start = normalise(document.text[: 2 * len(title) + 200]).casefold()
+        if start == title or (cut and start.startswith(title.rstrip(" ."))):
+            return ""
+    return title.strip(" .")
 
 
 def _tidy(quote: str) -> str:
