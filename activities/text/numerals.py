@@ -13,7 +13,7 @@ _VALUES: dict[str, int] = {
 }
 _SCALES = {"hundred": 100, "thousand": 1000}
 _WORD = rf"(?:{'|'.join([*reversed(_SMALL), *_TENS, *_SCALES])})"
-COUNT = rf"\d{{1,3}}(?:,\d{{3}})+|\d+(?![.,%]\d|%)|{_WORD}(?:[\s-]+(?:and[\s-]+)?{_WORD})*\b"
+COUNT = rf"\d{{1,3}}(?:,\d{{3}})+|\d+(?![.,%]\d|%)|{_WORD}(?:[\s-]+(?:and[\s-]+)?{_WORD}){{0,7}}\b"
 """A regular expression for a whole number; to be used without regard to case."""
 
 

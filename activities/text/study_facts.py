@@ -59,6 +59,8 @@ LONGEST = 140
 """Characters of a phrase at most; a longer one is no phrase."""
 READ = 12_000
 """Characters of a text that are read: its abstract and its methods."""
+LONGEST_TITLE = 600
+"""Characters of a title that are read."""
 NUMBERS = 4
 """Effects of one work that are listed."""
 
@@ -267,7 +269,7 @@ def _is_primary(item: Evidence) -> bool:
 
 
 def _title(item: Evidence) -> Statement:
-    return Statement(item.title, "", "plain")
+    return Statement(item.title[:LONGEST_TITLE], "", "plain")
 
 
 def _read(item: Evidence, parts: Sequence[Part], first: re.Pattern[str] | None = None) -> list[Statement]:

@@ -1,8 +1,18 @@
 """Who was studied, what was compared, measured and found: words of the text with their sentence."""
 
+import time
+
 import pytest
 
-from activities.text.study_facts import comparison, design, effects, outcome, participants, population
+from activities.text.study_facts import (
+    comparison,
+    design,
+    effects,
+    outcome,
+    participants,
+    population,
+    read_facts,
+)
 from activities.types import Evidence, EvidenceType
 
 
@@ -136,3 +146,15 @@ def test_a_title_says_what_was_measured(title: str, measured: str) -> None:
     found = outcome(work("METHODS: A questionnaire was sent.").model_copy(update={"title": title}))
     assert found is not None
     assert (found.text, found.place) == (measured, title)
+
+
+@pytest.mark.parametrize("part", ["METHODS: ", "RESULTS: "])
+@pytest.mark.parametrize(
+    "unit",
+    ["a ", "1 ", "7.6 days ", "1 a vs ", "12 patients with ", "compare a b ", "one hundred and ", "a (b) "],
+)
+def test_no_text_takes_long_to_read(part: str, unit: str) -> None:
+    item = work(part + unit * (12_000 // len(unit)))
+    started = time.process_time()
+    read_facts(item)
+    assert time.process_time() - started < 10.0
