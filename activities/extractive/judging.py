@@ -11,6 +11,7 @@ from activities.steps import CODE_SHARE, JudgeAssessment, JudgeInput
 from activities.text.drugs import drugs_in
 from activities.text.evidence_strength import CLINICAL, direction, weight
 from activities.text.facets import facet_of
+from activities.text.question import compared, stems
 from activities.text.ranking import Item, Needle, answered, rank, relevant
 from activities.types import Criterion, Evidence, Statement
 
@@ -23,6 +24,8 @@ _WEAK, WEAK_ONLY = 0.4, 0.75
 """Highest confidence where no work is of a kind of more than this weight: preprints, cases, web pages."""
 _DISPUTED = 0.15
 _REGISTERED = re.compile(r"\bNCT\d{8}\b|\bISRCTN\d{6,8}\b", re.IGNORECASE)
+ONE_SIDE = 0.5
+"""Highest confidence for a comparison that no work makes."""
 ONE_NAME = 0.75
 """Highest confidence for a question with a single specific word: any work that mentions it looks relevant."""
 
@@ -39,6 +42,9 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     open_ones = [q for q in asked if not answered(q, bodies)]
     share = 1 - len(open_ones) / len(asked)
     confidence = confidence_of(helpful, share)
+    sides = compared(step.question)
+    if sides is not None and not any(compares(item, sides) for item in helpful):
+        confidence = min(confidence, ONE_SIDE)
     if len(Needle(step.question).strong) < 2:
         confidence = min(confidence, ONE_NAME)
     graded = {c.name: grade_criterion(c, helpful, confidence) for c in step.profile.criteria}
@@ -64,6 +70,15 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
         relevant=tuple(dict.fromkeys(i.document.evidence_id for i in helpful)),
         reasoning=_reasoning(shown, helpful, open_ones, confidence),
         shown=len(shown),
+    )
+
+
+def compares(item: Item, sides: tuple[frozenset[str], frozenset[str]]) -> bool:
+    """Whether a sentence that reports or concludes names both sides of a comparison."""
+    return any(
+        all(side & stems(sentence.text) for side in sides)
+        for sentence in (ranked.sentence for ranked in item.ranked)
+        if sentence.part in ("results", "conclusion", "plain")
     )
 
 

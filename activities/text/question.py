@@ -7,7 +7,7 @@ from typing import Literal
 
 from activities.text import thesaurus
 from activities.text.entities import Kind, link
-from activities.text.tokens import fold, is_function
+from activities.text.tokens import fold, is_function, stem
 
 Form = Literal["yes_no", "fact", "list", "definition", "open"]
 Thing = Literal["number", "drug", "disease", "gene", "cause", "definition", "name"]
@@ -30,6 +30,7 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _LISTS = re.compile(r"^(?:please )?(?:list|enumerate|name) ", re.IGNORECASE)
+_COMPARES = re.compile(r"\bas \w+ as\b|\bcompared (?:with|to)\b|\bversus\b|\bvs\b\.?", re.IGNORECASE)
 _WH = re.compile(r"\b(?:which|what)\b|^(?:please )?(?:list|enumerate|name)\b", re.IGNORECASE)
 _FOCUS_TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019/][^\W_]+)*|[?,:;()]")
 _BE = frozenset({"is", "are", "was", "were", "be"})
@@ -111,6 +112,24 @@ class Asked:
     """What an answer must name, any of them; empty where any sentence may answer."""
     focus: str = ""
     """The noun phrase that says what kind of thing is asked for: `amino acid` in `which amino acid`."""
+
+
+def compared(question: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Stems of the nouns and adjectives that only one side of a comparison has, of each side: for `Is open
+    surgery as safe as keyhole surgery?` those of open and of keyhole. None where nothing is compared."""
+    found = _COMPARES.search(question)
+    if found is None:
+        return None
+    one, other = stems(question[: found.start()]), stems(question[found.end() :])
+    sides = frozenset(one - other), frozenset(other - one)
+    return sides if all(sides) else None
+
+
+def stems(text: str) -> set[str]:
+    """The stems of the nouns, the adjectives and the unknown words of a text."""
+    words = [w for w in re.findall(r"[a-z][a-z-]{2,}", fold(text)) if w not in _BE]
+    kinds = {word: thesaurus.parts_of_speech(word) for word in words}
+    return {stem(w) for w in words if kinds[w] & {"n", "a"} or not (kinds[w] or is_function(w))}
 
 
 def is_yes_or_no(question: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from activities.text.concepts import Concepts
 from activities.text.negation import NO_DENIAL, denied
-from activities.text.question import is_yes_or_no
+from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.tokens import terms
 
 Way = Literal["yes", "no"]
@@ -29,6 +29,7 @@ _DEPRECATES = (
     r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place)"
 )
 """Judgements that deny what was asked, beside the negations of every text."""
+_INDEPENDENT = re.compile(r"\b(?:independent|regardless|irrespective) of\b", re.IGNORECASE)
 _DENIES = denied(0, _DEPRECATES)
 _DENIED = denied(6, _DEPRECATES)
 _HARMLESS = re.compile(
@@ -98,11 +99,23 @@ def verdict(question: str, findings: Sequence[str]) -> Verdict | None:
     if not findings or not is_yes_or_no(question) or _ASKS_DENIED.search(question):
         return None
     decisive = _nearest(question, findings)
+    sides = compared(question)
+    if decisive is not None and sides is not None and not stems(decisive) & sides[1]:
+        return None  # what it says of one side alone compares nothing
+    if decisive is not None and _beside(question, decisive):
+        return None
     whole = " ".join(findings)
     if decisive is None or _WEIGHS.search(whole) or _DOUBTS.search(whole):
         return None
     way = _way(question, _HARMLESS.sub(" ", decisive), _HARMLESS.sub(" ", whole), decisive)
     return Verdict(way, decisive) if way else None
+
+
+def _beside(question: str, sentence: str) -> bool:
+    """Whether a sentence calls a finding independent of something that is not asked about: `regardless of
+    size` denies an influence of size only."""
+    found = _INDEPENDENT.search(sentence)
+    return found is not None and not set(terms(sentence[found.end() :])) & set(terms(question))
 
 
 def _nearest(question: str, findings: Sequence[str]) -> str | None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.text.question import answer_fit, asked
+from activities.text.question import answer_fit, asked, compared
+from activities.text.verdict import verdict
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,17 @@ def test_a_sentence_that_gives_the_thing_asked_for_comes_before_one_that_does_no
 ) -> None:
     want = asked(question)
     assert answer_fit(want, question, answer) > answer_fit(want, question, beside)
+
+
+def test_both_sides_of_a_comparison_are_read() -> None:
+    sides = compared("Is laparoscopic surgery as safe as open surgery?")
+    assert sides is not None
+    assert [len(side) for side in sides] == [1, 1]
+    assert compared("Does aspirin prevent stroke?") is None
+
+
+def test_what_is_said_of_one_side_alone_has_no_direction() -> None:
+    question = "Is laparoscopic surgery as safe as open surgery?"
+    alone = "Laparoscopic surgery can be performed safely regardless of the size of the myomas."
+    assert verdict(question, [alone]) is None
+    assert verdict("Is laparoscopic surgery safe?", [alone]) is None
