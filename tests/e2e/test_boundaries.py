@@ -34,6 +34,8 @@ pytestmark = [
 ]
 
 TARGETS = (("worker",), ("server",), ("worker", "server"))
+MOST_KILLS = int(os.environ.get("CHAOS_KILLS", "60"))
+"""Read here: tests run in an environment of their own."""
 SETTLING = 4.0
 """Seconds of work between a recovery and the next kill at least, so that every attempt may store its
 answer."""
@@ -179,4 +181,4 @@ def test_a_run_that_is_killed_after_its_first_events_ends_the_same(home: Path, t
 def test_a_run_that_is_killed_after_each_event_ends_the_same(
     home: Path, tmp_path: Path, mode: str, script: Thorough
 ) -> None:
-    killed_after_each_event(home, tmp_path, mode, script, most=int(os.environ.get("CHAOS_KILLS", "60")))
+    killed_after_each_event(home, tmp_path, mode, script, most=MOST_KILLS)
