@@ -8,7 +8,7 @@ RUNTIME := $(VENV)/.runtime
 # `make demo PIP="uv pip"` installs in seconds where uv is there; uv finds the environment by its name
 PIP ?= $(BIN)/python -m pip
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-QUESTION ?= What is known about vitamin D deficiency and its treatment?
+QUESTION ?= What is known about survival in lung cancer?
 
 # the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \

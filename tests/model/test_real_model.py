@@ -109,7 +109,7 @@ def test_a_run_with_the_model_is_no_worse_than_one_without(
     """From the command line, with the effort found by the size of the model."""
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
     monkeypatch.setenv("OPENAI_BASE_URL", model_url)
-    question = ["What is known about vitamin D deficiency and its treatment?", "--mode", "iterative"]
+    question = ["What is known about survival in lung cancer?", "--mode", "iterative"]
     reports = []
     for model in ("extractive", "smollm2"):
         run = begin("ask", *question, "--model", model)
