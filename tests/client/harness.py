@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -55,7 +56,13 @@ def begin(*arguments: str, env: Mapping[str, str] | None = None) -> "subprocess.
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **(env or {})},
+        preexec_fn=_hear_interrupts,
     )
+
+
+def _hear_interrupts() -> None:
+    """Interrupts are ignored by what a shell has started in the background, and by all its descendants."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def processes_of(home: Path) -> dict[str, list[int]]:

@@ -29,8 +29,9 @@ async def ended(stage: Stage, mode: str, stop: StopReason, **request: Any) -> Ou
     assert (report.mode, progress.mode, progress.phase) == (mode, mode, "done")
     assert report.executive_summary
     assert report.sections
-    if stop != "sufficient_evidence":
-        assert any(STOPPED[stop] in text for text in report.limitations)
+    # a run whose further searches brought nothing has not been stopped early
+    early = stop not in ("sufficient_evidence", "no_new_evidence")
+    assert any(STOPPED[stop] in text for text in report.limitations) == early
     events = await run.events()
     assert [e.type for e in events].count("complete") == 1
     if mode in LAST_TURN:  # whatever ends the run, it ends in a synthesis
