@@ -122,6 +122,7 @@ async def test_a_cancel_keeps_what_was_written_while_others_were_researched(stag
     stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
     run = await stage.start(a_request("deep"))
     await drafted(stage, 2)
+    await stage.env.sleep(5)  # the second draft may be under way
     await run.handle.cancel()
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
