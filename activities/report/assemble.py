@@ -178,9 +178,10 @@ def _with_pages(references: Iterable[Reference], around: Iterable[QuoteContext])
 
 def _confidence(judged: float, kept: int, refused: int) -> float:
     """The judge's confidence, 0 where there is no answer; it falls with the share of claims that are kept
-    once that is under half, since the evidence does not say what was made of it."""
+    once that is under half, since the evidence does not say what was made of it. Rounded, so that it does not
+    depend on the order in which sections end."""
     share = kept / (kept + refused) if kept else 0.0
-    return judged * min(1.0, 2 * share)
+    return round(judged * min(1.0, 2 * share), 4)
 
 
 def _confidence_reasons(
