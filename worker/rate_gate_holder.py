@@ -172,8 +172,14 @@ class GateActivities:
         served = self._queues.get(terms.queue)
         if served is None:
             raise _given_back(f"this worker has no source on {terms.queue} enabled", NOT_HERE)
+        with served.limiter.under_lease():
+            await self._hold(served, terms)
+        if activity.is_worker_shutdown():
+            raise _given_back("the worker is shutting down", SOON)
+
+    async def _hold(self, served: Gated, terms: GateTerms) -> None:
+        """See `hold_gate`. Raises ApplicationError when the queue cannot be polled."""
         limiter = served.limiter
-        limiter.require_lease()
         limiter.hold(limiter.window)
         worker = Worker(
             self._client,
@@ -200,12 +206,9 @@ class GateActivities:
                 await worker.shutdown()
             beating.cancel()
             await asyncio.gather(polling, beating, leaving, return_exceptions=True)
-            limiter.drop_lease()
             log.info("gate_given_back", queue=terms.queue)
         if not polling.cancelled() and (error := polling.exception()):
             raise ApplicationError(f"polling {terms.queue} failed: {error}", type="PollingFailed") from error
-        if activity.is_worker_shutdown():
-            raise _given_back("the worker is shutting down", SOON)
 
     async def _keep_lease(self, limiter: RateLimiter, heartbeat_seconds: float) -> None:
         """Send heartbeats; each confirmed one extends the lease. Returns when the gate is lost."""

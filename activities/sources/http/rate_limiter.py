@@ -6,15 +6,15 @@ last is sent only when the window has passed since the first was *answered*. Wha
 window of that length sees more than N, wherever it begins.
 
 A limiter belongs to one process. Where several could use the same rate, a process proves its right with a
-lease (`require_lease`, `extend_lease`): a process that was suspended and resumes after another replaced it
+lease (`under_lease`, `extend_lease`): a process that was suspended and resumes after another replaced it
 sends nothing. The lease is checked again when the first byte is about to be sent (`has_lease`), because a
 process may also be suspended between the two.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 MARGIN = 0.02
@@ -42,6 +42,7 @@ class RateLimiter:
         self._turn = asyncio.Lock()
         self._not_before = 0.0
         self._lease: float | None = None
+        self._holders = 0
         self._renewed = asyncio.Event()
 
     @property
@@ -68,6 +69,23 @@ class RateLimiter:
         """Send nothing for `seconds`: the API refused for its rate, or another process just used the rate."""
         self._not_before = max(self._not_before, asyncio.get_running_loop().time() + seconds)
 
+    @contextmanager
+    def under_lease(self) -> Iterator[None]:
+        """Require a lease within the block (see `require_lease`), and within others that overlap it.
+
+        A process that was suspended may have several blocks at once when it resumes: one that it had, and one
+        for each time the gate was offered to it meanwhile. The first to end must not free the others.
+        """
+        self._holders += 1
+        self.require_lease()
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if not self._holders:
+                self._lease = None
+                self._renewed.set()
+
     def require_lease(self) -> None:
         """Send nothing until `extend_lease`, and then only while the lease is valid."""
         self._lease = float("-inf")
@@ -76,11 +94,6 @@ class RateLimiter:
     def extend_lease(self, until: float) -> None:
         """Make the lease valid until this time of the loop's clock."""
         self._lease = until
-        self._renewed.set()
-
-    def drop_lease(self) -> None:
-        """Require a lease no longer."""
-        self._lease = None
         self._renewed.set()
 
     def has_lease(self) -> bool:

@@ -223,9 +223,6 @@ async def test_a_request_whose_lease_ran_out_on_the_way_is_not_sent(
             http.pace("x", 100.0)
             limiter = http.rate_limiter("x")
             assert limiter is not None
-            limiter.require_lease()
-            limiter.extend_lease(float("inf"))
-            await http.get("x", f"{server.url}/a", {"q": "1"})
             pool = http.client._transport
             handle = pool.handle_async_request
 
@@ -233,11 +230,13 @@ async def test_a_request_whose_lease_ran_out_on_the_way_is_not_sent(
                 limiter.extend_lease(float("-inf"))
                 return await handle(request)
 
-            monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
-            with pytest.raises(Unavailable):
-                await http.get("x", f"{server.url}/a", {"q": "2"})
+            with limiter.under_lease():
+                limiter.extend_lease(float("inf"))
+                await http.get("x", f"{server.url}/a", {"q": "1"})
+                monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
+                with pytest.raises(Unavailable):
+                    await http.get("x", f"{server.url}/a", {"q": "2"})
             assert len(server.asked) == 1
-            limiter.drop_lease()
             monkeypatch.undo()
             await http.get("x", f"{server.url}/a", {"q": "3"})
     assert len(server.asked) == 2

@@ -142,6 +142,31 @@ def test_without_a_lease_nothing_passes_and_with_one_it_does() -> None:
     assert virtually(story()) == pytest.approx((100, 160))
 
 
+def test_a_gate_that_was_lost_long_ago_does_not_free_what_waits_under_another() -> None:
+    """A process that was suspended gets, when it resumes, also the gate that it was offered meanwhile."""
+
+    async def story() -> list[float]:
+        loop = asyncio.get_running_loop()
+        limiter = RateLimiter(3)
+        passed: list[float] = []
+
+        async def ask() -> None:
+            async with limiter.passage():
+                passed.append(loop.time())
+
+        with limiter.under_lease():
+            waiting = asyncio.create_task(ask())
+            await asyncio.sleep(10)
+            with limiter.under_lease():
+                limiter.extend_lease(loop.time())
+            await asyncio.sleep(10)
+            assert passed == []
+        await waiting
+        return passed
+
+    assert virtually(story()) == pytest.approx([20])
+
+
 def test_a_limiter_on_hold_sends_nothing_for_that_long() -> None:
     async def story() -> float:
         limiter = RateLimiter(3)
