@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from temporalio.client import Client, WorkflowHandle
@@ -39,7 +39,9 @@ QUEUE = "stage"
 PATIENCE = 60.0
 """Real seconds until a test that waits for something gives up."""
 LOST = 8.0
-"""Real seconds after which a question is asked again."""
+"""Real seconds after which a query is asked again: the server that skips time forgets one that meets the
+end of a run of the workflow."""
+T = TypeVar("T")
 QUESTION = "Does metformin lower mortality in people with diabetes?"
 WORKFLOWS = [*workflow_classes(), RateGate, RefreshReport]
 
@@ -61,24 +63,40 @@ class Run:
         """Its result; while this waits, time is skipped."""
         return await self.handle.result()
 
+    async def ask(self, query: str, kind: type[T], argument: Any = None) -> T:
+        """The answer to a query, asked again when it is lost (see `LOST`)."""
+        arguments = [] if argument is None else [argument]
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOST):
+                        answer: T = await self.handle.query(query, args=arguments, result_type=kind)
+                        return answer
+
     async def progress(self) -> Progress:
-        answer: Progress = await self.handle.query("progress", result_type=Progress)
-        return answer
+        return await self.ask("progress", Progress)
 
     async def budget(self) -> BudgetStatus:
-        answer: BudgetStatus = await self.handle.query("budget", result_type=BudgetStatus)
-        return answer
+        return await self.ask("budget", BudgetStatus)
 
     async def events(self, after: int = 0) -> list[AgentEvent]:
-        answer: list[AgentEvent] = await self.handle.query(
-            "events", EventsAfter(after=after), result_type=list[AgentEvent]
-        )
-        return answer
+        return await self.ask("events", list[AgentEvent], EventsAfter(after=after))
 
     async def report(self) -> Report:
-        view: ReportView = await self.handle.query("report", result_type=ReportView)
+        view = await self.ask("report", ReportView)
         assert view.report is not None
         return view.report
+
+    async def decide(self, signal: str, gate: str) -> None:
+        """Approve or reject until it no longer waits: the server that skips time may lose a signal that meets
+        the moment in which the workflow continues as new, which the real server refuses in that moment."""
+
+        async def decided() -> Progress:
+            await self.handle.signal(signal, {"gate": gate})
+            await asyncio.sleep(0.2)
+            return await self.progress()
+
+        await until(decided, lambda progress: progress.waiting_for != gate)
 
     async def until(self, met: Callable[[Progress], bool]) -> Progress:
         """Wait, in real time, until its progress meets a condition."""
@@ -87,8 +105,7 @@ class Run:
 
 
 async def until(ask: Callable[[], Any], met: Callable[[Any], bool], patience: float = PATIENCE) -> Any:
-    """Ask until the answer meets a condition. A workflow that is not there yet is asked again, and one whose
-    answer is lost: the server that skips time forgets a query that meets the end of a run of the workflow."""
+    """Ask until the answer meets a condition. A workflow that is not there yet is asked again."""
     async with asyncio.timeout(patience):
         while True:
             with suppress(RPCError, TimeoutError):

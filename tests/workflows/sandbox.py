@@ -1,19 +1,37 @@
-"""The sandbox workflow code is tested in: all of `workflows` is loaded again for each run and watched.
+"""The sandbox workflow code is tested in: what orders steps is loaded again for each run and watched.
 
-Contracts and activities pass through: they hold no clock and no randomness, and a model's class must be the
-same on both sides of the data converter.
+Contracts, activities and what only holds data or computes pass through: they have no clock and no randomness
+(`test_sandbox` reads what they import), a model's class must be the same on both sides of the data converter,
+and to build pydantic's models again for each run was most of what a test cost.
 """
 
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from typing import ClassVar
 
-PASSED_THROUGH = (
-    "activities",
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from temporalio.workflow import _Definition
+
+DATA_AND_RULES = (
     "workflows.types",
     "workflows.event_types",
-    "pydantic",
-    "pydantic_core",
-    "annotated_types",
-    "structlog",
+    "workflows.graph.definition",
+    "workflows.memory",
+    "workflows.rules",
+    "workflows.state",
 )
+"""Modules of `workflows` that hold data or compute from what they are given."""
+PASSED_THROUGH = (*DATA_AND_RULES, "activities", "pydantic", "pydantic_core", "annotated_types", "structlog")
 
-SANDBOX = SandboxedWorkflowRunner(SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
+
+class PreparedOnce(SandboxedWorkflowRunner):
+    """Loads each workflow once to see that it can be loaded, and not again for each worker of a process."""
+
+    prepared: ClassVar[set[type]] = set()
+
+    def prepare_workflow(self, defn: _Definition) -> None:
+        """See the base class."""
+        if defn.cls not in self.prepared:
+            super().prepare_workflow(defn)
+            self.prepared.add(defn.cls)
+
+
+SANDBOX = PreparedOnce(SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))

@@ -15,7 +15,7 @@ from workflows.types import EditPlan, PlanView
 
 async def test_a_plan_approved_after_three_days_is_the_plan_that_runs(stage: Stage) -> None:
     run = await at_the_plan(stage)
-    view = await run.handle.query("plan", result_type=PlanView)
+    view = await run.ask("plan", PlanView)
     assert not view.approved
     await stage.env.sleep(timedelta(days=3))
     await run.handle.signal("approve", {"gate": "plan", "by": "ann", "note": "fine"})
@@ -27,7 +27,7 @@ async def test_a_plan_approved_after_three_days_is_the_plan_that_runs(stage: Sta
     assert decision.at
     assert decision.plan_hash == view.plan_hash == report.methodology.plan_hash
     assert (await run.budget()).elapsed_seconds < 600
-    assert (await run.handle.query("plan", result_type=PlanView)).approved
+    assert (await run.ask("plan", PlanView)).approved
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ async def test_an_edit_that_is_wrong_is_refused_and_changes_nothing(
     stage: Stage, plan: ReportPlan, why: str
 ) -> None:
     run = await at_the_plan(stage)
-    before = await run.handle.query("plan", result_type=PlanView)
+    before = await run.ask("plan", PlanView)
     with pytest.raises(WorkflowUpdateFailedError) as refused:
         await run.handle.execute_update("edit_plan", EditPlan(plan=plan))
     assert why in str(refused.value.cause)
-    assert await run.handle.query("plan", result_type=PlanView) == before
+    assert await run.ask("plan", PlanView) == before
 
 
 async def test_an_edit_is_refused_when_no_gate_waits(stage: Stage) -> None:

@@ -145,7 +145,7 @@ async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage
 
     stage.script.search = search
     _, report, run = await stage.play(a_request("deep", sources=("alpha",)))
-    index = (await run.handle.query("evidence_index"))["items"]
+    index = (await run.ask("evidence_index", dict))["items"]
     assert len(index) == 1
     assert sorted(index[0]["sections"]) == ["s1", "s2", "s3"]
     assert len(report.references) == 1

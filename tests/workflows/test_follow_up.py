@@ -12,7 +12,7 @@ from workflows.types import EvidenceIndex
 
 async def evidence_of(stage: Stage, run: Run) -> FollowUp:
     """The evidence of a finished run, as the command stores it."""
-    index = await run.handle.query("evidence_index", result_type=EvidenceIndex)
+    index = await run.ask("evidence_index", EvidenceIndex)
     return FollowUp(run_id=run.handle.id, blob=await known_items(stage.fakes.store, index.items))
 
 

@@ -94,7 +94,8 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
 async def test_an_edited_plan_survives_continuing_as_new(stage: Stage) -> None:
     run = await stage.start(a_request("deep", history_events=50, approve=("plan",)))
     await run.until(lambda p: p.waiting_for == "plan")
-    view = await run.handle.query("plan", result_type=PlanView)
+    view = await run.ask("plan", PlanView)
+    assert view.plan is not None
     outline = tuple(reversed(view.plan.report_outline[:2]))
     edited = await run.handle.execute_update(
         "edit_plan",
@@ -104,7 +105,7 @@ async def test_an_edited_plan_survives_continuing_as_new(stage: Stage) -> None:
     for _ in range(40):
         await run.handle.signal("steer", {"text": "wait"})
     await run.until(lambda p: p.waiting_for == "plan")
-    await run.handle.signal("approve", {"gate": "plan", "by": "bob"})
+    await run.decide("approve", "plan")
     await run.outcome()
     assert await runs_of(stage, run) >= 2
     report = await run.report()
@@ -130,7 +131,7 @@ async def test_candidates_are_named_once_however_often_the_run_continues(stage: 
     for _ in range(40):
         await run.handle.signal("steer", {"text": "wait"})
     await run.until(lambda p: p.waiting_for == "candidates")
-    await run.handle.signal("reject", {"gate": "candidates"})
+    await run.decide("reject", "candidates")
     await run.outcome()
     assert await runs_of(stage, run) >= 2
     assert len(stage.fakes.of("hypothesis_generator")) == 1

@@ -212,7 +212,7 @@ async def test_an_approval_before_its_gate_is_ignored_and_noted(stage: Stage) ->
     waiting = await run.until(lambda p: p.waiting_for == "report")
     assert waiting.phase == "waiting_for_approval"
     assert "ignored" in await kinds(run)
-    draft = await run.handle.query("report", result_type=ReportView)
+    draft = await run.ask("report", ReportView)
     assert draft.draft
     assert draft.report is not None
     await run.handle.signal("approve", Approval(gate="report", by="ann"))
@@ -381,18 +381,18 @@ async def test_queries_answer_while_a_run_works_and_when_it_is_over(stage: Stage
     running = await run.until(lambda p: p.phase == "judging")
     assert (running.iteration, running.evidence, running.searches_total) == (1, 2, 2)
     assert running.mode == "iterative"
-    assert (await run.handle.query("report", result_type=ReportView)).report is None
+    assert (await run.ask("report", ReportView)).report is None
     await run.outcome()
     done = await run.progress()
     assert (done.phase, done.stop_reason) == ("done", "sufficient_evidence")
-    index = await run.handle.query("evidence_index", result_type=EvidenceIndex)
+    index = await run.ask("evidence_index", EvidenceIndex)
     assert index.total == len(index.items) == 2
-    rest = await run.handle.query("evidence_index", {"after": 1}, result_type=EvidenceIndex)
+    rest = await run.ask("evidence_index", EvidenceIndex, {"after": 1})
     assert (rest.total, rest.items) == (2, index.items[1:])
-    view = await run.handle.query("report", result_type=ReportView)
+    view = await run.ask("report", ReportView)
     assert not view.draft
     assert view.blob
-    plan = await run.handle.query("plan", result_type=PlanView)
+    plan = await run.ask("plan", PlanView)
     assert plan.plan_hash == (await run.report()).methodology.plan_hash
     events = await run.events()
     assert [e.seq for e in events] == list(range(1, len(events) + 1))
@@ -431,7 +431,7 @@ async def test_answers_stay_under_the_payload_limit(stage: Stage) -> None:
     )
     assert outcome.stop_reason == "sufficient_evidence"
     assert report.references
-    index = await run.handle.query("evidence_index", result_type=EvidenceIndex)
+    index = await run.ask("evidence_index", EvidenceIndex)
     assert index.total == 240
     assert 0 < len(index.items) < 240
     largest = max(len(converter.to_payloads([call.step])[0].data) for call in stage.fakes.calls)

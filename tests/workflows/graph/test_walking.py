@@ -148,7 +148,7 @@ def a_line(*steps: str) -> GraphDefinition:
 
 
 async def view(run: Any) -> GraphView:
-    found: GraphView = await run.handle.query("graph", result_type=GraphView)
+    found: GraphView = await run.ask("graph", GraphView)
     return found
 
 
