@@ -1,7 +1,7 @@
 """One pass over the drafts of all sections."""
 
 from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput
-from activities.text.repetition import remove_repetition
+from activities.text.repetition import remove_repetition, with_repeated
 from activities.text.stance import contradicts, one_work
 
 
@@ -24,5 +24,6 @@ def proofread(step: ProofreadInput) -> Proofread:
                 marked.append(claim.model_copy(update={"contradicts": marks}))
                 earlier.append(claim)
             paragraphs.append(DraftParagraph(claims=tuple(marked)))
-        drafts[section] = draft.model_copy(update={"paragraphs": tuple(paragraphs)})
+        whole = draft.model_copy(update={"paragraphs": tuple(paragraphs)})
+        drafts[section] = with_repeated(step.drafts[section], whole)
     return Proofread(drafts=drafts)

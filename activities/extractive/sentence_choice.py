@@ -1,9 +1,9 @@
 """Which sentences of the relevant items may become claims of a section."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from activities.steps import WriteInput
+from activities.steps import UnusedReason, WriteInput
 from activities.text.answers import Passage, answers, leading
 from activities.text.facets import DRUGS, Facet, chapter, facet_of, facet_of_section, is_about
 from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
@@ -32,12 +32,51 @@ LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
 
-def relevant_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
-    """Relevant items, best first; their sentences ranked for the section's aspect."""
+def ranked_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
+    """The documents but for retracted ones; their sentences ranked for the section's aspect."""
     facet = facet_of_section(step.title, step.question)
-    sound = [d for d in documents if d.standing != "retracted"]
-    items = relevant(rank(step.question, sound, facet))
-    return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
+    return rank(step.question, [d for d in documents if d.standing != "retracted"], facet)
+
+
+def best_first(items: Sequence[Item]) -> list[Item]:
+    """The relevant ones of ranked items, best first."""
+    return sorted(relevant(items), key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
+
+
+def unused(
+    step: WriteInput,
+    read: Sequence[Item],
+    relevant_ones: Sequence[Item],
+    pool: Sequence[Ranked],
+    cited: Collection[str],
+) -> dict[UnusedReason, tuple[str, ...]]:
+    """Why works that were read are not cited; `pool` holds the sentences that might have become claims."""
+    near = {item.document.evidence_id for item in relevant_ones}
+    answering = {ranked.sentence.evidence_id for ranked in pool}
+    found: dict[UnusedReason, tuple[str, ...]] = {}
+    for item in read:
+        name = item.document.evidence_id
+        if name in cited:
+            continue
+        reason: UnusedReason
+        if name not in near:
+            reason = "another_subject" if item.missing else "not_relevant"
+        elif name in answering:
+            reason = "outranked"
+        else:
+            reason = "repeats" if _said_before(item, step.written) else "no_sentence"
+        found[reason] = (*found.get(reason, ()), name)
+    return found
+
+
+def _said_before(item: Item, written: Sequence[Claim]) -> bool:
+    """Whether earlier sections state what the best sentences of a work say."""
+    quoted = {normalise(support.quote) for claim in written for support in claim.support}
+    return any(
+        normalise(ranked.sentence.quote) in quoted
+        or any(same(ranked.sentence.text, claim.text) for claim in written)
+        for ranked in item.ranked[:MOST_OF_FEW]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from activities.extractive.sentence_choice import answers_first, candidates, choose, relevant_items
+from activities.extractive.sentence_choice import (
+    answers_first,
+    best_first,
+    candidates,
+    choose,
+    ranked_items,
+    unused,
+)
 from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
@@ -37,7 +44,8 @@ _AUTHORS_SPEAK = re.compile(
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The section's claims: the most direct answers first, then the rest by theme; several documents under
     one claim where they say the same. Items that are not relevant to the question are not cited."""
-    items = relevant_items(step, documents)
+    read = ranked_items(step, documents)
+    items = best_first(read)
     pool = candidates(step, items)
     most = MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS
     chosen = choose(pool, most)
@@ -51,6 +59,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
         paragraphs=paragraphs(chosen, claims),
         limitations=limitations(step, items, documents),
         works=tuple(work_row(step.question, by_id[name], chosen) for name in _works(chosen)),
+        unused=unused(step, read, items, pool, {s.evidence_id for c in claims for s in c.support}),
     )
 
 

@@ -1,8 +1,8 @@
 """Cut a report that is too large for the workflow's history.
 
-Left out in this order: quotes' surroundings and the table of works, candidates' pages, sections'
-Markdown, dropped claims, the search ledger, quotes, references' details, claims, and at last everything but
-the outline. The blob keeps the whole report.
+Left out in this order: quotes' surroundings, the table of works and what was not used, candidates' pages,
+sections' Markdown, dropped claims, the search ledger, quotes, references' details, claims, and at last
+everything but the outline. The blob keeps the whole report.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def slim(published: Published, limit: int = MAX_BYTES) -> Published:
 
 
 def _no_contexts(report: Report) -> Report:
-    return report.model_copy(update={"contexts": (), "works": ()})
+    return report.model_copy(update={"contexts": (), "works": (), "unused": ()})
 
 
 def _no_pages(report: Report) -> Report:

@@ -19,6 +19,7 @@ from activities.report.limitations import limitations, why_unanswered
 from activities.report.schema import Methodology, QuoteContext, Reference, Report, ReportSection, Verification
 from activities.report.strength import studies, with_strength
 from activities.report.summary import summary_claims
+from activities.report.unused import unused_works
 from activities.report.works import work_rows
 from activities.steps import CandidateFindings, PublishInput
 from activities.types import Candidate, Claim, Evidence, Statement, Support
@@ -62,13 +63,14 @@ def build_report(
     said = [as_statement(note) for note in notes]
     if step.profile == "drug_repurposing" and verified and not candidates.kept:
         said.append(Statement(code="no_candidate"))
+    retracted = _retracted([*done.checked, *candidates.checked], documents)
     statements = limitations(
         step,
         references=references,
         dropped=done.dropped,
         verified=verified,
         quotes_refused=sum(len(item.refused) for item in done.kept),
-        retracted=_retracted([*done.checked, *candidates.checked], documents),
+        retracted=retracted,
         notes=[*said, *candidates.statements],
     )
     around = contexts([*claims.values(), *candidates.kept], documents)
@@ -88,6 +90,7 @@ def build_report(
         references=_with_pages(references, around),
         works=work_rows(step.sections, [documents[r.evidence_id] for r in references], checker),
         contexts=around,
+        unused=unused_works(step, numbers, done.dropped, {item.evidence_id for item in retracted}),
         methodology=_methodology(step, len(references)),
         verification=Verification(
             claims=verified + len(done.dropped),

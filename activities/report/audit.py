@@ -16,6 +16,7 @@ from activities.report.formats.prose import (
     summary_text,
 )
 from activities.report.schema import Report, ReportSection
+from activities.steps import UnusedReason
 from activities.types import Candidate, Evidence, EvidenceRef, Frozen, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
 
@@ -46,9 +47,16 @@ class EvidenceLine(TypedDict):
     queries: list[str]
     cited_as: int | None
     """Number of the reference that the report gives it; None when the report does not cite it."""
+    unused_because: UnusedReason | None
+    """Why the report does not cite it, as far as it is known."""
 
 
-def evidence_line(ref: EvidenceRef, evidence: Evidence, cited_as: int | None = None) -> EvidenceLine:
+def evidence_line(
+    ref: EvidenceRef,
+    evidence: Evidence,
+    cited_as: int | None = None,
+    unused_because: UnusedReason | None = None,
+) -> EvidenceLine:
     """An item with its whole stored text. Name, standing, sections and queries are the run's."""
     return EvidenceLine(
         evidence_id=ref.evidence_id,
@@ -67,6 +75,7 @@ def evidence_line(ref: EvidenceRef, evidence: Evidence, cited_as: int | None = N
         sections=list(ref.sections),
         queries=list(ref.queries),
         cited_as=cited_as,
+        unused_because=unused_because,
     )
 
 

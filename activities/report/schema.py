@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from activities.steps import Decision, PrismaCounts
+from activities.steps import Decision, PrismaCounts, UnusedReason
 from activities.types import (
     Candidate,
     Claim,
@@ -44,6 +44,13 @@ class Reference(Frozen):
     """Pages of the document on which its quotes begin, where it has pages."""
     from_run: str = ""
     """Id of the earlier run it was imported from; empty for what this run found itself."""
+
+
+class UnusedWork(Frozen):
+    """A work that was found and that the report does not cite."""
+
+    evidence_id: str
+    reason: UnusedReason
 
 
 class QuoteContext(Frozen):
@@ -145,6 +152,8 @@ class Report(Frozen):
     """One row a reference, in the order of the references."""
     contexts: tuple[QuoteContext, ...] = ()
     """The surroundings of each quote."""
+    unused: tuple[UnusedWork, ...] = ()
+    """Works that were found and are not cited, in the order of the evidence; empty where not recorded."""
     stop_reason: StopReason
     generated_at: str
 

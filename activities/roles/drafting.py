@@ -6,7 +6,7 @@ naming is read too, and its quotes are checked.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -32,7 +32,7 @@ from activities.roles.validation import (
     plural,
     supports,
 )
-from activities.steps import DraftClaim, DraftParagraph, Role, SectionDraft, WriteInput
+from activities.steps import DraftClaim, DraftParagraph, Role, SectionDraft, UnusedReason, WriteInput
 from activities.text.ranking import RELEVANT, rank
 from activities.text.sentences import readable
 from activities.text.stance import same
@@ -204,7 +204,13 @@ def accept(step: WriteInput, prompt: Prompt, answer: DraftAnswer) -> Accepted[Se
         dropped = plural(len(limitations) - len(cautions), "limitation")
         notes.append(f"{dropped} made a factual statement without a quote")
     title = line(answer.title, 160)
-    draft = SectionDraft(title=title or step.title, paragraphs=paragraphs, limitations=cautions)
+    cited = {support.evidence_id for p in paragraphs for claim in p.claims for support in claim.support}
+    draft = SectionDraft(
+        title=title or step.title,
+        paragraphs=paragraphs,
+        limitations=cautions,
+        unused=topic.unused(cited),
+    )
     return Accepted(draft, tuple(notes))
 
 
@@ -280,6 +286,15 @@ class _Topic:
             elif best == "off" and self._words & {*terms(one.quote), *terms(item.document.title)}:
                 best = "beside"
         return best
+
+    def unused(self, cited: Collection[str]) -> dict[UnusedReason, tuple[str, ...]]:
+        """The works that were shown and are not cited, by whether they are near enough to the question."""
+        found: dict[UnusedReason, tuple[str, ...]] = {}
+        for name, item in self._items.items():
+            if name not in cited:
+                reason: UnusedReason = "not_chosen" if item.near >= ON_TOPIC else "not_relevant"
+                found[reason] = (*found.get(reason, ()), name)
+        return found
 
 
 def on_topic(made: dict[int, dict[str, _Made]], *, strict: bool) -> tuple[dict[int, dict[str, _Made]], int]:
@@ -361,4 +376,4 @@ def filled(
 
 
 def by_code(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft | None:
-    return None if documents else SectionDraft(title=step.title, limitations=(NOTHING_FOUND,))
+    return None if documents else SectionDraft(title=step.title, limitations=(NOTHING_FOUND,), unused={})

@@ -13,7 +13,7 @@ from activities.roles.prompt import compose, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, plural
 from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft
-from activities.text.repetition import remove_repetition
+from activities.text.repetition import remove_repetition, with_repeated
 from activities.types import Evidence
 
 SAME = 65.0
@@ -78,6 +78,7 @@ def render(step: ProofreadInput, _documents: Sequence[Evidence], room: int) -> P
 
 def accept(step: ProofreadInput, _prompt: Prompt, answer: ProofreadAnswer) -> Accepted[Proofread]:
     """A claim goes only if an earlier one that stays says nearly the same; contradicting claims both stay."""
+    given = step.drafts
     step = compared(step)
     claims = {label: claim for label, _, claim in labelled(step)}
     against: dict[str, list[str]] = {label: list(claim.contradicts) for label, claim in claims.items()}
@@ -115,7 +116,7 @@ def accept(step: ProofreadInput, _prompt: Prompt, answer: ProofreadAnswer) -> Ac
                 paragraphs.append((leads, DraftParagraph(claims=tuple(claim for _, claim in left))))
         paragraphs.sort(key=lambda pair: not pair[0])
         ordered = tuple(paragraph for _, paragraph in paragraphs)
-        drafts[section] = draft.model_copy(update={"paragraphs": ordered})
+        drafts[section] = with_repeated(given[section], draft.model_copy(update={"paragraphs": ordered}))
     notes = (f"{plural(unheeded, 'claim')} kept that repeat no earlier one",) if unheeded else ()
     return Accepted(Proofread(drafts=drafts), notes)
 

@@ -45,6 +45,18 @@ def remove_repetition(
     }
 
 
+def with_repeated(before: SectionDraft, after: SectionDraft) -> SectionDraft:
+    """A draft without repetition, with the works that lost their last claim among its unused ones."""
+    if after.unused is None or not (gone := tuple(sorted(_works(before) - _works(after)))):
+        return after
+    named = tuple(dict.fromkeys((*after.unused.get("repeats", ()), *gone)))
+    return after.model_copy(update={"unused": {**after.unused, "repeats": named}})
+
+
+def _works(draft: SectionDraft) -> set[str]:
+    return {s.evidence_id for p in draft.paragraphs for claim in p.claims for s in claim.support}
+
+
 def repeats(one: DraftClaim, other: DraftClaim, quotes_suffice: bool = False) -> bool:
     """Whether two claims make one statement."""
     quotes = _quotes(one)

@@ -1,10 +1,12 @@
 """`determinator documents`: what of a folder is read, found and used."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -24,6 +26,8 @@ from client.cli.failures import BadInput
 if TYPE_CHECKING:
     from activities.settings import Settings
     from activities.sources.library.overview import FileState
+    from activities.steps import UnusedReason
+    from client.reports.use import Use
 
 SHOWN_PROBLEMS = 3
 """Of the records of one file, in the table."""
@@ -37,50 +41,75 @@ STYLES = {"indexed": "green", "unreadable": "red", "repeats": "yellow"}
     type=Filled(),
     metavar="RUN",
     shell_complete=complete_run,
-    help="A run: what it found in the folder, and what its report cites. Default folder: that of the run.",
+    help="A run: what it found in the folder, what its report cites, and why not the rest. Default folder: "
+    "that of the run.",
 )
 @address_option
 @json_option
 def documents(folder: str | None, run: str | None, address: str | None, as_json: bool) -> None:
     """List the files of a library: which are indexed, which could not be read and why, and, with --run, which
-    were found and which the report cites. Files that are new or have changed are read first."""
+    were found, which the report cites, and why it does not cite the others. Files that are new or have
+    changed are read first."""
     settings = load_settings()
 
     async def body() -> None:
-        named = folder
-        found: set[str] = set()
-        cited: dict[str, int] = {}
-        if run is not None:
-            own, found, cited = await _of_run(settings, address, run)
-            named = folder or own
-        place = Path(check_library(named) or settings.library or "")
+        of_run = await _of_run(settings, address, run) if run is not None else None
+        place = Path(check_library(folder or (of_run.folder if of_run else None)) or settings.library or "")
         if place == Path():
+            if of_run is not None:
+                raise BadInput(f"the run {of_run.run_id} searched no folder; name one, as in `documents DIR`")
             raise BadInput("name a folder, a run that searched one (--run RUN), or set DETERMINATOR_LIBRARY")
         files = await asyncio.to_thread(_files, settings, place)
         if as_json:
-            print_json([_as_json(file, found, cited, with_run=run is not None) for file in files])
+            print_json([_as_json(file, of_run) for file in files])
             return
-        _show(files, found, cited, with_run=run is not None)
+        _show(files, of_run)
 
     run_async(body)
 
 
-async def _of_run(
-    settings: "Settings", address: str | None, name: str
-) -> tuple[str | None, set[str], dict[str, int]]:
-    """The folder a run searched, what it found anywhere, and the numbers of what its report cites."""
-    from client.cli.results import cited_in_report
+@dataclass(frozen=True, slots=True)
+class OfRun:
+    """What a run did with a folder."""
+
+    run_id: str
+    folder: str | None
+    found: frozenset[str]
+    use: "Use | None"
+    """None while the run has no report."""
+
+    def numbers(self, file: "FileState") -> list[int]:
+        """Of the references to works of a file."""
+        cited = self.use.cited if self.use else {}
+        return sorted(cited[name] for name in {*file.evidence_ids} & cited.keys())
+
+    def reasons(self, file: "FileState") -> dict[str, "UnusedReason | Literal['not_found']"]:
+        """Why works of a file are not cited, by id, as far as it is known; empty while there is no report."""
+        if self.use is None or not file.documents:
+            return {}
+        reasons: dict[str, UnusedReason | Literal["not_found"]] = {}
+        for name in sorted({*file.evidence_ids} - self.use.cited.keys()):
+            if name not in self.found:
+                reasons[name] = "not_found"
+            elif reason := self.use.unused.get(name):
+                reasons[name] = reason
+        return reasons
+
+
+async def _of_run(settings: "Settings", address: str | None, name: str) -> OfRun:
+    """The folder a run searched, what it found anywhere, and what its report made of it."""
     from client.cli.runs import progress_when_ready
     from client.connect import connect_to_run
+    from client.reports.use import use_in_report
     from client.runs.history import request_of
     from client.runs.query import evidence_index
 
     connection, run_id = await connect_to_run(settings, address, name, say=say)
     await progress_when_ready(connection, run_id)
-    found = {ref.evidence_id for ref in await evidence_index(connection.client, run_id)}
+    found = frozenset(ref.evidence_id for ref in await evidence_index(connection.client, run_id))
     request = await request_of(connection.client, run_id)
-    cited = await cited_in_report(settings, connection, run_id)
-    return request.library if request else None, found, cited or {}
+    use = await use_in_report(settings, connection, run_id)
+    return OfRun(run_id, request.library if request else None, found, use)
 
 
 def _files(settings: "Settings", folder: Path) -> "tuple[FileState, ...]":
@@ -110,21 +139,31 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         yield report
 
 
-def _numbers(file: "FileState", cited: dict[str, int]) -> str:
-    """`[1] [4]`: the references to works of a file."""
-    return " ".join(f"[{n}]" for n in sorted(cited[name] for name in {*file.evidence_ids} & cited.keys()))
+def _as_json(file: "FileState", of_run: OfRun | None) -> dict[str, object]:
+    if of_run is None:
+        return file.model_dump(mode="json")
+    return {
+        **file.model_dump(mode="json"),
+        "found": sorted({*file.evidence_ids} & of_run.found),
+        "cited_as": of_run.numbers(file),
+        "unused_because": of_run.reasons(file),
+    }
 
 
-def _as_json(
-    file: "FileState", found: set[str], cited: dict[str, int], *, with_run: bool
-) -> dict[str, object]:
-    own = {*file.evidence_ids}
-    numbers = sorted(cited[name] for name in own & cited.keys())
-    of_run = {"found": sorted(own & found), "cited_as": numbers} if with_run else {}
-    return {**file.model_dump(mode="json"), **of_run}
+def _why_not(file: "FileState", of_run: OfRun) -> str:
+    """Why works of a file are not cited: the reason, and how many where there are several works."""
+    from client.reports.use import UNUSED
+
+    reasons = Counter(of_run.reasons(file).values())
+    per_search = of_run.use.per_search if of_run.use else 0
+    words = {str(name): text for name, text in UNUSED.items()}
+    words["not_found"] = f"in no search's first {per_search}"
+    if file.documents == 1:
+        return "; ".join(words[reason] for reason in reasons)
+    return "; ".join(f"{count:,} {words[reason]}" for reason, count in reasons.most_common())
 
 
-def _show(files: "tuple[FileState, ...]", found: set[str], cited: dict[str, int], *, with_run: bool) -> None:
+def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -134,9 +173,11 @@ def _show(files: "tuple[FileState, ...]", found: set[str], cited: dict[str, int]
     table.add_column("file", overflow="fold")
     table.add_column("status", no_wrap=True)
     table.add_column("works", justify="right")
-    if with_run:
+    if of_run is not None:
         table.add_column("found", justify="right")
         table.add_column("cited", no_wrap=True)
+        if of_run.use is not None:
+            table.add_column("why not")
     for file in files:
         name = Text(plain(file.name))
         for problem in file.problems[:SHOWN_PROBLEMS]:
@@ -145,8 +186,10 @@ def _show(files: "tuple[FileState, ...]", found: set[str], cited: dict[str, int]
             name.append(f"\n  and {len(file.problems) - SHOWN_PROBLEMS} more", style="dim")
         status = Text(file.status.replace("_", " "), style=STYLES.get(file.status, "dim"))
         row = [name, status, Text(str(file.documents or ""))]
-        if with_run:
-            row += [Text(str(len(found & {*file.evidence_ids}) or "")), Text(_numbers(file, cited))]
+        if of_run is not None:
+            numbers = " ".join(f"[{number}]" for number in of_run.numbers(file))
+            row += [Text(str(len(of_run.found & {*file.evidence_ids}) or "")), Text(numbers)]
+            row += [Text(_why_not(file, of_run), style="dim")] if of_run.use is not None else []
         table.add_row(*row)
     to_stdout().print(table)
     counts = {status: sum(file.status == status for file in files) for status in ("indexed", "unreadable")}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from activities.settings import Settings
     from activities.types import EvidenceRef
     from client.connection import Connection
+    from client.reports.use import Use
 
 FORMATS = ("md", "html", "json", "bibtex", "ris", "csl", "docx", "pdf")
 BINARY = ("docx", "pdf")
@@ -25,6 +26,8 @@ COLUMNS = (("source", 15), ("year", 4), ("type", 18), ("standing", 9))
 """Columns of the evidence table between id and title, with their width."""
 NEEDED_BESIDE = 82
 """Columns of a terminal beside the id for the evidence to be a table."""
+NEEDED_FOR_REASONS = 105
+"""The same for a table with the reasons why works are not cited."""
 AT_ONCE = 16
 """Documents read from the store at the same time."""
 
@@ -161,46 +164,40 @@ def evidence(run: str, form: str, address: str | None) -> None:
 
         await progress_when_ready(connection, run_id)
         found = await evidence_index(connection.client, run_id)
-        cited = await cited_in_report(settings, connection, run_id)
+        from client.reports.use import use_in_report
+
+        use = await use_in_report(settings, connection, run_id)
         if form == "table":
-            show_evidence(found, cited)
+            show_evidence(found, use)
             return
         store = EvidenceStore.at(settings.evidence_url)
         for start in range(0, len(found), AT_ONCE):
             part = found[start : start + AT_ONCE]
             for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
-                line = evidence_line(ref, item, (cited or {}).get(ref.evidence_id))
+                name = ref.evidence_id
+                line = evidence_line(
+                    ref, item, use.cited.get(name) if use else None, use.unused.get(name) if use else None
+                )
                 click.echo(shown(json.dumps(line, ensure_ascii=False)))
 
     with_run(address, run, body)
 
 
-async def cited_in_report(
-    settings: "Settings", connection: "Connection", run_id: str
-) -> dict[str, int] | None:
-    """The number of each item that the run's report cites; None while there is no report."""
-    from client.reports.load import NoReport, load_report
-
-    try:
-        found, _ = await load_report(settings, connection, run_id)
-    except NoReport:
-        return None
-    return {reference.evidence_id: reference.number for reference in found.references}
-
-
-def show_evidence(items: "tuple[EvidenceRef, ...]", cited: dict[str, int] | None = None) -> None:
-    """Print the index as a table: what the report cites with its number, in that order, then the others."""
+def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) -> None:
+    """Print the index as a table: what the report cites with its number, in that order, then the others with
+    the reason."""
     from rich.table import Table
     from rich.text import Text
 
+    from client.reports.use import UNUSED
     from client.terminal import plain, to_stdout
 
     if not items:
         say("the run has found nothing yet")
         return
-    if cited is not None:
-        items = tuple(sorted(items, key=lambda ref: cited.get(ref.evidence_id, len(items))))
-        used = sum(ref.evidence_id in cited for ref in items)
+    if use is not None:
+        items = tuple(sorted(items, key=lambda ref: use.cited.get(ref.evidence_id, len(items))))
+        used = sum(ref.evidence_id in use.cited for ref in items)
         say(f"{len(items)} items; the report cites {used} of them")
     console = to_stdout()
     longest = max(len(ref.evidence_id) for ref in items)
@@ -208,23 +205,26 @@ def show_evidence(items: "tuple[EvidenceRef, ...]", cited: dict[str, int] | None
         for ref in items:
             facts = (
                 *(ref.source, str(ref.year or ""), ref.evidence_type.replace("_", " "), ref.standing),
-                cited_text(ref, cited),
+                use.text(ref.evidence_id) if use else "",
             )
             console.print(Text(plain(ref.evidence_id), style="bold"), soft_wrap=True)
             console.print(Text(f"    {', '.join(filter(None, facts))}", style=style_of(ref)))
             console.print(Text(f"    {plain(ref.title)}"), no_wrap=True, overflow="ellipsis")
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("cited", no_wrap=True, min_width=5)
+    reasons = [UNUSED[reason] for reason in use.unused.values()] if use else []
+    first = max([5, *map(len, reasons)]) if console.width >= longest + NEEDED_FOR_REASONS else 5
+    table.add_column("cited" if first == 5 else "cited, or why not", no_wrap=True, min_width=first)
     table.add_column("id", no_wrap=True, min_width=longest)
     for name, width in COLUMNS:
         table.add_column(name, no_wrap=True, min_width=width)
-    room = console.width - longest - sum(width + 2 for _, width in COLUMNS) - 9
+    room = console.width - longest - sum(width + 2 for _, width in COLUMNS) - first - 4
     table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
     for ref in items:
-        number = (cited or {}).get(ref.evidence_id)
+        number = use.cited.get(ref.evidence_id) if use else None
+        reason = use.unused.get(ref.evidence_id) if use and first > 5 else None
         table.add_row(
-            Text(f"[{number}]" if number else ""),
+            Text(f"[{number}]") if number else Text(UNUSED[reason] if reason else "", style="dim"),
             Text(plain(ref.evidence_id)),
             ref.source,
             str(ref.year or ""),
@@ -233,14 +233,6 @@ def show_evidence(items: "tuple[EvidenceRef, ...]", cited: dict[str, int] | None
             Text(plain(ref.title)),
         )
     console.print(table)
-
-
-def cited_text(ref: "EvidenceRef", cited: dict[str, int] | None) -> str:
-    """Whether the report cites an item; empty while there is no report."""
-    if cited is None:
-        return ""
-    number = cited.get(ref.evidence_id)
-    return f"cited as [{number}]" if number else "not cited"
 
 
 def style_of(ref: "EvidenceRef") -> str:

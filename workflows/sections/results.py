@@ -178,7 +178,7 @@ class SectionResults:
 
 
 def rename_evidence(draft: SectionDraft, names: Mapping[str, str]) -> SectionDraft:
-    """A draft whose quotes name works by the ids given in `names`."""
+    """A draft that names works by the ids given in `names`."""
 
     def support(quoted: Support) -> Support:
         return quoted.model_copy(update={"evidence_id": names.get(quoted.evidence_id, quoted.evidence_id)})
@@ -187,7 +187,10 @@ def rename_evidence(draft: SectionDraft, names: Mapping[str, str]) -> SectionDra
         return drafted.model_copy(update={"support": tuple(map(support, drafted.support))})
 
     paragraphs = tuple(DraftParagraph(claims=tuple(map(claim, p.claims))) for p in draft.paragraphs)
-    return draft.model_copy(update={"paragraphs": paragraphs})
+    unused = draft.unused and {
+        reason: tuple(names.get(name, name) for name in works) for reason, works in draft.unused.items()
+    }
+    return draft.model_copy(update={"paragraphs": paragraphs, "unused": unused})
 
 
 def _root_message(error: BaseException) -> str:

@@ -148,6 +148,7 @@ class Publisher:
                     for r in state.evidence
                     if r.evidence_id in cited or r.standing in ("retracted", "concern")
                 ),
+                found=tuple(r.evidence_id for r in state.evidence),
                 searches=rows(state.searches),
                 counts=PrismaCounts(
                     identified=state.identified,

@@ -47,6 +47,7 @@ def test_the_report_answers_first_and_quotes_only_what_is_relevant() -> None:
         "Metformin did not reduce the risk of dementia in patients with type 2 diabetes.",
     )
     assert cited(draft) == {"pmid:1", "pmid:2", "pmid:3"}
+    assert draft.unused == {"another_subject": ("pmid:4",)}
     assert every_quote_stands(draft, library())
 
 
@@ -98,7 +99,10 @@ def test_what_an_earlier_section_quoted_is_not_said_again_whatever_its_wording()
         for n, c in enumerate(c for p in first.paragraphs for c in p.claims)
     )
     assert said
-    assert texts(written(QUESTION, library(), written=said)) == []
+    again = written(QUESTION, library(), written=said)
+    assert texts(again) == []
+    assert again.unused is not None
+    assert set(again.unused["repeats"]) == cited(first)
 
 
 def test_a_quote_supports_only_a_claim_that_says_the_same() -> None:

@@ -245,6 +245,27 @@ def test_retracted_work_is_left_out_and_named() -> None:
     assert [s.text("evidence_id") for s in stated(report, "retracted_left_out")] == ["pmid:3"]
 
 
+def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
+    """Of several sections the most telling reason; what no writer was given was not read."""
+    lead = planned("s1", quoting("Reduced.", ("pmid:1", REDUCED)), quoting("Invented.", ("pmid:2", "x" * 40)))
+    near = {"not_relevant": ("pmid:1", "pmid:4"), "outranked": ("pmid:5",)}
+    far = {"another_subject": ("pmid:5",)}
+    drafts = [(lead, near), (planned("s2"), far)]
+    sections = [s.model_copy(update={"draft": s.draft.model_copy(update={"unused": u})}) for s, u in drafts]
+    found = ("pmid:1", "pmid:2", "pmid:3", "pmid:4", "pmid:5", "pmid:6")
+    step = publish_input(*sections).model_copy(
+        update={"found": found, "evidence": tuple(map(ref_of, DOCUMENTS.values()))}
+    )
+    assert {work.evidence_id: work.reason for work in built(step).unused} == {
+        "pmid:2": "refused",
+        "pmid:3": "retracted",
+        "pmid:4": "not_relevant",
+        "pmid:5": "outranked",
+        "pmid:6": "not_read",
+    }
+    assert built(step.model_copy(update={"sections": (lead,)})).unused == ()  # as it was before
+
+
 def test_retracted_work_that_was_found_and_withheld_is_named_too() -> None:
     step = FULL.model_copy(update={"evidence": tuple(map(ref_of, DOCUMENTS.values()))})
     assert [s.text("evidence_id") for s in stated(built(step), "retracted_left_out")] == ["pmid:3"]

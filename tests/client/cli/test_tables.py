@@ -26,6 +26,7 @@ TEXT = (
     "Metformin use and colorectal cancer risk in a cohort\n\n"
     "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes."
 )
+OTHER = "Pipettes in adults\n\nThe laboratory ordered new pipettes for adults who have colorectal surgery."
 
 
 @pytest.fixture
@@ -34,6 +35,7 @@ def runs(file_home: Path, tmp_path: Path) -> dict[str, str]:
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "cohort.txt").write_text(TEXT)
+    (folder / "other.txt").write_text(OTHER)
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
     (folder / "photo.jpg").write_bytes(b"no document")
     found = {}
@@ -159,10 +161,21 @@ def test_what_was_read_found_and_used_of_a_library_can_be_seen(runs: dict[str, s
     assert {name: file["status"] for name, file in files.items()} == {
         "broken.pdf": "unreadable",
         "cohort.txt": "indexed",
+        "other.txt": "indexed",
         "photo.jpg": "not_a_document",
     }
     assert files["broken.pdf"]["problems"]
     assert files["cohort.txt"]["cited_as"] == [1]
     assert files["cohort.txt"]["found"] == files["cohort.txt"]["evidence_ids"] != []
+    (other,) = files["other.txt"]["evidence_ids"]
+    assert files["other.txt"]["unused_because"] == {other: "another_subject"}
+    assert files["cohort.txt"]["unused_because"] == {}
     lines = determinator("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
-    assert [json.loads(line)["cited_as"] for line in lines] == [1]
+    items = [json.loads(line) for line in lines]
+    assert {(item["cited_as"], item["unused_because"]) for item in items} == {
+        (1, None),
+        (None, "another_subject"),
+    }
+    shown = Terminal("documents", "--run", runs["iterative"], columns=80)
+    assert shown.end() == 0
+    assert "on another subject" in shown.text()

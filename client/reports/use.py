@@ -1,0 +1,55 @@
+"""What a report made of the works that its run found: which it cites, and why it does not cite the others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from activities.settings import Settings
+from activities.steps import UnusedReason
+from client.connection import Connection
+from client.reports.load import NoReport, load_report
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What the report of a run made of the items that the run found."""
+
+    cited: Mapping[str, int]
+    """Evidence id -> number of its reference."""
+    unused: Mapping[str, UnusedReason]
+    """Evidence id -> why it is not cited."""
+    per_search: int
+    """Works that each search was asked for."""
+
+    def text(self, evidence_id: str) -> str:
+        """`cited as [3]`, or that it is not cited and why."""
+        if number := self.cited.get(evidence_id):
+            return f"cited as [{number}]"
+        reason = self.unused.get(evidence_id)
+        return f"not cited: {UNUSED[reason]}" if reason else "not cited"
+
+
+UNUSED: Mapping[UnusedReason, str] = {
+    "retracted": "it is retracted",
+    "refused": "its quotes failed a check",
+    "repeats": "stated already",
+    "outranked": "others answer better",
+    "not_chosen": "the model did not use it",
+    "no_sentence": "no sentence of it answers",
+    "another_subject": "on another subject",
+    "not_relevant": "not relevant enough",
+    "not_read": "ranked too low to be read",
+}
+"""Why a work is not cited, as a table shows it."""
+
+
+async def use_in_report(settings: Settings, connection: Connection, run_id: str) -> Use | None:
+    """What the run's report cites, and why it does not cite the rest; None while there is no report."""
+    try:
+        found, _ = await load_report(settings, connection, run_id)
+    except NoReport:
+        return None
+    return Use(
+        {reference.evidence_id: reference.number for reference in found.references},
+        {work.evidence_id: work.reason for work in found.unused},
+        found.methodology.results_per_search,
+    )
