@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from activities.text.comparison import comparisons
 from activities.text.numerals import number_of
 from activities.text.parts import Part
 from activities.text.sentences import NOT_STUDIES, Statement, statements
@@ -18,34 +19,24 @@ from activities.text.study_wording import (
     ADVERB,
     AIMED,
     ANALYSED,
-    ARMS,
     ASSESSED,
-    BETWEEN_SIDES,
     CLAUSE,
-    COMPARED,
     COUNTED,
     COUNTED_UNITS,
-    DESCRIBED,
     DESIGN,
     IN_TITLE,
     N_IS,
     NAMED,
-    NO_ARMS,
     NO_OUTCOME,
-    NO_SIDES,
     NOT_DESIGN,
     OF_PEOPLE,
-    OPEN_SIDE,
     OTHERS_WORK,
     OUTCOME_LABEL,
     OUTCOMES,
-    PEOPLE_END,
     PRIMARY,
     PURSUED,
-    REST_OF_SIDE,
     TOTAL,
     TWO_GROUPS,
-    VERSUS,
     WHO,
 )
 from activities.text.tokens import is_function
@@ -162,53 +153,12 @@ def population(item: Evidence) -> Fact | None:
 
 
 def comparison(item: Evidence) -> Fact | None:
-    """What was compared with what: the arms of a trial, else what title, aim or methods set against each
-    other, else groups that the results compare."""
+    """What was compared with what (`activities.text.comparison`)."""
     if not _is_primary(item):
         return None
     stated = [_title(item), *_read(item, ("aim", "methods", "plain"))]
-    arms = _first(ARMS, stated, "found")
-    if arms is not None and not NO_ARMS.match(arms.text):
-        return arms
-    against = next(filter(None, map(_set_against, stated)), None)
-    if against is not None:
-        return against
-    for read, patterns in ((stated, COMPARED), (_read(item, ("results", "conclusion")), COMPARED[:-1])):
-        for pattern in patterns:
-            for fact in _each(pattern, read, "found"):
-                if (whole := _with_both_sides(fact)) is not None:
-                    return whole
-    return None
-
-
-def _with_both_sides(fact: Fact) -> Fact | None:
-    """A comparison whose second side is completed (`those` with what follows); None when a side says
-    nothing."""
-    text = re.sub(r"\s+\([^()]*\d[^()]*\)$", "", fact.text)
-    if NO_SIDES.search(text) or _is_numbers(text):
-        return None
-    if OPEN_SIDE.search(text):
-        at = fact.place.find(text) + len(text)
-        more = REST_OF_SIDE.match(fact.place, at)
-        if more is not None:
-            text += more.group()
-        elif not PEOPLE_END.search(text):
-            return None
-    text = _without_function_words(text)
-    sides = BETWEEN_SIDES.split(text, maxsplit=1)
-    if (
-        len(sides) != 2
-        or DESCRIBED.search(text)
-        or not all(map(_says_something, sides))
-        or len(text) > LONGEST
-    ):
-        return None
-    return Fact(text, fact.place)
-
-
-def _says_something(side: str) -> bool:
-    words = re.findall(r"[A-Za-z][\w-]+", side)
-    return any(not is_function(word) and len(word) > 2 for word in words) and not CLAUSE.search(side)
+    found = next(comparisons(stated, _read(item, ("results", "conclusion"))), None)
+    return Fact(*found) if found else None
 
 
 def _without_function_words(text: str) -> str:
@@ -295,31 +245,9 @@ def _each(pattern: re.Pattern[str], read: Iterable[Statement], group: str | int 
                 yield Fact(text, statement.text)
 
 
-def _set_against(statement: Statement) -> Fact | None:
-    """The words on both sides of `versus`, up to the nearest function word on each side."""
-    for match in VERSUS.finditer(statement.text):
-        left, right = match["left"].split(), match["right"].split()
-        start = next((n for n in range(len(left) - 1, -1, -1) if is_function(left[n])), -1) + 1
-        end = next((n for n, word in enumerate(right) if is_function(word)), len(right))
-        if left[start:] and right[:end]:
-            first = statement.text.index(" ".join(left[start:]), match.start()) if start else match.start()
-            text = statement.text[first : match.end("right")]
-            wanted = " ".join(right[:end])
-            text = text[: text.index(wanted) + len(wanted)] if wanted in text else text
-            return Fact(text, statement.text)
-    return None
-
-
 def _closed(text: str) -> bool:
     return text.count("(") == text.count(")") and text.count("[") == text.count("]")
 
 
 def _is_year(text: str) -> bool:
     return bool(re.fullmatch(r"(?:19|20)\d\d", text))
-
-
-def _is_numbers(text: str) -> bool:
-    """Whether a comparison is one of values (`7.6 versus 6.2 days`), not of what was compared."""
-    return bool(re.match(r"[\d.%\u00b1+/ -]+(?:%|\b)", text)) and not re.match(
-        r"\d[\d,]*\s+[A-Za-z-]{3,}", text
-    )

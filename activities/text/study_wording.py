@@ -123,75 +123,43 @@ TO = (
     r"|who"
     r"|while|according|through|from|than|has|have|had|are|is|and)\b|[.,;:?()\[]|$))"
 )
-COMPARED = (
-    re.compile(
-        rf"\b(?:(?:compare[ds]?|comparing|comparison of|contrasted?)\s+(?!(?:with|to|between|them|it|this"
-        rf"|these|the results)\b)"
-        rf"(?:the\s+)?)(?P<found>{SIDE}{{0,9}}?\s+(?:with|to|versus|vs\.?|against"
-        rf"|and)\s+{SIDE}{{0,6}}?){TO}",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b(?:difference[sd]?|differ|compared|comparison|comparisons|discriminat\w+|differentiat\w+"
-        rf"|distinguish\w*"
-        rf"|observed|found)\s+(?:[^.;:()]{{0,40}}\s)?between\s+(?:the\s+)?(?P<found>{SIDE}{{0,7}}?\s+and"
-        rf"\s+{SIDE}{{0,7}}?){TO}",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b(?:differentiat\w+|distinguish\w*"
-        rf"|discriminat\w+)\s+(?P<found>{SIDE}{{0,4}}?\s+from\s+{SIDE}{{0,4}}?){TO}",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?P<found>(?:in the )?presence (?:or|and|versus) (?:the )?absence of [^.;:,()]{3,60}?)" + TO,
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?P<found>(?:\w+ ){0,3}with(?:\s+\([^()]{1,20}\))? (?:and|or|versus"
-        r"|vs\.?) without(?:\s+[^\s.;:,()]+){1,6}?)" + TO,
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"(?P<found>(?<![\w,.-])(?:{COUNT})\s+{ADJECTIVES}(?:{PEOPLE}|{UNITS})(?:\s+(?:with|who|of"
-        rf"|from)\s[^.;:,()]{{3,50}}?)?"
-        rf"\s+(?:and|or|versus|vs\.?|(?:were )?compared (?:with|to)"
-        rf"|with)\s+(?:{COUNT})\s+{ADJECTIVES}(?:{PEOPLE}|{UNITS})"
-        rf"(?:\s+(?:with|who|of)\s[^.;:,()]{{3,50}}?)?){TO}",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?P<found>(?:[\w-]+ ){0,2}[\w-]+ (?:group )?(?:\([^()]{1,20}\) )?(?:and|versus|vs\.?"
-        r"|or) (?:the |a )?"
-        r"(?:[\w-]+ ){0,2}(?:control|placebo|[\w-]+) groups?)\b",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b(?P<found>{SIDE}{{0,5}}?\s+(?:(?:as )?compared (?:with|to)|rather than|instead of)\s+(?:the "
-        rf"|those |that )?"
-        rf"{SIDE}{{0,5}}?){TO}",
-        re.IGNORECASE,
-    ),
-)
-"""From the surest form to the least."""
-OPEN_SIDE = re.compile(rf"\b(?:those|that|{PEOPLE}|the)$", re.IGNORECASE)
-PEOPLE_END = re.compile(rf"\b{PEOPLE}$", re.IGNORECASE)
-REST_OF_SIDE = re.compile(
-    r"\s+(?:with|without|who|undergoing|having|in|of|on|receiving|from|treated)(?:\s+[^\s.;:,?()]+){1,6}?"
-    r"(?=\s*(?:\s(?:were|was|had|has|have|are|is|for|during|after|at|by|using|revealed|showed|and|in)\b"
-    r"|[.,;:?()]|$))",
+COMPARES = re.compile(
+    rf"\b(?:compare[ds]?|comparing|comparison of|contrasted?)\s+(?!(?:with|to|between|them|it|this|these"
+    rf"|the results)\b)(?:the\s+)?(?P<found>{SIDE}{{0,9}}?\s+(?:with|to|versus|vs\.?|against|and)\s+"
+    rf"{SIDE}{{0,6}}?){TO}",
     re.IGNORECASE,
 )
-BETWEEN_SIDES = re.compile(
-    r"\s+(?:(?:were |as )?compared (?:with|to)|versus|vs\.?|rather than|instead of|against|from|without"
-    r"|absence|and|or"
-    r"|with|to)(?=\s)",
+DIFFERENCE = re.compile(
+    rf"\b(?:differences?|differed|differ|compared|comparisons?)\s+(?:[^.;:()]{{0,40}}\s)?between\s+(?:the\s+)?"
+    rf"(?P<found>{SIDE}{{0,7}}?\s+and\s+{SIDE}{{0,7}}?){TO}",
     re.IGNORECASE,
 )
-DESCRIBED = re.compile(
-    rf"^(?:\S+ ){{0,4}}(?:{PEOPLE}|cases|records) with (?!.*\b(?:and|or|versus|vs|without)\b)", re.IGNORECASE
+TELLS_APART = re.compile(
+    rf"\b(?:differentiat\w+|distinguish\w*|discriminat\w+)\s+(?:between\s+)?"
+    rf"(?P<found>{SIDE}{{0,4}}?\s+(?:from|and)\s+{SIDE}{{0,4}}?){TO}",
+    re.IGNORECASE,
 )
-"""`patients with asthma` names one group."""
+WITH_AND_WITHOUT = re.compile(
+    r"\b(?P<found>(?:\w+ ){0,3}with(?:\s+\([^()]{1,20}\))? (?:and|or|versus|vs\.?) without"
+    r"(?:\s+[^\s.;:,()]+){1,6}?)" + TO,
+    re.IGNORECASE,
+)
+COUNTED_BOTH = re.compile(
+    rf"(?P<found>(?<![\w,.-])(?:{COUNT})\s+{ADJECTIVES}(?:{PEOPLE}|{UNITS})(?:\s+(?:with|who|of|from)"
+    rf"\s[^.;:,()]{{3,50}}?)?\s+(?:and|or|versus|vs\.?|(?:were )?compared (?:with|to)|with)\s+(?:{COUNT})\s+"
+    rf"{ADJECTIVES}(?:{PEOPLE}|{UNITS})(?:\s+(?:with|who|of|without)\s[^.;:,()]{{3,50}}?)?){TO}",
+    re.IGNORECASE,
+)
+GROUPS = re.compile(
+    r"\b(?P<found>(?:[\w-]+ ){0,2}[\w-]+ (?:group )?(?:\([^()]{1,20}\) )?(?:and|versus|vs\.?|or) (?:the |a )?"
+    r"(?:[\w-]+ ){0,2}(?:control|placebo|[\w-]+) groups?)\b",
+    re.IGNORECASE,
+)
+CONTRASTED = re.compile(
+    rf"\b(?P<found>{SIDE}{{0,5}}?\s+(?:(?:as )?compared (?:with|to)|rather than|instead of)\s+"
+    rf"(?:the |those |that )?{SIDE}{{0,5}}?){TO}",
+    re.IGNORECASE,
+)
 CLAUSE = re.compile(
     r"\b(?:were|was|revealed|showed|increased|decreased|correlated|remains?|likely|more|less|higher|lower"
     r"|greater|fewer|their|its|them|whether|toward|they|we|our"
