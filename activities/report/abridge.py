@@ -83,7 +83,7 @@ def _no_claims(report: Report) -> Report:
     sections = tuple(
         section.model_copy(update={"claims": (), "paragraphs": ()}) for section in report.sections
     )
-    return report.model_copy(update={"sections": sections, "summary_claims": ()})
+    return report.model_copy(update={"sections": sections, "summary_claims": (), "brief": ()})
 
 
 def _outline(report: Report) -> Report:

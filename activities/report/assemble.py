@@ -6,8 +6,10 @@ summary, and which limitations the report states.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 
 from activities.report.answers import answers_of
+from activities.report.brief import brief
 from activities.report.candidates import check_candidates
 from activities.report.claims import CheckedDrafts, check_drafts
 from activities.report.contexts import contexts
@@ -16,12 +18,21 @@ from activities.report.formats.prose import section_text, summary_text
 from activities.report.formats.statements import as_statement, sentences
 from activities.report.formats.text import clean
 from activities.report.limitations import limitations, why_unanswered
-from activities.report.schema import Methodology, QuoteContext, Reference, Report, ReportSection, Verification
+from activities.report.schema import (
+    Methodology,
+    QuestionParts,
+    QuoteContext,
+    Reference,
+    Report,
+    ReportSection,
+    Verification,
+)
 from activities.report.strength import studies, with_strength
 from activities.report.summary import summary_claims
 from activities.report.unused import unused_works
 from activities.report.works import work_rows
 from activities.steps import CandidateFindings, PublishInput
+from activities.text.pico import parts_of
 from activities.types import Candidate, Claim, Evidence, Statement, Support
 from activities.verification.quote_check import Checked, QuoteChecker
 
@@ -75,20 +86,24 @@ def build_report(
     )
     around = contexts([*claims.values(), *candidates.kept], documents)
     refused = [item for item in done.checked if not item.kept]
+    rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
+    short = set(step.models) == {"extractive"}
+    answer = brief(list(claims.values()), summary, rows, references, answers) if short else ()
     return Report(
         run_id=step.run_id,
         question=step.question,
         mode=step.mode,
         profile=step.profile,
         title=clean(step.title) or clean(step.question)[:200] or "Research report",
-        executive_summary=summary_text(summary, citations, unanswered),
+        executive_summary=summary_text(summary, citations, unanswered, answer),
         summary_claims=tuple(claim.id for claim in summary),
         answers=answers,
+        brief=answer,
         unanswered=unanswered,
         sections=_sections(done, claims, citations),
         candidates=tuple(candidates.kept),
         references=_with_pages(references, around),
-        works=work_rows(step.sections, [documents[r.evidence_id] for r in references], checker),
+        works=rows,
         contexts=around,
         unused=unused_works(step, numbers, done.dropped, {item.evidence_id for item in retracted}),
         methodology=_methodology(step, len(references)),
@@ -220,6 +235,7 @@ def _confidence_reasons(
 def _methodology(step: PublishInput, included: int) -> Methodology:
     cost = step.usage.cost_microusd
     return Methodology(
+        question_parts=QuestionParts.model_validate(asdict(parts_of(step.question))),
         searches=step.searches,
         counts=step.counts.model_copy(update={"included": included}),
         iterations=step.iterations,

@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
+from activities.report.brief import brief
 from activities.report.candidates import fields_not_said
 from activities.report.formats.citations import Citations
 from activities.report.formats.prose import (
@@ -176,7 +177,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     return Examination(
         run_id=report.run_id,
         bearers=tuple(bearers),
-        problems=(*_numbering(report), *_prose(report), *_answers(report)),
+        problems=(*_numbering(report), *_prose(report), *_answers(report), *_brief(report)),
     )
 
 
@@ -188,6 +189,21 @@ def _answers(report: Report) -> list[str]:
         f'no quote contains the answer "{answer.text}"'
         for answer in report.answers
         if normalise(answer.text) not in said or not claims.keys() >= set(answer.claims)
+    ]
+
+
+def _brief(report: Report) -> list[str]:
+    """Sentences of the short answer that code does not make from this report's claims and works. A report
+    that was cut to travel has no works to make them from."""
+    if not report.brief or not report.works:
+        return []
+    claims = [claim for section in report.sections for claim in section.claims]
+    made = brief(claims, summary_of(report), report.works, report.references, report.answers)
+    known = {(said.text, said.claims) for said in made}
+    return [
+        f'the short answer says what its claims do not: "{said.text[:_SHOWN_CHARS]}"'
+        for said in report.brief
+        if (said.text, said.claims) not in known
     ]
 
 
@@ -258,7 +274,7 @@ def _prose(report: Report) -> list[str]:
     for section in report.sections:
         if section.markdown:  # else it was left out of a report that was too large to travel
             problems += _section_prose(report, section, texts_of_claims, sentences, citations)
-    made = summary_text(summary_of(report), citations, report.unanswered)
+    made = summary_text(summary_of(report), citations, report.unanswered, report.brief)
     if report.structured and report.executive_summary == made:
         return problems
     if not report.structured and not texts_of_claims and report.executive_summary.startswith(_UNSUPPORTED):

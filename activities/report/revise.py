@@ -111,6 +111,10 @@ def restate(
                 answer.model_copy(update={"claims": tuple(old_id.get(n, n) for n in answer.claims)})
                 for answer in made.answers
             ),
+            "brief": tuple(
+                said.model_copy(update={"claims": tuple(old_id.get(n, n) for n in said.claims)})
+                for said in made.brief
+            ),
             "unanswered": made.unanswered,
             "sections": sections,
             "candidates": made.candidates,

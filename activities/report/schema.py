@@ -89,6 +89,17 @@ class Answer(Frozen):
     """How many works name it."""
 
 
+class BriefSentence(Frozen):
+    """A sentence of the short answer that code makes where no model wrote (`activities.report.brief`)."""
+
+    text: str
+    """With the numbers of the references."""
+    claims: tuple[str, ...]
+    """Ids of the claims it rests on, at least one."""
+    statement: Statement
+    """The same as data."""
+
+
 class DroppedClaim(Frozen):
     text: str
     reason: str
@@ -105,7 +116,19 @@ class Verification(Frozen):
     dropped: tuple[DroppedClaim, ...] = ()
 
 
+class QuestionParts(Frozen):
+    """The parts of the question in its own words, as code read them (`activities.text.pico`); a part that it
+    does not name is empty."""
+
+    population: str = ""
+    intervention: str = ""
+    """Or exposure, test, cause."""
+    comparison: str = ""
+    outcome: str = ""
+
+
 class Methodology(Frozen):
+    question_parts: QuestionParts = QuestionParts()
     searches: tuple[SearchRecord, ...] = ()
     counts: PrismaCounts = PrismaCounts()
     iterations: int = 0
@@ -144,6 +167,8 @@ class Report(Frozen):
     """Ids of the claims that the summary repeats, in its order."""
     answers: tuple[Answer, ...] = ()
     """The best first; empty for a question that asks for no fact and no list, or where no quote gives one."""
+    brief: tuple[BriefSentence, ...] = ()
+    """The short answer, in front of the summary's claims; empty where a model wrote the report."""
     unanswered: Statement | None = None
     """Why no claim passed the checks; None when one did."""
     statements: tuple[Statement, ...] = ()

@@ -101,6 +101,8 @@ def _metadata(document: "Document", report: Report, view: View) -> None:
 
 def _summary(document: "Document", view: View) -> None:
     document.add_heading("Summary", 1)
+    if view.answer:
+        document.add_paragraph(" ".join(sentence.text for sentence in view.answer))
     for claim in view.summary:
         _claim(document.add_paragraph(style="List Bullet"), claim)
         if view.brief:
@@ -187,6 +189,8 @@ def _candidate_page(document: "Document", candidate: CandidateView) -> None:
 
 def _method(document: "Document", view: View) -> None:
     document.add_heading("Method", 1)
+    if view.read_as:
+        document.add_paragraph(view.read_as)
     document.add_paragraph(view.flow_text)
     flow = view.flow
     rows = [

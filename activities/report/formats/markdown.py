@@ -8,6 +8,7 @@ from activities.report.formats.model import (
     LEFT_OUT,
     SEARCH_HEAD,
     WORK_HEAD,
+    BriefView,
     CandidateView,
     ClaimView,
     LineView,
@@ -62,7 +63,15 @@ def _summary(view: View, report: Report) -> list[str]:
     points = "\n".join(f"- {_claim(claim)}" for claim in view.summary)
     reasons = " ".join(view.confidence_reasons)
     sure = f"**Confidence: {view.confidence}.** {escape_markdown(reasons)}".strip() if view.verified else ""
-    return [points or report.executive_summary, _brackets(view.balance), sure, escape_markdown(view.verified)]
+    answer = " ".join(map(_answer, view.answer))
+    said = [answer, points] if answer else [points or report.executive_summary]
+    return [*said, _brackets(view.balance), sure, escape_markdown(view.verified)]
+
+
+def _answer(sentence: BriefView) -> str:
+    text = _brackets(sentence.text)
+    basis = sentence.claim.short_basis if sentence.claim is not None else ""
+    return f"{text} *({basis})*" if basis else text
 
 
 def _claim(claim: ClaimView) -> str:
@@ -148,7 +157,7 @@ def _contradiction(pair: tuple[ClaimView, ClaimView]) -> str:
 
 
 def _method(view: View) -> list[str]:
-    blocks = [escape_markdown(view.flow_text), escape_markdown(view.spent)]
+    blocks = [escape_markdown(view.read_as), escape_markdown(view.flow_text), escape_markdown(view.spent)]
     if view.strengths:
         counts = ", ".join(f"{bar.count} {bar.label}" for bar in view.strengths)
         blocks.append(f"Claims by strength of evidence: {counts}.")

@@ -117,6 +117,19 @@ class ClaimView:
         return tuple(quote for quote in self.quotes if not quote.same)
 
 
+@dataclass(frozen=True, slots=True)
+class BriefView:
+    """A sentence of the short answer."""
+
+    text: str
+    """The whole sentence, with the numbers of the references."""
+    lead: str
+    """What stands before the claim that it quotes; empty where it quotes none."""
+    said: str
+    """The quoted words."""
+    claim: ClaimView | None
+
+
 def quotes_once(paragraph: tuple[ClaimView, ...]) -> list[Quote]:
     """The quotes of a paragraph whose words differ from their claim's, each once."""
     once: dict[tuple[int, str], Quote] = {}
@@ -366,7 +379,10 @@ class View:
     question: str
     """Empty where the title says it."""
     draft: bool
+    answer: tuple[BriefView, ...]
+    """The short answer; empty where a model wrote the report."""
     summary: tuple[ClaimView, ...]
+    """The points that the short answer does not quote."""
     summary_text: tuple[str, ...]
     """Paragraphs in place of the points: why there is no answer, or the text of an older report."""
     balance: str
@@ -381,6 +397,8 @@ class View:
     contradictions: tuple[tuple[ClaimView, ClaimView], ...]
     gaps: tuple[str, ...]
     limitations: tuple[str, ...]
+    read_as: str
+    """The parts of the question; empty where none was read."""
     flow: Flow
     flow_text: str
     years: tuple[Bar, ...]

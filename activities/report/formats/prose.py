@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from activities.report.formats.citations import Citations
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
-from activities.report.schema import Report, ReportSection
+from activities.report.schema import BriefSentence, Report, ReportSection
 from activities.types import Claim, Statement
 
 NO_ANSWER = "No claim could be supported, so the question is not answered"
@@ -19,11 +19,27 @@ def claim_text(claim: Claim, citations: Citations) -> str:
     return cited(escape_markdown(claim.text), citations.mark(claim.support))
 
 
-def summary_text(claims: Sequence[Claim], citations: Citations, unanswered: Statement | None) -> str:
-    """One point a claim, or why there is none."""
+def summary_text(
+    claims: Sequence[Claim],
+    citations: Citations,
+    unanswered: Statement | None,
+    brief: Sequence[BriefSentence] = (),
+) -> str:
+    """The short answer where there is one and one point for each claim that it does not quote, or why there
+    is no claim."""
     if claims or unanswered is None:
-        return "\n".join(f"- {claim_text(claim, citations)}" for claim in claims)
+        answer = (
+            escape_markdown(" ".join(said.text for said in brief)).replace(r"\[", "[").replace(r"\]", "]")
+        )
+        quoted = quoted_in(brief)
+        points = "\n".join(f"- {claim_text(claim, citations)}" for claim in claims if claim.id not in quoted)
+        return "\n\n".join(filter(None, (answer, points)))
     return f"{NO_ANSWER}: {escape_markdown(sentence(unanswered))}."
+
+
+def quoted_in(brief: Sequence[BriefSentence]) -> frozenset[str]:
+    """Ids of the claims that the short answer quotes."""
+    return frozenset(name for said in brief if "quote" in said.statement.values for name in said.claims)
 
 
 def section_text(

@@ -16,6 +16,7 @@ from activities.report.formats.model import (
     OLD_CANDIDATE_NOTE,
     Badge,
     Bar,
+    BriefView,
     CandidateView,
     Cite,
     ClaimView,
@@ -53,11 +54,13 @@ _SPANS = (1, 2, 5, 10, 20, 50, 100)
 def view_of(report: Report) -> View:
     """Everything a format shows."""
     shown = _Claims(report)
-    summary = tuple(shown.view(claim) for claim in summary_of(report))
+    answer = _answer(report, shown)
+    quoted = {said.claim.anchor for said in answer if said.claim is not None}
+    points = tuple(shown.view(claim) for claim in summary_of(report))
     works = work_views(report)
     brief = set(report.methodology.models) == {"extractive"}
     # In a brief each claim is printed once, and the summary comes first.
-    before = frozenset(claim.anchor for claim in summary) if brief else frozenset()
+    before = frozenset(claim.anchor for claim in points) if brief else frozenset()
     labels = {work.number: work for work in works}
     sections = tuple(
         _section(report, section, shown, before, labels if brief else None)
@@ -76,9 +79,10 @@ def view_of(report: Report) -> View:
         kicker=words.kicker(report),
         question=_question(report),
         draft=report.draft,
-        summary=summary,
-        summary_text=() if summary else _summary_text(report),
-        balance=words.balance(report),
+        answer=answer,
+        summary=tuple(claim for claim in points if claim.anchor not in quoted),
+        summary_text=() if points else _summary_text(report),
+        balance="" if answer else words.balance(report),
         confidence=f"{report.confidence:.0%}",
         confidence_reasons=reasons,
         verified=words.verified(report),
@@ -89,6 +93,7 @@ def view_of(report: Report) -> View:
         contradictions=tuple(_contradictions(report, shown)),
         gaps=words.gaps(report),
         limitations=words.limitations(report),
+        read_as=words.read_as(report.methodology.question_parts),
         flow=_flow(report),
         flow_text=words.flow_text(report),
         years=_years(report.references),
@@ -104,6 +109,25 @@ def view_of(report: Report) -> View:
         run_line=words.run_line(report),
         references=tuple(_references(report)),
     )
+
+
+def _answer(report: Report, shown: "_Claims") -> tuple[BriefView, ...]:
+    """The short answer; a sentence that quotes a claim has it with its citations."""
+    by_id = {claim.id: claim for section in report.sections for claim in section.claims}
+    made = []
+    for said in report.brief:
+        quote = said.statement.text("quote").strip().rstrip(".")
+        claim = by_id.get(said.claims[0]) if quote and said.claims else None
+        lead = said.text.partition(f"\u201c{quote}")[0] if claim is not None else ""
+        made.append(
+            BriefView(
+                text=clean(said.text),
+                lead=clean(lead),
+                said=clean(quote) if claim is not None else "",
+                claim=shown.view(claim) if claim is not None else None,
+            )
+        )
+    return tuple(made)
 
 
 class _Claims:

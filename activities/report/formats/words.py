@@ -9,7 +9,7 @@ from activities.report.formats.model import WorkView
 from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
-from activities.report.schema import DroppedClaim, Methodology, Report, ReportSection
+from activities.report.schema import DroppedClaim, Methodology, QuestionParts, Report, ReportSection
 from activities.steps import Decision
 from activities.types import SearchRecord, WorkDirection
 
@@ -133,6 +133,18 @@ def _answers(report: Report) -> str:
         }
         shown.append(f"{clean(answer.text)} {' '.join(f'[{n}]' for n in sorted(cited))}".strip())
     return f"Named by the quotes in answer: {'; '.join(shown)}."
+
+
+def read_as(parts: QuestionParts) -> str:
+    """How the question was read; empty where no part of it was."""
+    named = (
+        ("population or condition", parts.population),
+        ("intervention or exposure", parts.intervention),
+        ("compared with", parts.comparison),
+        ("outcome", parts.outcome),
+    )
+    said = [f"{name}: {clean(text)}" for name, text in named if clean(text)]
+    return f"The question was read as: {'; '.join(said)}." if said else ""
 
 
 def left_out(report: Report) -> tuple[str, ...]:

@@ -1,0 +1,183 @@
+"""The short answer of a report that no model wrote: a few sentences, made by code from verified facts.
+
+Invariants:
+
+- Every sentence names the claims that it rests on; without a claim there is no sentence.
+- A finding is quoted, never put into other words, so that it cannot be turned round.
+- A direction is given only for works whose wording is certain (`activities.text.verdict`), with the finding.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from activities.report.formats.statements import sentence
+from activities.report.schema import Answer, BriefSentence, Reference
+from activities.text.evidence_strength import TYPE_NAMES
+from activities.text.study_facts import is_named_design
+from activities.types import Claim, Statement, WorkRow
+
+FINDINGS = 3
+"""Works whose finding is quoted, beside one that speaks against them."""
+NAMED = 12
+"""Answers to a question for a fact or for a list that are named."""
+SHOWN = 6
+"""References up to which a sentence on all works prints their numbers."""
+_INTERVAL = re.compile(r"\d\s*%?\s*(?:CI|CrI|confidence|credible)", re.IGNORECASE)
+_UNSPECIFIC = frozenset({"article", "document", "web_page"})
+
+
+def brief(
+    claims: Sequence[Claim],
+    summary: Sequence[Claim],
+    works: Sequence[WorkRow],
+    references: Sequence[Reference],
+    answers: Sequence[Answer],
+) -> tuple[BriefSentence, ...]:
+    """The sentences in their order: what is named in answer, what was found, which way it points, the
+    findings of the best works, the figures, what speaks against them. `summary`: the claims that answer best,
+    the best first."""
+    if not claims or not summary:
+        return ()
+    made = _Brief(claims, summary, works, references)
+    return tuple(
+        BriefSentence(statement=statement, text=sentence(statement), claims=ids)
+        for statement, ids in (
+            *made.named(answers),
+            *made.overview(),
+            *(() if answers else made.direction()),
+            *made.findings(),
+        )
+        if ids
+    )
+
+
+class _Brief:
+    def __init__(
+        self,
+        claims: Sequence[Claim],
+        summary: Sequence[Claim],
+        works: Sequence[WorkRow],
+        references: Sequence[Reference],
+    ) -> None:
+        self.summary = summary
+        self.by_id = {claim.id: claim for claim in claims}
+        self.rows = {row.evidence_id: row for row in works}
+        self.references = {reference.evidence_id: reference for reference in references}
+        self.by_work: dict[str, list[str]] = {}
+        for claim in claims:
+            for support in claim.support:
+                self.by_work.setdefault(support.evidence_id, []).append(claim.id)
+
+    def named(self, answers: Sequence[Answer]) -> Iterator[tuple[Statement, tuple[str, ...]]]:
+        """What the quotes name in answer to a question for a fact or for a list."""
+        shown = [
+            (f"{answer.text} {self._mark([c for n in answer.claims for c in self._cited(n)])}", answer.claims)
+            for answer in answers[:NAMED]
+            if set(answer.claims) <= self.by_id.keys()
+        ]
+        if shown:
+            ids = tuple(dict.fromkeys(name for _, names in shown for name in names))
+            yield Statement(code="brief_named", values={"names": tuple(text for text, _ in shown)}), ids
+
+    def overview(self) -> Iterator[tuple[Statement, tuple[str, ...]]]:
+        """How many works answer, of which kinds, years and sizes. Nothing for a single work."""
+        cited = [r for name, r in self.references.items() if name in self.by_work]
+        if len(cited) < 2:
+            return
+        kinds = Counter(r.evidence_type for r in cited if r.evidence_type not in _UNSPECIFIC)
+        years = [r.year for r in cited if r.year]
+        sizes = [row.n for r in cited if (row := self.rows.get(r.evidence_id)) is not None and row.n]
+        values: dict[str, int | float | str | tuple[str, ...]] = {
+            "works": len(cited),
+            "studies": len({r.study for r in cited if r.study}) + sum(not r.study for r in cited),
+            "kinds": tuple(f"{count} {TYPE_NAMES[kind]}" for kind, count in kinds.most_common()),
+        }
+        if years:
+            values |= {"first": min(years), "last": max(years)}
+        if sizes:
+            values |= {"least": min(sizes), "most": max(sizes), "sized": len(sizes)}
+        if len(cited) <= SHOWN:
+            values["mark"] = self._mark([r.evidence_id for r in cited])
+        yield (
+            Statement(code="brief_works", values=values),
+            tuple(dict.fromkeys(self.by_work[r.evidence_id][0] for r in cited)),
+        )
+
+    def direction(self) -> Iterator[tuple[Statement, tuple[str, ...]]]:
+        """Which works affirm and which deny what is asked, of those whose wording is certain."""
+        sides = {way: self._pointing(way) for way in ("affirms", "denies")}
+        ids = tuple(dict.fromkeys(self.by_work[name][0] for names in sides.values() for name in names))
+        if ids:
+            values = {way: self._mark(names) for way, names in sides.items() if names}
+            yield Statement(code="brief_direction", values={**values, "of": len(self.by_work)}), ids
+
+    def findings(self) -> Iterator[tuple[Statement, tuple[str, ...]]]:
+        """The finding of each of the best works, figures with an interval, and a finding to the contrary."""
+        sides = {way: self._pointing(way) for way in ("affirms", "denies")}
+        most = max(sides, key=lambda way: len(sides[way]))
+        disputed = bool(sides["affirms"] and sides["denies"])
+        minority = set(sides["denies" if most == "affirms" else "affirms"]) if disputed else set()
+        told: dict[str, str] = {}
+        against = [c for c in self.summary if minority & {s.evidence_id for s in c.support}]
+        pointing = [c for c in self.summary if {s.evidence_id for s in c.support} & set(sides[most])]
+        for claim in (*pointing, *self.summary):
+            work = claim.support[0].evidence_id if claim.support else ""
+            if len(told) == FINDINGS or not work or work in told or claim in against:
+                continue
+            told[work] = claim.id
+            yield self._finding(claim, "brief_finding")
+        figures = next((c for c in self.summary if self._has_interval(c)), None)
+        if figures is not None and not any(self._has_interval(self.by_id[name]) for name in told.values()):
+            told.setdefault(f"figures {figures.id}", figures.id)
+            yield self._finding(figures, "brief_figures")
+        against += [c for c in self.summary if set(c.contradicts) & set(told.values())]
+        if opposite := next((c for c in against if c.id not in told.values()), None):
+            yield self._finding(opposite, "brief_against")
+
+    def _finding(self, claim: Claim, code: str) -> tuple[Statement, tuple[str, ...]]:
+        """One claim, quoted, with who says it."""
+        support = claim.support[0]
+        row = self.rows.get(support.evidence_id)
+        reference = self.references.get(support.evidence_id)
+        quoted = support.quote if claim.text.rstrip(" .").endswith(support.quote.rstrip(" .")) else claim.text
+        values: dict[str, int | float | str | tuple[str, ...]] = {
+            "quote": quoted,
+            "mark": self._mark([s.evidence_id for s in claim.support]),
+            "kind": _kind(row, reference),
+        }
+        if reference is not None and reference.year:
+            values["year"] = reference.year
+        if row is not None and row.population:
+            values["population"] = row.population
+        if row is not None and row.n:
+            values["n"] = row.n
+        return Statement(code=code, values=values), (claim.id,)
+
+    def _has_interval(self, claim: Claim) -> bool:
+        rows: Mapping[str, WorkRow] = self.rows
+        return any(
+            _INTERVAL.search(number) and number in support.quote
+            for support in claim.support
+            if support.evidence_id in rows
+            for number in rows[support.evidence_id].numbers
+        )
+
+    def _pointing(self, way: str) -> list[str]:
+        return [name for name, row in self.rows.items() if row.direction == way and name in self.by_work]
+
+    def _cited(self, name: str) -> list[str]:
+        return [support.evidence_id for support in self.by_id[name].support]
+
+    def _mark(self, names: Sequence[str]) -> str:
+        numbers = sorted({self.references[name].number for name in names if name in self.references})
+        return f"[{', '.join(map(str, numbers))}]" if numbers else ""
+
+
+def _kind(row: WorkRow | None, reference: Reference | None) -> str:
+    """The design as the work names it, else its type; empty where neither says anything."""
+    if row is not None and is_named_design(row.design) and len(row.design.split()) <= 6:
+        return row.design
+    if reference is None or reference.evidence_type in _UNSPECIFIC:
+        return ""
+    return TYPE_NAMES[reference.evidence_type]
