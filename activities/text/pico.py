@@ -73,8 +73,8 @@ _FORMS = tuple(
             r"|against) (?P<p>.+)$"
         ),
         (
-            r"^(?:which|what) (?P<i>(?:\w+ ){0,3}?(?:drugs?|medications?|medicines?|treatments?|therap(?:y|ies)"
-            r"|interventions?|compounds?|agents?))\b.*?\b(?:treat|for|against|in|slow"
+            r"^(?:which|what) (?P<i>(?:\w+ ){0,3}?(?:drugs?|medications?|medicines?|treatments?"
+            r"|therap(?:y|ies)|interventions?|compounds?|agents?))\b.*?\b(?:treat|for|against|in|slow"
             r"|repurposed for)\s+(?P<p>.+)$"
         ),
         rf"^how (?:does|do|did) (?P<i>.+?) (?:{_CHANGES}) (?P<o>.+)$",
