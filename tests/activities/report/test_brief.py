@@ -9,8 +9,7 @@ from activities.report.formats import render
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
 from activities.types import Claim, EvidenceType, Support, WorkDirection, WorkRow
-from tests.activities.cases import ref_of
-from tests.activities.report.test_assemble import DOCUMENTS, FULL
+from tests.activities.cases import DOCUMENTS, FULL, ref_of
 
 
 @pytest.fixture(scope="module")
