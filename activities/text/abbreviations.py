@@ -25,6 +25,12 @@ class Abbreviations:
                 self._others[fold(short)].add(long)
                 self._others[fold(long)].add(short)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Abbreviations) and self.pairs() == other.pairs()
+
+    def __hash__(self) -> int:
+        return hash(self.pairs())
+
     def of(self, name: str) -> tuple[str, ...]:
         """The long forms of an abbreviation, the abbreviations of a long form."""
         plain = fold(name)

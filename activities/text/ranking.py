@@ -81,6 +81,8 @@ LEAST_DIRECT, LEAST_DIRECT_TITLED = 0.28, 0.38
 surely what it is about."""
 MAX_OFF_TOPIC_RELEVANCE = 0.49
 """Relevance of such a work at most: under `RELEVANT`."""
+LONGEST_REMEMBERED = 8_000
+"""Characters of a text up to which a reading of it is kept."""
 ABBREVIATED = 20_000
 """Characters of a text that are searched for definitions of abbreviations and for names outside sentences."""
 
@@ -143,13 +145,13 @@ class Needle:
 
     def __init__(self, question: str, documents: Sequence[Evidence] = ()) -> None:
         known = Abbreviations(d.text[:ABBREVIATED] for d in documents)
-        self.concepts = Concepts(question, known)
+        self.concepts = _concepts(question, known)
         self.words = self.concepts.words
         self.form = asked(question).form
         weak = weak_stems()
         self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
-        self._readings = [self._read(document) for document in documents]
+        self._readings = [_reading(self.concepts, document) for document in documents]
         counted = (reading.counts.items() for reading in self._readings)
         self._subjects = Counter(place for counts in counted for place, count in counts if count >= _SUBJECT)
         self._readings = [replace(reading, missing=self._missing(reading)) for reading in self._readings]
@@ -170,23 +172,6 @@ class Needle:
     def readings(self) -> list["Reading"]:
         """One reading a document, in their order."""
         return self._readings
-
-    def _read(self, document: Evidence) -> "Reading":
-        said = sentences(document)
-        title = terms(document.title)
-        subjects = document.facts.get("mesh", "")
-        whole = document.text[:ABBREVIATED]
-        rows = [s.terms for s in said] + [title, terms(subjects), terms(whole)]
-        texts = [s.text for s in said] + [document.title, subjects, whole]
-        spoken = self.concepts.read(rows, texts)
-        counts = Counter(place for places in spoken[:-2] for place in places)
-        for place in spoken[-3]:
-            counts[place] += _TITLE_COUNT - 1
-        everything = frozenset().union(*spoken)
-        untitled = not title or document.text.startswith(document.title[:40])
-        named = [*rows[:-2], rows[-1]]  # indexing terms name what a work mentions in passing, too
-        displaced = frozenset() if untitled else self.concepts.displaced(document.title, named)
-        return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced)
 
     def _missing(self, reading: "Reading") -> tuple[Word, ...]:
         """The things a question names that a work does not mention: its technical words; and, of a work with
@@ -249,6 +234,59 @@ class Reading:
     """Things that the question names and the document does not mention."""
 
 
+@lru_cache(maxsize=128)
+def _concepts(question: str, known: Abbreviations) -> Concepts:
+    """Kept, because each step of a run asks the same question of its documents several times."""
+    return Concepts(question, known)
+
+
+def _reading(concepts: Concepts, document: Evidence) -> Reading:
+    """What a document mentions; remembered for short texts, which most are."""
+    if len(document.text) > LONGEST_REMEMBERED:
+        return _read(concepts, document)
+    return _remembered(concepts, _Read(document))
+
+
+class _Read:
+    """A document as a key: all that a reading depends on."""
+
+    __slots__ = ("document", "key")
+
+    def __init__(self, document: Evidence) -> None:
+        kind, mesh = document.evidence_type, document.facts.get("mesh", "")
+        self.document = document
+        self.key = (document.evidence_id, document.title, document.text, document.full_text, kind, mesh)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Read) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@lru_cache(maxsize=2048)
+def _remembered(concepts: Concepts, read: _Read) -> Reading:
+    return _read(concepts, read.document)
+
+
+def _read(concepts: Concepts, document: Evidence) -> Reading:
+    said = sentences(document)
+    title = terms(document.title)
+    subjects = document.facts.get("mesh", "")
+    whole = document.text[:ABBREVIATED]
+    rows = [s.terms for s in said] + [title, terms(subjects), terms(whole)]
+    texts = [s.text for s in said] + [document.title, subjects, whole]
+    spoken = concepts.read(rows, texts)
+    counts = Counter(place for places in spoken[:-2] for place in places)
+    for place in spoken[-3]:
+        counts[place] += _TITLE_COUNT - 1
+    everything = frozenset().union(*spoken)
+    untitled = not title or document.text.startswith(document.title[:40])
+    named = [*rows[:-2], rows[-1]]  # indexing terms name what a work mentions in passing, too
+    displaced = frozenset() if untitled else concepts.displaced(document.title, named)
+    return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced)
+
+
 def bag(document: Evidence) -> Mapping[str, int]:
     """Counts of terms and pairs in what is known of a document, the title included."""
     return _bag(document.title, sentences(document))
@@ -270,6 +308,20 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
     """Every document with its relevance to the question and its sentences best first, in the given order.
 
     Sentences about the facet are put before the others."""
+    if any(len(document.text) > LONGEST_REMEMBERED for document in documents):
+        return _rank(question, documents, facet)
+    known = _ranked(question, tuple(map(_Read, documents)), facet)
+    return [replace(item, document=document) for item, document in zip(known, documents, strict=True)]
+
+
+@lru_cache(maxsize=64)
+def _ranked(question: str, documents: tuple[_Read, ...], facet: Facet | None) -> tuple[Item, ...]:
+    """Kept, because one step ranks the same documents for its prompt, for code's own answer and for its
+    checks."""
+    return tuple(_rank(question, [one.document for one in documents], facet))
+
+
+def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> list[Item]:
     needle = Needle(question, documents)
     want = asked(question)
     items: list[Item] = []
