@@ -26,8 +26,9 @@ from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities.errors import DeterminatorError, SourceError, to_application_error
+from activities.search import activity_name
 from activities.settings import Settings
-from activities.steps import Charged, Hits, SearchTask, StepContext
+from activities.steps import Charged, Hits, HitsOfAll, SearchTask, SearchTasks, StepContext
 from activities.types import SearchStatus, Usage
 
 log = structlog.get_logger()
@@ -136,19 +137,23 @@ class _Inbound(ActivityInboundInterceptor):
         self._hooks = hooks
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401
-        call = _call_of(input.args)
-        if call is None:
+        calls = _calls_of(input.args)
+        if not calls:
             return await super().execute_activity(input)
-        for hook in self._hooks:
-            if isinstance(hook, Before):
-                await _before(hook, call)
+        for call in calls:
+            for hook in self._hooks:
+                if isinstance(hook, Before):
+                    await _before(hook, call)
         started = time.monotonic()
         try:
             output = await super().execute_activity(input)
         except BaseException as error:
-            await self._after(call, _failed(error, time.monotonic() - started))
+            for call in calls:
+                await self._after(call, _failed(error, time.monotonic() - started))
             raise
-        await self._after(call, _succeeded(output, time.monotonic() - started))
+        each = output.answers if isinstance(output, HitsOfAll) else (output,)
+        for call, answer in zip(calls, each, strict=True):
+            await self._after(call, _succeeded(answer, time.monotonic() - started))
         return output
 
     async def _after(self, call: Call, outcome: Outcome) -> None:
@@ -181,20 +186,24 @@ def _load(name: str) -> Hook:
     return found
 
 
-def _call_of(args: Sequence[object]) -> Call | None:
-    """The call an activity's arguments stand for; None for activities that neither search nor think."""
+def _calls_of(args: Sequence[object]) -> list[Call]:
+    """The calls an activity's arguments stand for: several where it makes several searches, none where it
+    neither searches nor thinks."""
     step = args[0] if args else None
-    if not isinstance(step, SearchTask | StepContext):
-        return None
+    steps = step.tasks if isinstance(step, SearchTasks) else (step,)
     info = activity.info()
-    return Call(
-        kind="search" if isinstance(step, SearchTask) else "model",
-        name=info.activity_type,
-        run_id=step.run_id,
-        attempt=info.attempt,
-        workflow_id=info.workflow_id or "",
-        step=step,
-    )
+    return [
+        Call(
+            kind="search" if isinstance(one, SearchTask) else "model",
+            name=activity_name(one.source) if isinstance(one, SearchTask) else info.activity_type,
+            run_id=one.run_id,
+            attempt=info.attempt,
+            workflow_id=info.workflow_id or "",
+            step=one,
+        )
+        for one in steps
+        if isinstance(one, SearchTask | StepContext)
+    ]
 
 
 async def _before(hook: Before, call: Call) -> None:

@@ -3,8 +3,9 @@
 A document's body goes to the evidence store before the activity returns, so a retry finds it there.
 """
 
+import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,11 +22,14 @@ from activities.settings import SourceSettings
 from activities.sources.base import Source
 from activities.sources.http.client import forgotten_when_malformed, no_older_than, source_clock
 from activities.sources.progress import Reading, reporting
-from activities.steps import Hits, SearchTask
+from activities.steps import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.types import Evidence, Filters, Query
 
 log = structlog.get_logger()
 
+TOGETHER = {"library": "search_library_together"}
+"""Source that costs neither money nor a rate -> activity for several of its searches. What they found is not
+lost by much when the step is repeated, and one step has a third of the events of three."""
 SLOW_ATTEMPTS = 2
 """Attempts at a source that does not answer in time: a slow source must not hold an iteration for minutes."""
 
@@ -49,27 +53,41 @@ class SearchActivities:
 
     def definitions(self, queue: str | None = None) -> list[Callable[..., Any]]:
         """The activities of the sources on a queue (None: the general one)."""
-        return [
-            self._definition(name)
+        here = [
+            name
             for name, source in self._sources.items()
             if source.info.role == "search" and source.info.queue == queue
         ]
+        together = [self._together(name) for name in here if name in TOGETHER]
+        return [*map(self._definition, here), *together]
 
     def _definition(self, name: str) -> Callable[..., Any]:
         @activity.defn(name=activity_name(name))
         async def search(task: SearchTask) -> Hits:
-            reading = Reading()
-            async with heartbeating(reading.details):
-                try:
-                    with reporting(reading.report):
-                        return await self.exchange(task)
-                except DeterminatorError as error:
-                    log.warning("search_failed", run_id=task.run_id, source=name, error=str(error))
-                    if _out_of_time(task, error):
-                        error.retryable = False
-                    raise to_application_error(error) from error
+            return (await self._searched(name, (task,)))[0]
 
         return search
+
+    def _together(self, name: str) -> Callable[..., Any]:
+        @activity.defn(name=TOGETHER[name])
+        async def search_together(step: SearchTasks) -> HitsOfAll:
+            return HitsOfAll(answers=tuple(await self._searched(name, step.tasks)))
+
+        return search_together
+
+    async def _searched(self, name: str, tasks: Sequence[SearchTask]) -> list[Hits]:
+        reading = Reading()
+        async with heartbeating(reading.details):
+            try:
+                with reporting(reading.report):
+                    ended = await asyncio.gather(*map(self.exchange, tasks), return_exceptions=True)
+                    return [answered(hits) for hits in ended]
+            except DeterminatorError as error:
+                task = tasks[0]
+                log.warning("search_failed", run_id=task.run_id, source=name, error=str(error))
+                if _out_of_time(task, error):
+                    error.retryable = False
+                raise to_application_error(error) from error
 
     async def exchange(self, task: SearchTask) -> Hits:
         """One exchange: ask the source, store its records, return references. Raises SourceError."""
@@ -113,6 +131,13 @@ class SearchActivities:
             self._permits.check("library", task.library or "", run_id, task.library_signature)
         except NotPermitted as error:
             raise Refused(str(error)) from error
+
+
+def answered(ended: Hits | BaseException) -> Hits:
+    """What an exchange has found. Raises its error."""
+    if isinstance(ended, BaseException):
+        raise ended
+    return ended
 
 
 def _out_of_time(task: SearchTask, error: DeterminatorError) -> bool:

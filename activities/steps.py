@@ -560,6 +560,19 @@ class Hits(Frozen):
     cursor: dict[str, str] | None = None
 
 
+class SearchTasks(Frozen):
+    """Several exchanges with one source that costs neither money nor a rate: one step for all of them."""
+
+    run_id: str
+    tasks: tuple[SearchTask, ...]
+
+
+class HitsOfAll(Frozen):
+    """The answers of several exchanges, in the order of their tasks."""
+
+    answers: tuple[Hits, ...]
+
+
 # publishing
 
 

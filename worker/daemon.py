@@ -43,8 +43,8 @@ def open_vocabularies() -> None:
 
 
 GENERATIONS = (5_000, 20, 50)
-"""Thresholds of the garbage collector in a worker. Python's own (700, 10, 10) fit programs with a tenth of its
-objects: a full collection looked at every object of every imported module, 0.2 s at a time."""
+"""Thresholds of the garbage collector in a worker. Those of Python (700, 10, 10) fit smaller programs: a full
+collection looked at every object of every imported module, for 0.2 s."""
 CONNECT_SECONDS = 600.0
 """How long a worker waits for its server: in a fleet the two start in any order."""
 

@@ -16,6 +16,10 @@ from workflows.rules.budget import Budget
 from workflows.rules.plan import number_sections, plan_hash
 from workflows.state import RunState
 
+REVISION_1 = "revision-1"
+"""Patch: a run has all steps and branches of the patches before this one, the searches of a library are one
+step, and the stop reason is indexed with the next phase."""
+
 
 def one_writer(_request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
     """The report needs one call of the writer."""
@@ -68,6 +72,18 @@ class RunContext:
         if job is not None and job.lineage:
             return f"{job.lineage}/{job.section.id}"
         return workflow.info().first_execution_run_id
+
+    @property
+    def revised(self) -> bool:
+        """Whether this run follows the course of `REVISION_1`."""
+        return workflow.patched(REVISION_1)
+
+    def follows(self, patch: str) -> bool:
+        """Whether this run has a step or a branch that was added with a patch.
+
+        The marker of a patch is two events of the history. One marker stands for all patches that a revision
+        includes; those of runs that began before it are asked for one by one."""
+        return self.revised or workflow.patched(patch)
 
     def _on_reset(self, _seed: int) -> None:
         """Temporal gives a run that was reset another random seed. Nothing else may be done here: this is

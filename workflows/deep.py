@@ -45,7 +45,7 @@ class DeepResearch(ResearchHandlers):
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        self._drafting.parallel = workflow.patched(PARALLEL_DRAFTS)
+        self._drafting.parallel = self.research.context.follows(PARALLEL_DRAFTS)
         return await self.research.run_to_completion(self._answer, self._work.conclude)
 
     def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
@@ -47,6 +47,8 @@ class EventLog:
         self.context = context
         self._indexed_phase = ""
         """The phase that the search attribute shows."""
+        self._unindexed_stop: StopReason | None = None
+        """A stop reason that is indexed together with the next phase: each update is an event."""
         self._drafting = dict[str, int]()
         """Section whose draft is being written -> attempt of the latest report."""
         context.before_continue_as_new = partial(self.store_older_events, always=True)
@@ -154,7 +156,7 @@ class EventLog:
         """Whether a paragraph is not in the log as it is now; it is from here on."""
         streamed, now = self._streamed(section_id), _digest(text)
         before = streamed.get(number, NO_TEXT)
-        if now == before and (now == NO_TEXT or workflow.patched(STREAM_ONCE)):
+        if now == before and (now == NO_TEXT or self.context.follows(STREAM_ONCE)):
             return False
         streamed[number] = now
         return True
@@ -168,7 +170,7 @@ class EventLog:
         store cannot be written they stay in the state."""
         control = self.context.state.control
         many = EVENTS_CARRIED if always else EVENTS_KEPT
-        if len(control.events) <= many or not workflow.patched(STORED_EVENTS):
+        if len(control.events) <= many or not self.context.follows(STORED_EVENTS):
             return
         while len(control.events) > EVENTS_CARRIED:
             batch = within(control.events[:-EVENTS_CARRIED], BATCH_ROOM)
@@ -209,17 +211,25 @@ class EventLog:
     def _index_phase(self, phase: Phase) -> None:
         """Update the search attribute where the phase of the run has changed."""
         shown: Phase = phase
-        if phase in LOOP_PHASES and workflow.patched(COARSE_PHASES):
+        if phase in LOOP_PHASES and self.context.follows(COARSE_PHASES):
             shown = "researching"
             if shown == self._indexed_phase:
                 return
         self._indexed_phase = shown
-        workflow.upsert_search_attributes([PHASE.value_set(shown)])
+        stop, self._unindexed_stop = self._unindexed_stop, None
+        updates: list[SearchAttributeUpdate[str]] = [PHASE.value_set(shown)]
+        if stop is not None:
+            updates.append(STOP_REASON.value_set(stop))
+        workflow.upsert_search_attributes(updates)
 
     def set_stop_reason(self, stop: StopReason) -> None:
         """Record why the run ends."""
         self.context.state.stop_reason = stop
-        if self.context.request.indexed:
+        if not self.context.request.indexed:
+            return
+        if self.context.revised:
+            self._unindexed_stop = stop
+        else:
             workflow.upsert_search_attributes([STOP_REASON.value_set(stop)])
 
     def _details(self) -> str:

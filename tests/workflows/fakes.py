@@ -29,7 +29,7 @@ from activities.look_up_candidate import CandidateActivities
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
-from activities.search import activity_name
+from activities.search import TOGETHER, activity_name
 from activities.sources.base import Source
 from activities.steps import (
     AgentSelectionPlan,
@@ -40,6 +40,7 @@ from activities.steps import (
     DraftParagraph,
     GapsInput,
     Hits,
+    HitsOfAll,
     Hypotheses,
     HypothesisInput,
     JudgeAssessment,
@@ -62,6 +63,7 @@ from activities.steps import (
     Reflection,
     Role,
     SearchTask,
+    SearchTasks,
     SectionDraft,
     SelectInput,
     StepContext,
@@ -199,6 +201,10 @@ class Script:
     cursor: dict[str, str] | None = None
     """What every search says there is more under."""
     search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
+    together_fails: bool = False
+    """Whether a step of several searches fails."""
+    undecided: bool = False
+    """Whether a request without a profile is prepared for another one first, as it really is."""
     slow_search: Callable[[SearchTask], Awaitable[Sequence[Evidence]]] | None = None
     """Like `search`, for one that waits."""
     publish: Callable[[PublishInput], None] | None = None
@@ -228,6 +234,8 @@ class Fakes:
         self.attempts: list[Role] = []
         """Every attempt at a paid step, answered or not."""
         self.searches: list[SearchTask] = []
+        self.together: list[SearchTasks] = []
+        """Searches that were one step."""
         self.search_times: list[tuple[str, float, float]] = []
         """Workflow id, begin and end of each."""
         self.documents: dict[str, Evidence] = {}
@@ -293,8 +301,9 @@ class Fakes:
         unknown = [name for name in step.sources if name not in offered]
         if unknown:
             raise ApplicationError(f"there is no source named {unknown[0]}", non_retryable=True)
+        undecided = script.undecided and step.profile != script.profile.name
         return Prepared(
-            profile=script.profile,
+            profile=script.profile.model_copy(update={"name": step.profile}) if undecided else script.profile,
             sources=tuple(offered[n] for n in step.sources) if step.sources else tuple(script.sources),
             models=step.models or script.models,
             prices=script.prices,
@@ -450,20 +459,33 @@ class Fakes:
     def _search(self, source: str) -> Callable[..., Any]:
         @activity.defn(name=activity_name(source))
         async def search(task: SearchTask) -> Hits:
-            self.searches.append(task)
-            began = time.monotonic()
-            found = self.script.search(task) if self.script.search else None
-            if self.script.slow_search:
-                found = await self.script.slow_search(task)
-            if isinstance(found, Hits):
-                return found
-            documents = [document(source, task.query.text)] if found is None else list(found)
-            answer = await self.hits(task, documents)
-            await asyncio.sleep(max(began + self.script.search_seconds - time.monotonic(), 0.0))
-            self.search_times.append((activity.info().workflow_id or "", began, time.monotonic()))
-            return answer
+            return await self._found(task)
 
         return search
+
+    def _search_together(self, source: str) -> Callable[..., Any]:
+        @activity.defn(name=TOGETHER[source])
+        async def search_together(step: SearchTasks) -> HitsOfAll:
+            self.together.append(step)
+            if self.script.together_fails:
+                raise outage()
+            return HitsOfAll(answers=tuple([await self._found(task) for task in step.tasks]))
+
+        return search_together
+
+    async def _found(self, task: SearchTask) -> Hits:
+        self.searches.append(task)
+        began = time.monotonic()
+        found = self.script.search(task) if self.script.search else None
+        if self.script.slow_search:
+            found = await self.script.slow_search(task)
+        if isinstance(found, Hits):
+            return found
+        documents = [document(task.source, task.query.text)] if found is None else list(found)
+        answer = await self.hits(task, documents)
+        await asyncio.sleep(max(began + self.script.search_seconds - time.monotonic(), 0.0))
+        self.search_times.append((activity.info().workflow_id or "", began, time.monotonic()))
+        return answer
 
     async def hits(self, task: SearchTask, documents: Sequence[Evidence]) -> Hits:
         """An answer whose documents are in the store."""
@@ -500,5 +522,6 @@ class Fakes:
             self.manage_team,
             self.look_up_candidate,
             self.publish_report,
-            *(self._search(source) for source in SOURCES),
+            *(self._search(source) for source in (*SOURCES, *TOGETHER)),
+            *(self._search_together(source) for source in TOGETHER),
         ]

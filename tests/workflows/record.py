@@ -43,6 +43,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     scenes_of_loops.model_down,
     scenes_of_loops.worker_lost,
     scenes_of_loops.every_source,
+    scenes_of_loops.own_library,
     scenes_of_loops.rate_gate,
     scenes_of_loops.indexed,
     scenes_of_modes.simple,

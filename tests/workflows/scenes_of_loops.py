@@ -29,6 +29,7 @@ from tests.workflows.fakes import Fakes, document, down, outage, takes
 from tests.workflows.recording import first_run, keep, keep_history
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_look_up import Register, candidates_from
+from tests.workflows.test_loop_searches import searches_of_a_library
 from tests.workflows.test_pubmed import NCBI, Authority, numbered, own_documents
 from tests.workflows.test_refresh import a_refresh_case, a_work
 from tests.workflows.test_replay import RUN_ID
@@ -186,6 +187,14 @@ async def every_source(stage: Stage) -> None:
         run = await stage.start(a_request(sources=tuple(names), limits=limits))
         await run.outcome()
     await keep("iterative-mechanism-sources", run)
+
+
+async def own_library(stage: Stage) -> None:
+    """The searches of a library are one step, and a question that chooses its profile is prepared once."""
+    searches_of_a_library(stage)
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-own-library", run)
 
 
 async def indexed(stage: Stage) -> None:

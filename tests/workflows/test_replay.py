@@ -73,6 +73,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-long-log": {"store_events", "continues_as_new"},
     "iterative-model-down": {"timer", "activity_failed"},
     "iterative-library-standing": {"check_pubmed"},
+    "iterative-own-library": {"search_library_together", "judge_evidence"},
     "iterative-pubmed": {"check_pubmed"},
     "iterative-reflected": {"reflect", "activity_failed"},
     "iterative-rewound": {"reset", "judge_evidence"},

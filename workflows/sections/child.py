@@ -198,7 +198,7 @@ class ParentLink:
         state = self.context.state
         # What others found must not stand in for the searches of a section that begins after them. Sections
         # of earlier versions adopted it at once.
-        if not state.offered or (state.loop.iteration < 2 and workflow.patched(OWN_SEARCHES_FIRST)):
+        if not state.offered or (state.loop.iteration < 2 and self.context.follows(OWN_SEARCHES_FIRST)):
             return
         offered, state.offered = state.offered, []
         known = {ref.evidence_id for ref in state.evidence}

@@ -265,7 +265,7 @@ class SectionCoordinator:
         """Offer works to a section; one that has just ended needs none."""
         handle = self._running.get(section)
         # runs that began before evidence was shared send nothing
-        if handle is None or section in self._unsent or not workflow.patched(SHARE_EVIDENCE):
+        if handle is None or section in self._unsent or not self.context.follows(SHARE_EVIDENCE):
             return
         offered = self.context.state.offers.setdefault(section, [])
         offered += [ref.evidence_id for ref in items]
@@ -294,7 +294,7 @@ class SectionCoordinator:
         try:
             await (handle.signal(signal) if payload is None else handle.signal(signal, payload))
         except FailureError as error:
-            if section not in self._running and workflow.patched(ENDED_MEANWHILE):
+            if section not in self._running and self.context.follows(ENDED_MEANWHILE):
                 return
             self.run.events.emit_event(
                 "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section

@@ -162,7 +162,7 @@ class SectionDrafting:
                 hypotheses=tuple(state.hypotheses),
                 report_to=self.context.run_id,
             )
-            if workflow.patched(ANNOUNCE_DRAFTS):
+            if self.context.follows(ANNOUNCE_DRAFTS):
                 message = f"writing {section.title} from {len(evidence)} items"
                 self.run.events.emit_event(
                     "synthesizing", message, items=len(evidence), section_id=section.id

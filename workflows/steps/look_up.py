@@ -38,7 +38,7 @@ class LookUpSteps:
         state = self.context.state
         waiting = [c for c in state.candidates if not c.looked_up and not c.fields]
         sources = self._sources()
-        if not waiting or not sources or not workflow.patched(LOOK_UP):
+        if not waiting or not sources or not self.context.follows(LOOK_UP):
             return
         left = self.context.research_seconds()
         if self._must_finish() or (left is not None and left <= 0):

@@ -61,7 +61,7 @@ class ResearchLoop:
         or offered by other sections. Runs of earlier versions ended without judging it."""
         loop = self.context.state.loop
         unseen = step.stop == "no_new_evidence" and loop.unjudged > 0 and loop.evidence > 0
-        return unseen and workflow.patched(JUDGE_THE_REST)
+        return unseen and self.context.follows(JUDGE_THE_REST)
 
     def update(self) -> None:
         """Update the loop's state from the run's."""

@@ -100,7 +100,7 @@ class ModelSteps:
         budget = self.context.budget
         free = budget.free_tokens(writing)
         # runs begun before reservations followed use go on without
-        if free is None or not workflow.patched(SMALLER_RESERVATIONS):
+        if free is None or not self.context.follows(SMALLER_RESERVATIONS):
             return None
         fits = smaller_allowance(allowance, budget.by_role.get(role), free)
         if fits is None or budget.refusal(fits.tokens, worst_cost(fits, self.price(role)), writing):
@@ -169,7 +169,7 @@ class ModelSteps:
 
         Runs that are no sections and began before this was so execute the activity.
         """
-        if self.context.state.job is not None or workflow.patched(DEFAULT_WITHOUT_EVIDENCE):
+        if self.context.state.job is not None or self.context.follows(DEFAULT_WITHOUT_EVIDENCE):
             return default
         return await self._extractive(role, method, step, default, record_model=False)
 

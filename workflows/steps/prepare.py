@@ -168,7 +168,7 @@ class Preparation:
         """Refuse a mode that cannot run here; raises ApplicationError, which ends the run with the reason."""
         reason = refusal(self.context.request.mode, self._available())
         # Runs that began before modes were refused searched nothing and published that; they still do.
-        if reason and workflow.patched("refuse-mode"):
+        if reason and self.context.follows("refuse-mode"):
             raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
 
     def _report_missing_sources(self) -> None:

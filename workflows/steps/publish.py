@@ -101,7 +101,7 @@ class Publisher:
         check = pubmed_check(document)
         if reaches_out(document) and (wider := pubmed_check(document, library=True)) != check:
             # Runs of earlier versions left the user's own documents as they were.
-            check = wider if workflow.patched("look-up-library-standing") else check
+            check = wider if self.context.follows("look-up-library-standing") else check
         if queue is None or check is None or self.context.state.control.cancelled:
             return None
         try:

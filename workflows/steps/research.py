@@ -152,7 +152,7 @@ class ResearchSteps:
         """Searches that would test the hypotheses and have not been made: one of each hypothesis, the best
         supported first, before the second of any."""
         state = self.context.state
-        if not state.hypotheses or not workflow.patched(HYPOTHESIS_SEARCHES):
+        if not state.hypotheses or not self.context.follows(HYPOTHESIS_SEARCHES):
             return ()
         answered = (search.gap for search in state.searches if search.status in ANSWERED)
         made = {gap.removeprefix(TEST_GAP) for gap in answered if gap.startswith(TEST_GAP)}
@@ -192,7 +192,7 @@ class ResearchSteps:
         if new >= answered or self.context.state.loop.iteration >= self.context.state.loop.max_iterations:
             return False
         # runs that began before asked only when nothing at all was found; the step must not end a run
-        return workflow.patched(REFLECT_ON_LITTLE) and self.models.refusal("reflector") is None
+        return self.context.follows(REFLECT_ON_LITTLE) and self.models.refusal("reflector") is None
 
     def _must_end(self) -> bool:
         """Whether a reviewer asked to finish or the time is used up."""

@@ -4,15 +4,15 @@ A failed search is a row with its status, never an exception and never "no resul
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.search import activity_name
-    from activities.steps import AgentTask, Hits, SearchTask
+    from activities.search import TOGETHER, activity_name
+    from activities.steps import AgentTask, Hits, HitsOfAll, SearchTask, SearchTasks
     from activities.types import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
 
 from workflows.context import RunContext
@@ -23,6 +23,8 @@ from workflows.steps import policy
 from workflows.steps.failures import search_failure
 from workflows.steps.retry import retry_on_worker_loss
 
+Answer = tuple[SearchRecord, list[EvidenceRef]]
+"""The row of a search, and what it found."""
 EVIDENCE_KEPT = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
 SLOW_SOURCES = "stop-slow-searches"
@@ -39,7 +41,7 @@ class SearchSteps:
     async def execute(self, tasks: Sequence[AgentTask]) -> tuple[list[SearchStatus], int]:
         """Execute all searches at once; return the status of each and the number of new items. When the run
         is cancelled, the results that have arrived are kept."""
-        running = [asyncio.create_task(self._search(task)) for task in tasks]
+        running = [asyncio.create_task(search) for search in self._searches(tasks)]
         try:
             await workflow.wait(running)
         except asyncio.CancelledError:
@@ -48,7 +50,8 @@ class SearchSteps:
             await workflow.wait(running)
             raise
         finally:
-            answers = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
+            ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
+            answers = [answer for some in ended for answer in some]
             new = sum(self._record(record, found) for record, found in answers)
             self._limit_evidence()
         for search in running:
@@ -77,10 +80,49 @@ class SearchSteps:
         )
         return len(merged.new_ids)
 
-    async def _search(self, task: AgentTask) -> tuple[SearchRecord, list[EvidenceRef]]:
-        """One search, page by page. However it ends, it is a row of the ledger."""
-        started, found = self.context.now(), list[EvidenceRef]()
-        row = SearchRecord(
+    def _searches(self, tasks: Sequence[AgentTask]) -> list[Coroutine[None, None, list[Answer]]]:
+        """The searches as steps: each one, apart from those of a library, which cost neither money nor a
+        rate and are one step together."""
+        free = [task for task in tasks if task.agent in TOGETHER]
+        if len(free) < 2 or not self.context.revised:
+            return [self._alone(task) for task in tasks]
+        return [
+            self._together(free),
+            *(self._alone(task) for task in tasks if task.agent not in TOGETHER),
+        ]
+
+    async def _together(self, tasks: Sequence[AgentTask]) -> list[Answer]:
+        """Searches of one source in one step. When it fails each is executed by itself, so that it has a
+        status of its own."""
+        context, source = self.context, tasks[0].agent
+        summary = policy.shorten(f"{source}: {'; '.join(task.query for task in tasks)}")
+
+        async def attempt() -> HitsOfAll:
+            found: HitsOfAll = await workflow.execute_activity(
+                TOGETHER[source],
+                SearchTasks(run_id=context.run_id, tasks=tuple(self._exchange(task) for task in tasks)),
+                result_type=HitsOfAll,
+                **policy.source_call(context.research_seconds(), summary, None, reads=True),
+            )
+            return found
+
+        try:
+            found = await retry_on_worker_loss(attempt)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return [await self._search(task) for task in tasks]
+        return [
+            (with_page(self._row(task), hits, len(hits.kept)), list(hits.kept))
+            for task, hits in zip(tasks, found.answers, strict=True)
+        ]
+
+    async def _alone(self, task: AgentTask) -> list[Answer]:
+        return [await self._search(task)]
+
+    def _row(self, task: AgentTask) -> SearchRecord:
+        """The row of a search that has brought nothing yet."""
+        return SearchRecord(
             source=task.agent,
             query=task.query,
             asked=task.query,
@@ -89,6 +131,11 @@ class SearchSteps:
             section=self.context.section_id,
             iteration=self.context.state.loop.iteration,
         )
+
+    async def _search(self, task: AgentTask) -> Answer:
+        """One search, page by page. However it ends, it is a row of the ledger."""
+        started, found = self.context.now(), list[EvidenceRef]()
+        row = self._row(task)
         cursor: dict[str, str] | None = None
         waited = 0.0
         for _ in range(MAX_PAGES):
@@ -125,7 +172,7 @@ class SearchSteps:
         """Whether the source has used the seconds that a search may wait for it."""
         most = self.context.request.search_seconds
         # runs that began before requested every page, without a limit on time
-        return most is not None and waited >= most and workflow.patched(SLOW_SOURCES)
+        return most is not None and waited >= most and self.context.follows(SLOW_SOURCES)
 
     def _seconds_left(self, started: float) -> float | None:
         """Seconds that a search may still wait; None without a limit."""
@@ -138,23 +185,11 @@ class SearchSteps:
     async def _request_page(
         self, task: AgentTask, cursor: dict[str, str] | None, started: float, waited: float
     ) -> Hits:
-        context, most = self.context, self.context.request.search_seconds
+        context = self.context
         option = next((s for s in context.prepared.sources if s.info.name == task.agent), None)
         hits: Hits = await workflow.execute_activity(
             activity_name(task.agent),
-            SearchTask(
-                run_id=context.run_id,
-                source=task.agent,
-                query=Query(
-                    text=task.query,
-                    limit=context.request.limits.results_per_search,
-                    filters=context.request.filters,
-                ),
-                cursor=cursor,
-                library=context.request.library if task.agent == "library" else None,
-                library_signature=context.request.signatures.get("library", ""),
-                seconds=None if most is None else max(most - waited, 1.0),
-            ),
+            self._exchange(task, cursor, waited),
             result_type=Hits,
             **policy.source_call(
                 context.research_seconds() if task.agent == "library" else self._seconds_left(started),
@@ -164,6 +199,25 @@ class SearchSteps:
             ),
         )
         return hits
+
+    def _exchange(
+        self, task: AgentTask, cursor: dict[str, str] | None = None, waited: float = 0.0
+    ) -> SearchTask:
+        """One exchange with a source that has been waited for so many seconds already."""
+        context, most = self.context, self.context.request.search_seconds
+        return SearchTask(
+            run_id=context.run_id,
+            source=task.agent,
+            query=Query(
+                text=task.query,
+                limit=context.request.limits.results_per_search,
+                filters=context.request.filters,
+            ),
+            cursor=cursor,
+            library=context.request.library if task.agent == "library" else None,
+            library_signature=context.request.signatures.get("library", ""),
+            seconds=None if most is None else max(most - waited, 1.0),
+        )
 
     def _limit_evidence(self) -> None:
         """Drop references beyond the limit: relevant items are kept first, best first, then the newest."""

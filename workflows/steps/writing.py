@@ -112,7 +112,7 @@ class CandidateSteps:
         if last or sufficient(context.profile, loop.judged):
             return
         # runs that began before named candidates at their end only
-        if self.models.refusal("hypothesis_generator") is None and workflow.patched(GUIDED_SEARCHES):
+        if self.models.refusal("hypothesis_generator") is None and context.follows(GUIDED_SEARCHES):
             state.guided = True
             await self.form_hypotheses()
 
