@@ -56,7 +56,7 @@ class Frozen(BaseModel):
     """Base of every model that crosses a boundary. Unknown fields are ignored so that an older worker can
     read what a newer one wrote."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class Statement(Frozen):

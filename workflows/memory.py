@@ -24,7 +24,7 @@ TITLE_CHARS = 160
 REASON_CHARS = 120
 
 
-class LoopMemory(BaseModel):
+class LoopMemory(BaseModel, defer_build=True):
     """What a run remembers of its iterations."""
 
     records: list[IterationRecord] = Field(default_factory=list)

@@ -41,7 +41,7 @@ CARRIED_PLAINLY = 128 * 1024
 """Bytes of JSON up to which a state is carried over as it is; a larger one is packed."""
 
 
-class ControlState(BaseModel):
+class ControlState(BaseModel, defer_build=True):
     """The decisions and instructions of people, and the progress that they are shown."""
 
     phase: Phase = "starting"
@@ -79,7 +79,7 @@ VISITED_KEPT = 100
 """Nodes that a graph run remembers having visited: the latest."""
 
 
-class GraphState(BaseModel):
+class GraphState(BaseModel, defer_build=True):
     """The position of a graph run, and the results of its nodes."""
 
     definition: GraphDefinition | None = None
@@ -101,7 +101,7 @@ class GraphState(BaseModel):
         self.results[name] = result
 
 
-class RunState(BaseModel):
+class RunState(BaseModel, defer_build=True):
     """Everything a research workflow knows beside its request."""
 
     control: ControlState = Field(default_factory=ControlState)

@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W_]+")
 class Loose(BaseModel):
     """Base of what models are asked for: fields that were not asked for are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 def _text(value: object) -> object:

@@ -26,7 +26,7 @@ Page = TypeVar("Page", bound="Wire")
 class Wire(BaseModel):
     """Base of the shapes APIs send. Null counts as absent; numbers may stand where text is expected."""
 
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

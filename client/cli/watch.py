@@ -111,7 +111,7 @@ async def follow_run(
     gc.freeze()
     gc.enable()
     dialog = GateDialog(settings) if interactive() and not as_json else None
-    ending = asyncio.create_task(asyncio.to_thread(import_for_the_end))
+    ending = asyncio.create_task(asyncio.to_thread(import_for_the_end, writes=output is not None))
     try:
         with EventLines(print_json_line) if event_lines else open_display(run_id) as display:
             ended = await Follower(settings, connection, run_id, display, at_gate=dialog).follow()
@@ -127,9 +127,12 @@ async def follow_run(
     return await show_ended(settings, connection, run_id, ended, output=output, put=put if as_json else None)
 
 
-def import_for_the_end() -> None:
-    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more."""
-    for module in ("client.reports.load", "client.runs.answer_panel"):
+def import_for_the_end(*, writes: bool) -> None:
+    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more. The
+    formats of reports take as long again; the run itself leaves the report in the home folder, so they are
+    imported only where the command `writes` another one."""
+    formats = ("activities.report.formats.markdown",) if writes else ()
+    for module in ("client.reports.load", "client.runs.answer_panel", *formats):
         importlib.import_module(module)
 
 

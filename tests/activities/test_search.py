@@ -128,7 +128,7 @@ async def test_a_search_is_not_tried_again_beyond_its_seconds(
 ) -> None:
     """`scheduled` seconds ago; the first wait for a worker does not count."""
     activities = SearchActivities({"library": Failing(error)}, EvidenceStore.at(str(tmp_path)))
-    [search] = activities.definitions()
+    search, *_ = activities.definitions()
     environment, now = ActivityEnvironment(), datetime.now(UTC)
     environment.info = dataclasses.replace(
         environment.info,

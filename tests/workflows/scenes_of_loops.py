@@ -192,7 +192,7 @@ async def every_source(stage: Stage) -> None:
 async def own_library(stage: Stage) -> None:
     """The searches of a library are one step, and a question that chooses its profile is prepared once."""
     searches_of_a_library(stage)
-    run = await stage.start(a_request())
+    run = await stage.start(a_request(sources=("library", "alpha")))
     await run.outcome()
     await keep("iterative-own-library", run)
 

@@ -30,7 +30,7 @@ HEADROOM = 2.0
 """Of what a role's calls used on average: the next one may be larger, and its prompt is estimated high."""
 
 
-class Reservation(BaseModel):
+class Reservation(BaseModel, defer_build=True):
     """What a call under way may still use."""
 
     role: str
@@ -40,14 +40,14 @@ class Reservation(BaseModel):
     """Whether it draws on what was kept back for writing."""
 
 
-class Lease(BaseModel):
+class Lease(BaseModel, defer_build=True):
     """What a section was given of the run's budget."""
 
     tokens: int = 0
     cost_microusd: int = 0
 
 
-class Budget(BaseModel):
+class Budget(BaseModel, defer_build=True):
     """The ledger of one run (or of one section, whose limits are its lease)."""
 
     limits: Limits

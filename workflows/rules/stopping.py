@@ -20,7 +20,7 @@ STALLED_ITERATIONS = 2
 """Iterations in a row without anything new before the run ends in `no_new_evidence`."""
 
 
-class LoopState(BaseModel):
+class LoopState(BaseModel, defer_build=True):
     """Everything the decision depends on; the workflow keeps it up to date."""
 
     last: Last = "start"

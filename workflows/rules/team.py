@@ -21,7 +21,7 @@ RESETS = 2
 TURNS_KEPT = 12
 
 
-class TeamState(BaseModel):
+class TeamState(BaseModel, defer_build=True):
     """The task ledger and what the rounds have come to; carried over when the run continues as new."""
 
     facts: tuple[str, ...] = ()

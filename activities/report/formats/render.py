@@ -4,7 +4,6 @@ requested."""
 from collections.abc import Callable, Mapping
 
 from activities.errors import DeterminatorError
-from activities.report.formats.markdown import markdown
 from activities.report.schema import Report
 from activities.types import Evidence
 
@@ -32,6 +31,8 @@ def _json(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
 
 
 def _markdown(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
+    from activities.report.formats.markdown import markdown
+
     return markdown(report).encode()
 
 
