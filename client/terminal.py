@@ -1,12 +1,15 @@
-"""Untrusted text on a terminal: shown without control characters.
+"""Text on a terminal: lines broken between words, links, and untrusted text without control characters.
 
 Control characters move the cursor, change the title or the clipboard and hide what was printed before; marks
 of direction (Unicode TR 36, 3.1) make a line appear in another order. Files and pipes get every character.
 """
 
+import os
 import sys
+import textwrap
 import unicodedata
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,6 +40,66 @@ def _acts(c: str) -> bool:
 def plain(text: str) -> str:
     """Text on one line that cannot move the cursor, change colours or hide what follows."""
     return "".join(c for c in " ".join(text.split()) if c.isprintable())
+
+
+def columns(stream: TextIO) -> int | None:
+    """Width of the terminal that a stream is; None for a file or a pipe."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def folded(text: str, stream: TextIO) -> str:
+    """Text with its lines broken between words where the stream is a terminal; what follows a break is
+    indented. A word that is longer than a line stays whole, so that it can be copied."""
+    width = columns(stream)
+    if width is None:
+        return text
+    return "\n".join(_broken(line, width) for line in text.split("\n"))
+
+
+def _broken(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+        drop_whitespace=True,
+    )
+
+
+def show_link(label: str, address: str, short: str) -> None:
+    """Print an address on stdout. On a terminal where it does not fit into one line, `short` stands for it,
+    as a link to it in terminals that know links."""
+    line, width = f"{label}{address}", columns(sys.stdout)
+    if width is None or len(line) <= width:
+        sys.stdout.write(f"{line}\n")
+        return
+    from rich.style import Style
+    from rich.text import Text
+
+    to_stdout().print(Text.assemble(label, (short, Style(link=address))), soft_wrap=True)
+
+
+def short_path(path: Path, room: int) -> str:
+    """A path in at most `room` characters as a shell reads it, with `~` for the home folder and `*` for all
+    of the name but its last eight letters and its ending; the whole path where that is still too long."""
+    whole = str(path)
+    if len(whole) <= room or any(c in whole for c in " *?[]'\"\\$"):
+        return whole
+    with_home = whole
+    if path.is_relative_to(home := Path.home()):
+        with_home = f"~/{path.relative_to(home)}"
+    if len(with_home) <= room:
+        return with_home
+    shortest = f"{with_home.removesuffix(path.name)}*{path.stem[-8:]}{path.suffix}"
+    return shortest if len(shortest) <= room else whole
 
 
 def to_stdout() -> "Console":

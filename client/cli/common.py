@@ -16,7 +16,7 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from client.cli.failures import BadInput, BadSettings, Failure, Unreachable
-from client.terminal import harmless, shown
+from client.terminal import folded, harmless, shown
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -165,7 +165,12 @@ def unknown(value: str, known: Sequence[str]) -> str:
 
 def say(message: str) -> None:
     """A message on stderr, beside the data."""
-    click.echo(harmless(message), err=True)
+    click.echo(folded(harmless(message), sys.stderr), err=True)
+
+
+def print_text(text: str) -> None:
+    """Text on stdout; on a terminal its lines are broken between words."""
+    click.echo(folded(text, sys.stdout))
 
 
 def print_json(value: object) -> None:

@@ -33,6 +33,7 @@ class Check:
 @address_option
 def doctor(network: bool, as_json: bool, address: str | None) -> int:
     """Check server, home, worker, model and sources, and print how to repair what does not work."""
+    from rich.table import Table
     from rich.text import Text
 
     from client.terminal import to_stdout
@@ -44,10 +45,14 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
         async for check in checks(address, network=network):
             found.append(check)
             if not as_json:
-                line = Text.assemble(
-                    (f"{check.state:5}", STYLE[check.state]), f"{check.name}: {check.message}"
-                )
-                console.print(line, soft_wrap=True)
+                state = Text(f"{check.state:5}", STYLE[check.state])
+                line = f"{check.name}: {check.message}"
+                if console.is_terminal:
+                    row = Table.grid()
+                    row.add_row(state, Text(line))
+                    console.print(row)
+                else:
+                    console.print(state + Text(line), soft_wrap=True)
 
     run_async(body)
     if as_json:

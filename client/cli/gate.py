@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from client.cli.common import say
 from client.cli.failures import BadInput
 from client.cli.plan import HEAD, as_toml, from_editor, get_plan, plan_lines, submit_plan
 from client.cli.steering import candidate_line, signal, user
@@ -43,7 +44,7 @@ class GateDialog:
         while True:
             answer = await self._choice(connection, seen)
             if answer is None:
-                click.echo(f"the {gate} was decided elsewhere", err=True)
+                say(f"the {gate} was decided elsewhere")
                 return
             if answer == "d":
                 raise Detached
@@ -57,21 +58,21 @@ class GateDialog:
     async def _show(self, connection: "Connection", seen: "Progress") -> None:
         from client.terminal import plain
 
-        click.echo(f"\nThe {seen.waiting_for} waits for your approval.", err=True)
+        say(f"\nThe {seen.waiting_for} waits for your approval.")
         if seen.waiting_for == "plan":
             for line in plan_lines(await get_plan(connection, seen.run_id)):
-                click.echo(line, err=True)
+                say(line)
         elif seen.waiting_for == "candidates":
             for number, candidate in enumerate(seen.candidates, start=1):
-                click.echo(f"{number:>3}  {candidate_line(candidate)}", err=True)
+                say(f"{number:>3}  {candidate_line(candidate)}")
         else:
             from client.reports.answer import answer_of, claims_of, with_references
             from client.reports.load import load_report
 
             report, _ = await load_report(self._settings, connection, seen.run_id)
-            click.echo(plain(answer_of(report).bottom_line), err=True)
+            say(plain(answer_of(report).bottom_line))
             for claim in claims_of(report):
-                click.echo(f"- {plain(with_references(claim))}", err=True)
+                say(f"- {plain(with_references(claim))}")
 
     async def _choice(self, connection: "Connection", seen: "Progress") -> Literal["a", "e", "r", "d"] | None:
         """The first letter of the answer; None when the gate no longer waits."""
@@ -110,7 +111,7 @@ class GateDialog:
                 except NoAnswer:
                     continue
                 if now.waiting_for != seen.waiting_for:
-                    click.echo("", err=True)
+                    say("")
                     return None
         finally:
             reading.cancel()
@@ -124,7 +125,7 @@ class GateDialog:
                 if text and text.strip():
                     await submit_plan(connection, seen.run_id, text, keep=True)
             except BadInput as error:
-                click.echo(f"Error: {error}", err=True)
+                say(f"Error: {error}")
             await self._show(connection, seen)
             return False
         line = await self._line(connection, seen, "keep which (numbers or names, comma-separated): ")
@@ -144,7 +145,7 @@ class GateDialog:
                 "choose_candidates", ChooseCandidates(names=names, by=user()), result_type=list[str]
             )
         except WorkflowUpdateFailedError as error:
-            click.echo(f"Error: the run refused: {error.cause}", err=True)
+            say(f"Error: the run refused: {error.cause}")
             return False
         return True
 

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import Name, address_option, json_option, print_json, run_argument, say, with_run
+from client.cli.common import (
+    Name,
+    address_option,
+    json_option,
+    print_json,
+    print_text,
+    run_argument,
+    say,
+    with_run,
+)
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
@@ -31,7 +40,7 @@ def list_graphs(as_json: bool) -> None:
         print_json([{"name": one.name, "description": one.description} for one in found])
         return
     for one in found:
-        click.echo(f"{one.name}  {one.description}")
+        print_text(f"{one.name}  {one.description}")
 
 
 @graph.command()

@@ -10,6 +10,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_text,
     run_argument,
     with_run,
 )
@@ -42,9 +43,9 @@ def inspect(run: str, as_json: bool, address: str | None) -> None:
             print_json({"run_id": run_id, "iterations": [r.model_dump(mode="json") for r in records]})
             return
         if not records:
-            click.echo(f"{run_id} has no iteration yet")
+            print_text(f"{run_id} has no iteration yet")
         for line in lines_of(records):
-            click.echo(line)
+            print_text(line)
 
     with_run(address, run, body)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import json_option, load_settings, print_json, run_async, say
+from client.cli.common import json_option, load_settings, print_json, print_text, run_async, say
 
 if TYPE_CHECKING:
     from client.connection import Connection
@@ -26,9 +26,9 @@ def up(as_json: bool) -> None:
     if as_json:
         print_json({"address": connection.address, "ui": connection.ui_url, "home": str(settings.home)})
         return
-    click.echo(f"Server  {connection.address}")
-    click.echo(f"Web UI  {connection.ui_url or 'off (DETERMINATOR_WEB_UI)'}")
-    click.echo(f"Home    {settings.home}")
+    print_text(f"Server  {connection.address}")
+    print_text(f"Web UI  {connection.ui_url or 'off (DETERMINATOR_WEB_UI)'}")
+    print_text(f"Home    {settings.home}")
 
 
 @click.command(short_help="Stop the embedded worker and server.")
@@ -43,4 +43,4 @@ def down(worker_only: bool) -> None:
         return await asyncio.to_thread(stop_embedded, settings.home, server=not worker_only)
 
     ended = run_async(body)
-    click.echo(f"stopped the {' and the '.join(ended)}" if ended else "nothing was running")
+    print_text(f"stopped the {' and the '.join(ended)}" if ended else "nothing was running")

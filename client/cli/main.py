@@ -157,10 +157,10 @@ def _is_text(word: str) -> bool:
 def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the code."""
     from activities.credentials import redacted
-    from client.terminal import harmless
+    from client.terminal import folded, harmless
 
     message = harmless(redacted(message))
-    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    click.echo(folded(f"Error: {' '.join(message.split())}", sys.stderr), err=True)
     return code
 
 

@@ -5,6 +5,8 @@ import click
 from client.cli.common import json_option, print_json, unknown
 from workflows.modes import AUTO, CHOICES, TABLE, ModeInfo
 
+NEEDED = 110
+"""Columns of a terminal for the modes to be a table."""
 AUTO_LINE = "chooses the mode that fits the question and what is available, and says why"
 
 
@@ -27,9 +29,21 @@ def modes(as_json: bool) -> None:
         print_json([{"name": AUTO, "good_for": AUTO_LINE}, *map(as_row, TABLE)])
         return
     from rich.table import Table
+    from rich.text import Text
 
     from client.terminal import to_stdout
 
+    console = to_stdout()
+    if console.width < NEEDED:
+        listed = Table.grid(padding=(0, 2, 0, 0))
+        listed.add_row(AUTO, AUTO_LINE)
+        for info in TABLE:
+            best, defaults = _beside(info)
+            lines = [info.good_for, f"needs {best}", f"defaults: {defaults}" if defaults else ""]
+            names = Text("\n".join((info.name, *info.aliases)))
+            listed.add_row(names, Text("\n".join(filter(None, lines))))
+        console.print(listed)
+        return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("mode", no_wrap=True)
     table.add_column("good for")
@@ -37,11 +51,15 @@ def modes(as_json: bool) -> None:
     table.add_column("defaults")
     table.add_row(AUTO, AUTO_LINE)
     for info in TABLE:
-        best = f"; best with {', '.join(info.best_with).replace('_', ' ')}" if info.best_with else ""
-        defaults = ", ".join(f"{name} {value}" for name, value in info.defaults.items())
-        names = ", ".join((info.name, *info.aliases))
-        table.add_row(names, info.good_for, ", ".join(info.needs) + best, defaults)
-    to_stdout().print(table)
+        table.add_row(", ".join((info.name, *info.aliases)), info.good_for, *_beside(info))
+    console.print(table)
+
+
+def _beside(info: ModeInfo) -> tuple[str, str]:
+    """What a mode needs, and its own defaults."""
+    best = f"; best with {', '.join(info.best_with).replace('_', ' ')}" if info.best_with else ""
+    defaults = ", ".join(f"{name} {value}" for name, value in info.defaults.items())
+    return ", ".join(info.needs) + best, defaults
 
 
 def as_row(info: ModeInfo) -> dict[str, object]:

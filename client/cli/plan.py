@@ -14,6 +14,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_text,
     run_argument,
     say,
     with_run,
@@ -52,7 +53,7 @@ def show(run: str, as_json: bool, address: str | None) -> None:
             say(f"{run_id} has no plan (yet)")
             return
         for line in plan_lines(view):
-            click.echo(line)
+            print_text(line)
 
     with_run(address, run, body)
 
@@ -85,7 +86,7 @@ def edit(run: str, file: Path | None, address: str | None) -> None:
             text = from_file(file)
         edited = await submit_plan(connection, run_id, text, keep=file is None)
         sections = len(edited.plan.report_outline) if edited.plan else 0
-        click.echo(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
+        print_text(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
 
     with_run(address, run, body)
 

@@ -12,6 +12,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_text,
     run_argument,
     run_async,
     say,
@@ -206,7 +207,7 @@ async def schedule(
         print_json(as_data(made))
     else:
         first = f", first at {made.next_times[0].astimezone():%Y-%m-%d %H:%M}" if made.next_times else ""
-        click.echo(f"{made.schedule_id} every {short(timedelta(seconds=every))}{first}")
+        print_text(f"{made.schedule_id} every {short(timedelta(seconds=every))}{first}")
     where = "the embedded server and its worker" if connection.embedded else "a worker"
     say(
         f"{where} must run at these times (`determinator {'up' if connection.embedded else 'worker'}`); a "
@@ -257,30 +258,30 @@ def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
     from client.terminal import plain
 
     for work in outcome.new:
-        click.echo(new_line(work))
+        print_text(new_line(work))
     for change in outcome.changes:
-        click.echo(change_line(change))
+        print_text(change_line(change))
     texts = {claim.id: claim for change in outcome.changes for claim in change.claims}
     for claim in texts.values():
         fate = "still stands" if claim.id not in outcome.claims_lost else "no longer stands"
-        click.echo(plain(f"{fate}: {claim.id} {claim.text}"))
+        print_text(plain(f"{fate}: {claim.id} {claim.text}"))
     total, asked = outcome.references, len(outcome.asked)
     if outcome.made:
-        click.echo(f"Version {outcome.version} {path}")
+        print_text(f"Version {outcome.version} {path}")
     elif not asked and not outcome.searches:
-        click.echo(
+        print_text(
             f"no authority can be asked about any of the {total} references: they come from a library or "
             "have no identifier that the authorities know"
         )
     elif len(outcome.unanswered) < asked or outcome.searches:
-        click.echo(f"nothing changed since {outcome.since}")
+        print_text(f"nothing changed since {outcome.since}")
     for row in outcome.searches:
         if row.status not in ("ok", "empty"):
-            click.echo(
+            print_text(
                 plain(f"not searched: {row.source}: {row.status.replace('_', ' ')} {row.detail}".rstrip())
             )
     if outcome.searches:
         done = sum(row.status in ("ok", "empty") for row in outcome.searches)
-        click.echo(f"repeated {done} of {len(outcome.searches)} searches: {len(outcome.new)} new works")
+        print_text(f"repeated {done} of {len(outcome.searches)} searches: {len(outcome.new)} new works")
     if asked:
-        click.echo(f"asked about {asked} of {total} references")
+        print_text(f"asked about {asked} of {total} references")

@@ -7,6 +7,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_text,
     run_argument,
     run_async,
     say,
@@ -71,6 +72,6 @@ def rewind(run: str, iteration: int, section: str | None, as_json: bool, address
         )
         return
     for path in kept:
-        click.echo(f"the earlier report is now {path}")
+        print_text(f"the earlier report is now {path}")
     what = f"section {section} of {run_id}" if section else run_id
-    click.echo(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {run_id}`")
+    print_text(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {run_id}`")

@@ -14,6 +14,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_text,
     run_argument,
     run_async,
     say,
@@ -78,7 +79,7 @@ def status(run: str, as_json: bool, address: str | None) -> None:
             return
         await show_status(connection, row, seen, calls)
         if walked is not None:
-            click.echo(graph_line(walked))
+            print_text(graph_line(walked))
 
     with_run(address, run, body)
 
@@ -122,13 +123,13 @@ async def show_status(
 ) -> None:
     """Print it for a person."""
     from client.runs.display import panel
-    from client.terminal import plain, to_stdout
+    from client.terminal import plain, show_link, to_stdout
 
     console = to_stdout()
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
     link = connection.link(row.run_id)
     if link:
-        console.print(link, highlight=False, soft_wrap=True)
+        show_link("Web    ", link, connection.ui_url or "")
     console.print(f"Server {connection.address}", highlight=False)
     if row.status not in ("running", "completed"):
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
@@ -259,6 +260,6 @@ def events(run: str, after: int, as_json: bool, address: str | None) -> None:
             if as_json:
                 click.echo(shown(event.model_dump_json()))
             else:
-                click.echo(plain(f"{event.seq:>4} {event.timestamp[11:19]} {event_line(event)}"))
+                print_text(plain(f"{event.seq:>4} {event.timestamp[11:19]} {event_line(event)}"))
 
     with_run(address, run, body)

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import address_option, json_option, load_settings, print_json, run_async, say
+from client.cli.common import (
+    address_option,
+    json_option,
+    load_settings,
+    print_json,
+    print_text,
+    run_async,
+    say,
+)
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
@@ -38,7 +46,7 @@ def list_schedules(as_json: bool, address: str | None) -> None:
     if not found:
         say("No schedules. Create one with `determinator refresh RUN --search --every 7d`.")
     for one in found:
-        click.echo(line(one))
+        print_text(line(one))
 
 
 @schedules.command(short_help="Delete a scheduled refresh.")
@@ -66,7 +74,7 @@ def delete(name: str, as_json: bool, address: str | None) -> None:
     if as_json:
         print_json(as_data(gone))
         return
-    click.echo(f"deleted {gone.schedule_id}")
+    print_text(f"deleted {gone.schedule_id}")
 
 
 def line(one: "Scheduled") -> str:

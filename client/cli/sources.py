@@ -12,6 +12,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_text,
     run_async,
     say,
 )
@@ -158,8 +159,8 @@ def show_result(result: "SearchResult", *, as_json: bool) -> None:
         )
         return
     for record in result.records:
-        click.echo(plain(f"{record.evidence_id}  {record.title} ({record.year or 'no year'})"))
+        print_text(plain(f"{record.evidence_id}  {record.title} ({record.year or 'no year'})"))
         if record.url:
-            click.echo(f"    {plain(record.url)}")
+            print_text(f"    {plain(record.url)}")
     set_aside = f", {result.set_aside} could not be read" if result.set_aside else ""
     say(plain(f"{result.status}: {len(result.records)} of {result.hits}{set_aside}; sent: {result.sent}"))

@@ -16,6 +16,7 @@ from client.cli.common import (
     complete_source,
     json_option,
     print_json,
+    print_text,
     run_argument,
     say,
     with_run,
@@ -79,7 +80,7 @@ def _decide(
             raise BadInput("no worker answers, so the gate that waits is not known; name it with --gate")
         approval = Approval.model_validate({"gate": chosen, "by": by or user(), "note": note})
         await signal(connection, run_id, action, approval)
-        click.echo(f"{action}: the {chosen} of {run_id}")
+        print_text(f"{action}: the {chosen} of {run_id}")
 
     with_run(address, run, body)
 
@@ -112,7 +113,7 @@ def _signal(run: str, name: str, effect: str, address: str | None) -> None:
     async def body(connection: "Connection", run_id: str) -> None:
         await running(connection, run_id)
         await signal(connection, run_id, name)
-        click.echo(f"{run_id} {effect}")
+        print_text(f"{run_id} {effect}")
 
     with_run(address, run, body)
 
@@ -142,7 +143,7 @@ def steer(run: str, text: tuple[str, ...], add_source: str | None, address: str 
             await signal(connection, run_id, "steer", Steer(text=words, by=user()))
         if add_source is not None:
             await signal(connection, run_id, "add_source", AddSource(source=add_source))
-        click.echo(f"{run_id} has received it and follows it from its next step on")
+        print_text(f"{run_id} has received it and follows it from its next step on")
 
     with_run(address, run, body)
 
@@ -181,7 +182,7 @@ def extend(
             "extend_budget", more, result_type=BudgetStatus
         )
         for name, _, _, shown in budget_rows(budget):
-            click.echo(f"{name:8} {shown}")
+            print_text(f"{name:8} {shown}")
 
     with_run(address, run, body)
 
@@ -207,7 +208,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
             kept = await connection.client.get_workflow_handle(run_id).execute_update(
                 "choose_candidates", ChooseCandidates(names=keep, by=by or user()), result_type=list[str]
             )
-            click.echo(plain("kept: " + ", ".join(kept)))
+            print_text(plain("kept: " + ", ".join(kept)))
             return
         seen = await progress_when_ready(connection, run_id)
         found = seen.candidates if seen else ()
@@ -216,7 +217,7 @@ def candidates(run: str, keep: tuple[str, ...], by: str | None, as_json: bool, a
         elif not found:
             say("no candidates have been put forward (yet)")
         for candidate in () if as_json else found:
-            click.echo(candidate_line(candidate))
+            print_text(candidate_line(candidate))
 
     with_run(address, run, body)
 
@@ -251,7 +252,7 @@ def cancel(run: str, section: str | None, address: str | None) -> None:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
             raise BadInput(f"{target} is not running") from error
-        click.echo(f"{target} is being cancelled; a report of what was found is still written")
+        print_text(f"{target} is being cancelled; a report of what was found is still written")
 
     with_run(address, run, body)
 

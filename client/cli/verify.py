@@ -12,6 +12,7 @@ from client.cli.common import (
     json_option,
     load_settings,
     print_json,
+    print_text,
     run_async,
     say,
 )
@@ -117,9 +118,9 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
         )
         return Exit.DONE if found.holds else Exit.FAILED
     for problem in found.problems:
-        click.echo(f"FAILS  {plain(sentence(problem))}")
+        print_text(f"FAILS  {plain(sentence(problem))}")
     verdict = "everything holds" if found.holds else "NOT everything holds"
-    click.echo(f"{verdict}: {found.citations} citations, {found.references} references")
+    print_text(f"{verdict}: {found.citations} citations, {found.references} references")
     return Exit.DONE if found.holds else Exit.FAILED
 
 
@@ -151,11 +152,11 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     for bearer in found.bearers:
         state = "holds" if bearer.holds else "FAILS"
         numbers = ", ".join(str(n) for n in sorted({q.number for q in bearer.quotes if q.number}))
-        click.echo(plain(f"{state}  {bearer.name}  [{numbers}]  {bearer.text}"))
+        print_text(plain(f"{state}  {bearer.name}  [{numbers}]  {bearer.text}"))
         for fault in bearer.faults():
-            click.echo(f"       {plain(fault)}")
+            print_text(f"       {plain(fault)}")
     for problem in (*found.problems, *parcel.damaged):
-        click.echo(f"FAILS  {plain(problem)}")
+        print_text(f"FAILS  {plain(problem)}")
     counts = []
     for kind in ("claim", "candidate"):
         these = [bearer.holds for bearer in found.bearers if bearer.kind == kind]
@@ -165,7 +166,7 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     verdict = "everything holds" if holds else "NOT everything holds"
     if not found.bearers:
         verdict = "nothing to check: the report makes no claim"
-    click.echo(
+    print_text(
         f"{verdict}: {', '.join(counts)}, {sum(quotes)} of {len(quotes)} quotes; "
         f"{len(parcel.report.references)} references"
     )

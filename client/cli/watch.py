@@ -15,6 +15,7 @@ from client.cli.common import (
     load_settings,
     print_json,
     print_json_line,
+    print_text,
     run_argument,
     run_async,
     say,
@@ -61,11 +62,16 @@ def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> 
 
 def show_started(connection: "Connection", started: "Started", *, as_json: bool, detach: bool) -> None:
     """Name the run and its page in the Web UI."""
+    from client.terminal import show_link
+
     link = connection.link(started.run_id)
     if started.attached:
         say(f"the same question is being researched already; joining the run {started.run_id}")
     elif started.earlier:
-        say(f"the same question was researched before ({started.earlier}); this run has an id of its own")
+        from client.runs.listing import shortest_name
+
+        earlier = shortest_name(started.earlier)
+        say(f"the same question was researched before ({earlier}); this run has an id of its own")
     if as_json:
         if detach:
             print_json(
@@ -79,16 +85,19 @@ def show_started(connection: "Connection", started: "Started", *, as_json: bool,
                 }
             )
         return
-    click.echo(f"Run  {started.run_id}")
+    print_text(f"Run  {started.run_id}")
     if link:
-        click.echo(f"Web  {link}")
+        show_link("Web  ", link, connection.ui_url or "")
 
 
 def show_detached(run_id: str, *, as_json: bool) -> None:
     """Print how to return to the run."""
-    (say if as_json else click.echo)(
-        f"The run continues in the background. Return to it with `determinator watch {run_id}`; "
-        f"stop it with `determinator cancel {run_id}`."
+    from client.runs.listing import shortest_name
+
+    name = shortest_name(run_id)
+    (say if as_json else print_text)(
+        f"The run continues in the background. Return to it with `determinator watch {name}`; "
+        f"stop it with `determinator cancel {name}`."
     )
 
 

@@ -1,16 +1,17 @@
 """The answer on the terminal, as `ask` and `watch` end."""
 
-import re
 from pathlib import Path
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from activities.report.schema import Report
 from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
-from client.terminal import plain, to_stdout
+from client.runs.listing import shortest_name
+from client.terminal import plain, short_path, to_stdout
 
 WIDTH = 100
 """Columns at most: longer lines are hard to read."""
@@ -20,17 +21,18 @@ def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
     """Print bottom line, first claims, confidence, what was searched, and what to type next."""
     console = to_stdout()
     width = min(console.width, WIDTH) if console.is_terminal else console.width
-    for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal):
+    room = console.width if console.is_terminal else None
+    for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal, room=room):
         # lines of text are not broken in a pipe, and a path is broken nowhere
         whole = isinstance(part, Text) and (not console.is_terminal or part.plain.startswith("Report "))
         console.print(part, soft_wrap=whole, width=None if whole else width)
 
 
 def answer_parts(
-    report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True
+    report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True, room: int | None = None
 ) -> list[Text | Table | Padding]:
     """The parts from top to bottom. `bulleted`: claims in a column beside their bullets, for lines that are
-    broken."""
+    broken. `room`: columns for the line with the path, which is shortened to it; None: any."""
     answer, name = answer_of(report), shortest_name(report.run_id)
     claims = [text for claim in claims_of(report) if (text := with_references(claim)) != answer.bottom_line]
     parts: list[Text | Table | Padding] = []
@@ -62,7 +64,8 @@ def answer_parts(
         count = "1 file or record" if answer.unreadable == 1 else f"{answer.unreadable} files or records"
         parts.append(Text(f"Not read: {count}; see determinator documents --run {name}"))
     if path is not None:
-        parts.append(Text(f"Report {path}"))
+        shown = short_path(path, room - len("Report ")) if room else str(path)
+        parts.append(Text.assemble("Report ", (shown, Style(link=path.absolute().as_uri()))))
     parts.append(
         Text(
             f"Next: determinator report {name}, or evidence, export, verify in place of report",
@@ -70,11 +73,6 @@ def answer_parts(
         )
     )
     return parts
-
-
-def shortest_name(run_id: str) -> str:
-    """The hash at the end of an id, which names the run as well; an id without one as it is."""
-    return run_id[-8:] if re.search(r"-[0-9a-f]{8}$", run_id) else run_id
 
 
 def counted(number: int, what: str) -> str:

@@ -44,6 +44,11 @@ class Row:
     closed: datetime | None
 
 
+def shortest_name(run_id: str) -> str:
+    """The hash at the end of an id, which names the run as well; an id without one as it is."""
+    return run_id[-8:] if re.search(r"-[0-9a-f]{8}$", run_id) else run_id
+
+
 async def find_run(client: Client, name: str) -> str:
     """The id for a full id, any unambiguous part of one, or `last`. A part at the beginning goes over one
     elsewhere. Raises NoSuchRun."""

@@ -16,6 +16,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from tests.client.harness import Ran, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
+from tests.client.terminal import Terminal
 from tests.e2e.stage import faults, own_id
 from tests.replay import Asked, ReplayServer, Reply
 
@@ -274,14 +275,19 @@ def test_a_rejected_plan_ends_in_a_report_that_says_who_and_why(slow: SlowSource
     assert not slow.asked
 
 
-def test_candidates_are_approved_as_they_are(slow: SlowSource) -> None:
+def test_candidates_are_shown_and_approved_in_a_terminal(slow: SlowSource) -> None:
     slow.free.set()
     run_id = ask("--approve", "candidates", mode="iterative")
     wait_for_gate(run_id, "candidates")
-    shown = good("candidates", run_id).out
-    assert {line.split()[0] for line in shown.splitlines()} == {"metformin", "aspirin"}
-    good("approve", run_id, "--gate", "candidates")
-    good("watch", run_id)
+    listed = good("candidates", run_id).out
+    assert {line.split()[0] for line in listed.splitlines()} == {"metformin", "aspirin"}
+    terminal = Terminal("watch", run_id[-8:], columns=80)
+    terminal.expect("[a]pprove [e]dit [r]eject [d]etach:")
+    shown = terminal.text()
+    for number, line in enumerate(listed.splitlines(), 1):
+        assert f"{number}  {line.split()[0]}" in shown
+    terminal.type("a")
+    assert terminal.end() == 0, terminal.text()
     assert {candidate["name"] for candidate in report_of(run_id)["candidates"]} == {"metformin", "aspirin"}
 
 

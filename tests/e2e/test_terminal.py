@@ -1,6 +1,7 @@
 """A scripted session in a pseudo-terminal, at 80 and at 140 columns: what a person sees and types."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,12 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str, c
     shown = terminal.text()
     report = determinator("report", "last", "--format", "json").json()
     answer = shown[shown.index("Answer: ") :]
-    for part in ("Confidence ", "Searched: library", f"/{report['run_id']}.md", "Next: "):
+    for part in ("Confidence ", "Searched: library", f"{report['run_id'][-8:]}.md", "Next: "):
         assert part in answer.replace("\n", ""), part
+    web = next(line for line in shown.splitlines() if line.startswith("Web  "))
+    whole = re.fullmatch(r"Web  http://[\d.]+:\d+(/namespaces/.*)?", web)
+    assert whole, web
+    assert bool(whole[1]) == (columns == 140)
     claims = [claim["text"] for section in report["sections"] for claim in section["claims"]]
     assert any(claim[:40] in " ".join(answer.split()) for claim in claims)
     assert "Only the bundled sample library" not in answer
