@@ -187,7 +187,7 @@ def ask(
         check_output(output)
 
     async def body() -> int:
-        from client.connect import connect
+        from client.connect import connect, keep_worker
         from client.connection import configured
         from client.reports.kept import is_kept
         from client.runs.destinations import destinations
@@ -208,6 +208,8 @@ def ask(
         connection = await connect(settings, address, for_run=True, say=say)
         runs: list[tuple[str, str]] = []
         for request in wanted:
+            if runs:
+                keep_worker(settings, connection)
             started = await start(
                 connection.client,
                 request,
@@ -216,6 +218,7 @@ def ask(
                 indexed=connection.embedded,
                 key=signing_key(settings),
             )
+            keep_worker(settings, connection, started.run_id)
             show_started(connection, started, as_json=as_json, detach=detach)
             runs.append((request.mode, started.run_id))
         if detach:

@@ -151,7 +151,7 @@ async def on_the_server(settings: "Settings", run: "Finished", address: str | No
     """Refresh as a workflow and wait for it. Raises Failure when it fails; it goes on when the wait ends."""
     from temporalio.client import WorkflowFailureError
 
-    from client.connect import connect
+    from client.connect import connect, keep_worker
     from client.runs.follow import why
     from client.runs.refreshing import start_refresh
     from client.runs.start import signing_key
@@ -161,6 +161,7 @@ async def on_the_server(settings: "Settings", run: "Finished", address: str | No
     if library := await library_of(connection, run.run_id):
         request = request.model_copy(update={"library": library})
     handle = await start_refresh(connection.client, request, connection.task_queue, signing_key(settings))
+    keep_worker(settings, connection, handle.id)
     say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
     try:
         return await handle.result()

@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionStatus
 
 from activities.settings import Settings
 from client.connection import NoConnection, Say
@@ -34,6 +34,10 @@ LOCK_SECONDS = 120.0
 USED_SECONDS = 5.0
 """Seconds for which a worker is kept after a run was about to start on its queue: the list of open runs
 lags."""
+ABOUT_TO_START = "-"
+"""Stands for a run that has no id yet."""
+FEW_RUNS = 20
+"""Runs of the list of open ones that are looked at one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +90,13 @@ def queue_served(places: Places, wanted: Wanted, address: str) -> str | None:
     )
 
 
-def mark_used(places: Places, queue: str) -> None:
-    """Keep the worker of a queue for `USED_SECONDS`: a run is about to start there. Raises OSError."""
-    places.worker(queue).used.touch()
+def mark_used(places: Places, queue: str, run_id: str = "") -> None:
+    """Keep the worker of a queue for `USED_SECONDS`: a run is about to start there, or (with its id) has
+    started, after which it is known whether it still runs. Raises OSError."""
+    used = places.worker(queue).used
+    fresh = used.exists() and time.time() - used.stat().st_mtime < USED_SECONDS
+    with used.open("a" if fresh else "w") as marks:
+        marks.write(f"{time.time():.3f} {run_id or ABOUT_TO_START}\n")
 
 
 async def settle(client: Client, address: str, places: Places, wanted: Wanted, say: Say) -> str:
@@ -98,14 +106,14 @@ async def settle(client: Client, address: str, places: Places, wanted: Wanted, s
         return queue
     runs = await open_runs(client)
     base = wanted.settings.task_queue
-    free = await _make_free(places.worker(base), address, runs, wanted, say)
+    free = await _make_free(client, places.worker(base), address, runs, wanted, say)
     chosen = base if free else f"{base}-{wanted.fingerprint[:12]}"
     await start_worker(places, chosen, address, wanted)
     for files in places.workers():
         if files.queue == chosen:
             continue
         if is_held(files.lock):
-            if not in_use(files, runs):
+            if not await in_use(client, files, runs):
                 note = read_note(files.note, WorkerNote)
                 await asyncio.to_thread(end, files.lock, note.pid if note else None)
         elif runs[files.queue]:
@@ -114,7 +122,7 @@ async def settle(client: Client, address: str, places: Places, wanted: Wanted, s
 
 
 async def _make_free(
-    files: WorkerFiles, address: str, runs: "Counter[str]", wanted: Wanted, say: Say
+    client: Client, files: WorkerFiles, address: str, runs: "Counter[str]", wanted: Wanted, say: Say
 ) -> bool:
     """Whether a worker with the wanted settings may serve a queue, after ending one that need not go on."""
     note = read_note(files.note, WorkerNote)
@@ -125,7 +133,7 @@ async def _make_free(
         elif note.address != address:
             say("restarting the background worker: the server moved to another port")
             await asyncio.to_thread(end, files.lock, note.pid)
-        elif in_use(files, runs):
+        elif await in_use(client, files, runs):
             return False
         else:
             say("restarting the background worker: your settings have changed")
@@ -134,14 +142,35 @@ async def _make_free(
     return not (runs[files.queue] and wanted.missing(note))
 
 
-def in_use(files: WorkerFiles, runs: "Counter[str]") -> bool:
-    """Whether a queue has open runs, or is about to have one."""
+async def in_use(client: Client, files: WorkerFiles, runs: "Counter[str]") -> bool:
+    """Whether a queue has open runs, or is about to have one. Raises RPCError."""
     if runs[files.queue]:
         return True
+    marks = _marks(files)
+    started = [name for name in marks if name != ABOUT_TO_START]
+    if len(marks) > 2 * len(started):  # each start is marked before and after
+        return True
+    return any([await _is_open(client, name) for name in started])
+
+
+def _marks(files: WorkerFiles) -> list[str]:
+    """The marks of the last `USED_SECONDS`: ids of runs, and `ABOUT_TO_START`."""
     try:
-        return time.time() - files.used.stat().st_mtime < USED_SECONDS
+        lines = files.used.read_text().splitlines()
+        parts = [line.split(" ", 1) for line in lines]
+        return [name for at, name in parts if time.time() - float(at) < USED_SECONDS]
     except FileNotFoundError:
-        return False
+        return []
+    except ValueError:  # written by an earlier version, or damaged
+        fresh = time.time() - files.used.stat().st_mtime < USED_SECONDS
+        return [ABOUT_TO_START] if fresh else []
+
+
+async def _is_open(client: Client, run_id: str) -> bool:
+    from client.runs.listing import description
+
+    found = await description(client, run_id)
+    return found is not None and found.status == WorkflowExecutionStatus.RUNNING
 
 
 async def open_runs(client: Client) -> "Counter[str]":
@@ -149,11 +178,10 @@ async def open_runs(client: Client) -> "Counter[str]":
     from client.runs.listing import RESEARCH
 
     query = f"({RESEARCH} OR WorkflowType = 'RefreshReport') AND ExecutionStatus = 'Running'"
-    found: Counter[str] = Counter()
-    async for execution in client.list_workflows(query, page_size=1000):
-        if "/" not in execution.id:
-            found[execution.task_queue] += 1
-    return found
+    listed = [e async for e in client.list_workflows(query, page_size=1000) if "/" not in e.id]
+    if len(listed) <= FEW_RUNS:  # the list lags: a run that ended a moment ago may still be in it
+        listed = [execution for execution in listed if await _is_open(client, execution.id)]
+    return Counter(execution.task_queue for execution in listed)
 
 
 async def adopt(

@@ -3,13 +3,11 @@
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from client.embedded.server import look
-from client.embedded.workers import USED_SECONDS
 from tests.client.harness import Ran, determinator, processes_of, wait_until
 from tests.fake_openai import sensible
 from tests.replay import ReplayServer
@@ -93,9 +91,6 @@ def test_keys_are_in_no_history_and_in_no_file(home: Path, library: str, paid: "
 def test_idle_workers_with_other_settings_are_replaced(home: Path, library: str) -> None:
     ask(library)
     (before,) = processes_of(home)["worker"]
-    time.sleep(
-        USED_SECONDS + 1
-    )  # until then it is held to be in use, and another one would be started beside it
     assert determinator("up", env={"NCBI_API_KEY": "x"}).err
     after = processes_of(home)["worker"]
     assert len(after) == 1

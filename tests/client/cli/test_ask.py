@@ -113,7 +113,7 @@ def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_
 ) -> None:
     first = ask(library, "--approve", "report", "--detach")
     assert first.code == 0
-    assert f"determinator watch {first.run_id}" in first.out
+    assert f"determinator watch {first.run_id[-8:]}`" in first.out
     second = ask(library, "--approve", "report", "--detach", "--json")
     assert second.json()["attached"]
     assert second.json()["run_id"] == first.run_id
@@ -196,7 +196,7 @@ def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: Path) -> 
     assert command.returncode == 130, (out, err)
     run_id = re.search(r"ask-[a-z0-9-]+", out)
     assert run_id
-    assert f"determinator watch {run_id.group()}" in err
+    assert f"determinator watch {run_id.group()[-8:]}`" in err
     assert "search complete [1]: library: ok" in said
     assert determinator("status", "last", "--json").json()["status"] == "running"
 
