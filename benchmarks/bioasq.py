@@ -1,6 +1,6 @@
 """Factoid, list and yes/no questions of a BioASQ batch, asked end to end of a library of its own snippets.
 
-    python -m benchmarks.bioasq PATH [--limit N] [--verbose]
+    python -m benchmarks.bioasq PATH [--half choosing|held-out] [--limit N] [--verbose]
 
 The library holds one document for each PubMed article the batch cites: the snippets of all questions in the
 order of the article. Every question is asked as a user asks it; what counts is what the report says.
@@ -23,6 +23,7 @@ BioASQ's data may not be copied into the project: give the path of a golden file
 import argparse
 import asyncio
 import gzip
+import hashlib
 import json
 import re
 import tempfile
@@ -147,12 +148,19 @@ def yes_or_no(report: Report) -> str:
     return "yes" if ways["affirms"] > ways["denies"] else "no"
 
 
+def half(body: str) -> str:
+    """Which half a question is in: changes are chosen on one and reported on the other."""
+    return "choosing" if hashlib.sha256(body.encode()).digest()[0] % 2 else "held-out"
+
+
 async def run(options: argparse.Namespace, home: Path) -> None:
     questions, documents = load(options.path)
     folder = home / "library"
     folder.mkdir()
     scores: dict[str, Score] = defaultdict(Score)
-    asked = [q for q in questions if q.kind in options.kinds.split(",")]
+    asked = [
+        q for q in questions if q.kind in options.kinds.split(",") and options.half in ("", half(q.body))
+    ]
     async with httpx.AsyncClient() as client:
         source = build(Settings(home=home, library=library(documents, folder)), Http(client))
         for question in asked[: options.limit or None]:
@@ -205,6 +213,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("path", type=Path)
     parser.add_argument("--kinds", default="factoid,list,yesno,summary")
+    parser.add_argument("--half", choices=("choosing", "held-out"), default="")
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--verbose", action="store_true", help="list what went wrong")
     options = parser.parse_args()

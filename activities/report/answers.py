@@ -10,9 +10,8 @@ from activities.types import Claim
 
 def answers_of(question: str, claims: Sequence[Claim]) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
     """The answers, the best first, each with the claims whose quotes contain it; and the ids of the claims
-    to read first. Both are empty where the question asks for no fact and no list of a kind that quotes can be
-    read for (a role, an outcome), or no quote gives one."""
-    if not asked(question).things:
+    to read first. Both are empty where the question asks for no fact and no list, or no quote gives one."""
+    if asked(question).form not in ("fact", "list"):
         return (), ()
     quoted = [(claim.id, support) for claim in claims for support in claim.support]
     found = answers(question, [Passage(support.evidence_id, support.quote) for _, support in quoted])

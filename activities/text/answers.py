@@ -33,8 +33,9 @@ from activities.text.answer_phrases import (
 )
 from activities.text.concepts import Concepts, technical
 from activities.text.entities import Kind, link, resolve
-from activities.text.question import Asked, asked
-from activities.text.tokens import fold, stem, terms
+from activities.text.numerals import number_of
+from activities.text.question import INHERITANCE, Asked, asked
+from activities.text.tokens import fold, is_function, stem, terms, weak_stems
 
 MOST_ANSWERS = 5
 """Answers to a question for one fact."""
@@ -43,6 +44,8 @@ MOST_LEADING = 8
 """Passages that are put first for a list."""
 LEAST_SHARE = 0.35
 """An answer with a smaller share of the best one's score is left out."""
+LEAST_OF_SORTS = 0.2
+"""The same for the types of one thing, of which works on one of them name the others seldom."""
 LEAST_FACT, LEAST_LISTED, LEAST_OF_ANY = 0.3, 0.1, 0.5
 """Scores under which nothing is held to be an answer to a question for a fact; for a list of a kind of things
 that the vocabularies know, of which each is named by few sentences; for a list of anything else."""
@@ -103,6 +106,8 @@ class Found:
 class _Group:
     """The candidates that are one answer."""
 
+    typed: bool = False
+    """Whether one of them is known to be of the kind asked for."""
     names: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     by_work: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     passages: dict[int, float] = field(default_factory=lambda: defaultdict(float))
@@ -130,14 +135,20 @@ def answers(question: str, passages: Sequence[Passage]) -> tuple[Found, ...]:
         for name, value in reader.read(passage, place):
             key = reader.key(name)
             if key and value > 0:
-                groups.setdefault(key, _Group()).add(name, place, passage.evidence_id, value)
+                group = groups.setdefault(key, _Group())
+                group.add(name, place, passage.evidence_id, value)
+                group.typed = group.typed or name in reader.of_kind
+    if want.form == "fact" and not reader.names_wanted and any(group.typed for group in groups.values()):
+        groups = {key: group for key, group in groups.items() if group.typed}
     _fold_together(groups)
+    _drop_general(groups)
     if "cause" in want.things or "definition" in want.things:
         _join_alike(groups)
     ordered = sorted(groups.values(), key=lambda g: (-g.score, min(g.passages)))
     most = MOST_LISTED if want.form == "list" else MOST_ANSWERS
     least = LEAST_FACT if want.form == "fact" else LEAST_LISTED if want.things else LEAST_OF_ANY
-    floor = max(least, LEAST_SHARE * ordered[0].score) if ordered else least
+    share = LEAST_OF_SORTS if reader.sorts else LEAST_SHARE
+    floor = max(least, share * ordered[0].score) if ordered else least
     return tuple(_found(group) for group in ordered[:most] if group.score >= floor)
 
 
@@ -174,6 +185,16 @@ def _fold_together(groups: dict[tuple[str, ...], _Group]) -> None:
             taken = groups.pop(short)
             for work, value in taken.by_work.items():
                 groups[best].by_work[work] = max(groups[best].by_work[work], value)
+
+
+def _drop_general(groups: dict[tuple[str, ...], _Group]) -> None:
+    """Without a word that another answer is a kind of: `infection` beside `malaria`."""
+    best = {key: _found(group).name for key, group in groups.items()}
+    kinds = {key: thesaurus.broader(fold(name.rsplit(" ", 1)[-1])) for key, name in best.items()}
+    for key, name in best.items():
+        single = {fold(name), *thesaurus.singulars(fold(name))}
+        if " " not in name and any(single & above for other, above in kinds.items() if other != key):
+            del groups[key]
 
 
 def _join_alike(groups: dict[tuple[str, ...], _Group]) -> None:
@@ -229,6 +250,9 @@ class _Reader:
             self.by_work[passage.evidence_id] |= places
         self.sure = {p for p, word in enumerate(self.concepts.words) if word.technical >= SURE}
         self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
+        self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
+        self.of_kind: set[str] = set()
+        """Candidates that are known to be of the kind asked for."""
 
     def _share(self, places: frozenset[int]) -> float:
         return sum(self.weights[p] for p in places) / self.total
@@ -276,6 +300,10 @@ class _Reader:
         if "number" in things:
             yield from self._numbers(text)
             return
+        if "inheritance" in things:
+            for match in INHERITANCE.finditer(text):
+                yield match.group(), match.start(), 1.0
+            return
         if "definition" in things or "cause" in things:
             yield from self._spans(text)
             if "cause" not in things:
@@ -290,15 +318,18 @@ class _Reader:
         for entity in link(text) if kinds else ():
             if entity.kind in kinds:
                 taken.append((entity.start, entity.end))
+                self.of_kind.add(entity.surface)
                 yield entity.surface, entity.start, _TYPED
         for match in _SYMBOL.finditer(text) if kinds else ():
             long = self.expansions.get(fold(match.group()), "")
             if long and not _inside(match.start(), taken) and self._is(long, kinds):
                 taken.append(match.span())
+                self.of_kind.add(long)
                 yield long, match.start(), _TYPED
         if "gene" in things:
             for match in _SYMBOL.finditer(text):
                 if not _NOT_SYMBOLS.match(match.group()) and not _inside(match.start(), taken):
+                    self.of_kind.add(match.group())
                     yield match.group(), match.start(), 0.9
         if "cause" in things:
             return
@@ -311,12 +342,20 @@ class _Reader:
             members = [m for m in members if listed]
         elif kinds and listed:
             members = []
+        if listed and not kinds:
+            members = [m for m in members if not self._restates(m[0])]
+            members = [m for m in members if m[2]] or members
         for name, start, opened in members:
             if not _inside(start, taken):
                 yield name, start, (_LISTED if opened and listed and not kinds else _UNTYPED)
         for name, start in noun_phrases(text):
             if not _inside(start, taken) and (not listed or self._is(name, kinds)):
                 yield name, start, self._of_head(name) * _UNTYPED
+
+    def _restates(self, name: str) -> bool:
+        """Whether a member of a list says how many there are or repeats what is asked for."""
+        first, last = name.split()[0], fold(name.rsplit(" ", 1)[-1])
+        return number_of(first) is not None or bool({last, *thesaurus.singulars(last)} & self.asked_for)
 
     def _is(self, name: str, kinds: frozenset[Kind]) -> bool:
         """Whether a name is of the kind asked for, by the vocabularies or by its last word."""
@@ -339,6 +378,9 @@ class _Reader:
     def _sorts(self, text: str) -> Iterator[tuple[str, int, float]]:
         """Phrases that add something to the question's own name (`late-onset ataxia`, `type 2`, `CMT2`)."""
         for match in _SORT.finditer(text):
+            first = match.group().split()[0]
+            if is_function(first) or set(terms(first)) <= weak_stems():
+                continue
             yield match.group(), match.start(), 1.0
         for match in _SYMBOL.finditer(text):
             bare = re.sub(r"-?\d+[A-Za-z]?$", "", match.group())

@@ -10,7 +10,7 @@ from activities.text.entities import Kind, link
 from activities.text.tokens import fold, is_function, stem
 
 Form = Literal["yes_no", "fact", "list", "definition", "open"]
-Thing = Literal["number", "drug", "disease", "gene", "cause", "definition", "name"]
+Thing = Literal["number", "drug", "disease", "gene", "cause", "definition", "name", "inheritance"]
 
 _YES_OR_NO = re.compile(
     r"(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|might|must)\b"
@@ -53,6 +53,20 @@ _OBJECT = re.compile(
     r"\bwhat (?:does|do|did) .+? (?:inhibit|block|target|bind|activate|antagoni[sz]e)s?(?: to)?\s*\?*$",
     re.IGNORECASE,
 )
+_INHERITED = re.compile(
+    r"\b(?:modes?|patterns?|types?|way|form) of (?:genetic )?(?:inheritance|transmission)\b"
+    r"|\binheritance (?:patterns?|modes?)\b|\bhow (?:is|are) .+ inherited\b",
+    re.IGNORECASE,
+)
+INHERITANCE = re.compile(
+    r"\b(?:autosomal|X-linked|Y-linked|semi-?dominant|pseudoautosomal)"
+    r"(?:[ -](?:co-?|semi-?)?(?:dominant|recessive))?\b"
+    r"|\b(?:mitochondrial|maternal|digenic|oligogenic|polygenic|multifactorial)"
+    r" (?:inherit|transmi)\w+"
+    r"|\b(?:maternally|paternally) inherited\b|\bsporadic\b",
+    re.IGNORECASE,
+)
+"""Modes of inheritance: the Human Phenotype Ontology's terms under HP:0000005."""
 _WHAT = re.compile(r"^(?:what|who)\b", re.IGNORECASE)
 _ASKS_FACT = re.compile(
     r"\b(?:what|which|who|when|where|how (?:many|much|often|long|old|is|are))\b", re.IGNORECASE
@@ -166,6 +180,8 @@ def _things(text: str, focus: str) -> tuple[Thing, ...]:
         return ("definition",)
     if _USED_FOR.search(text):
         return ("disease",)
+    if _INHERITED.search(text):
+        return ("inheritance",)
     if _OBJECT.search(text):
         return ("gene",)
     if re.search(r"\bcalled\s*\?*$", text):
@@ -177,7 +193,14 @@ def _things(text: str, focus: str) -> tuple[Thing, ...]:
     )  # fmt: skip
     if re.match(r"when\b|how (?:many|much|often|long|old)\b", text, re.IGNORECASE):
         return ("number",)
-    return tuple(thing for thing, pattern in kinds if pattern.search(focus))[:2]
+    found = tuple(thing for thing, pattern in kinds if pattern.search(focus))[:2]
+    return found or _kind_of(focus)
+
+
+def _kind_of(focus: str) -> tuple[Thing, ...]:
+    """The kind of a noun phrase that ends in a name of the vocabularies: `inflammatory myopathies`."""
+    named = [entity for entity in link(focus) if entity.end == len(focus)]
+    return tuple(thing for thing, kinds in _KINDS.items() if named and named[-1].kind in kinds)[:1]
 
 
 def _focus(rest: str) -> str:
@@ -238,6 +261,8 @@ def answer_fit(want: Asked, question: str, sentence: str) -> float:
 
 
 def _names(thing: Thing, question: str, sentence: str) -> bool:
+    if thing == "inheritance":
+        return bool(INHERITANCE.search(sentence))
     if thing == "number":
         return bool(_GIVES_NUMBER.search(sentence))
     if thing == "cause":

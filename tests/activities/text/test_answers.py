@@ -91,3 +91,22 @@ def test_the_sentences_that_together_name_most_of_a_list_lead() -> None:
         Passage("pmid:2", "The ABC-12 trial tested metformin, sitagliptin and empagliflozin."),
     ]
     assert leading(question, answers(question, passages))[0] == 1
+
+
+def test_what_is_of_the_kind_asked_for_leaves_out_what_is_not_and_the_general_word_beside_it() -> None:
+    found = named("L9LS was developed for which disease?", "L9LS was developed for malaria, an infection.")
+    assert found == ["malaria"]
+
+
+def test_a_mode_of_inheritance_is_named() -> None:
+    found = named("How is Leigh syndrome inherited?", "Leigh syndrome is an autosomal recessive disease.")
+    assert found == ["autosomal recessive"]
+
+
+def test_how_many_there_are_is_no_member_of_a_list() -> None:
+    found = named(
+        "What are the hallmarks of cancer?",
+        "The six hallmarks of cancer include sustained growth, immune evasion and invasion.",
+    )
+    assert {"immune evasion", "invasion"} <= set(found)
+    assert not any("six" in name for name in found)
