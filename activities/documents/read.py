@@ -10,12 +10,12 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from lxml import etree, html
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from pypdf import PdfReader
-from pypdf.errors import PyPdfError
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 MAX_PAGES = 2_000
 """Pages of one PDF that are read."""
@@ -88,6 +88,8 @@ def read_markdown(data: bytes) -> Text:
     """A Markdown file without its markup. The title is that of the front matter, else the first heading."""
     source = decode(data)
     meta, source = _front_matter(source)
+    from markdown_it import MarkdownIt
+
     tokens = MarkdownIt("commonmark").enable("table").parse(source)
     title = meta.get("title", "")
     blocks: list[str] = []
@@ -158,6 +160,10 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
 def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     """The text of a PDF, a blank line between pages, as far as it can be read in `seconds`. A scan without a
     text layer is Unreadable."""
+    # these readers work in processes of their own, which import what they need
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
@@ -231,7 +237,7 @@ def from_pages(
     return Text(_something(text), title[:TITLE_CHARS], authors, meta or {}, cut or too_long, known)
 
 
-def _inline(token: Token) -> str:
+def _inline(token: "Token") -> str:
     parts = []
     for child in token.children or ():
         if child.type in ("text", "code_inline"):

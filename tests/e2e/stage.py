@@ -37,6 +37,8 @@ ASPECT = re.compile(r"aspect (\d+)")
 AREA = re.compile(r"area (\d+)\?")
 PATIENCE = 120.0
 """Seconds after which a model answers although the clock is stopped."""
+SOURCE_PATIENCE = 5.0
+"""Seconds after which a source answers although its request is held."""
 FENCE = re.compile(rb"evidence-[0-9a-f]{12}")
 
 
@@ -73,9 +75,7 @@ class Clock:
         """The same answer, `delay` seconds later."""
 
         def slow(asked: Asked) -> Reply:
-            question = question_of(asked) if asked.body else ""
-            exchange = Exchange(key_of(asked), time.monotonic(), question)
-            self.exchanges.append(exchange)
+            exchange = self.record(asked)
             held = asked.body and not self._running.is_set()
             time.sleep(self._delay)
             if held:
@@ -86,6 +86,13 @@ class Clock:
 
         return slow
 
+    def record(self, asked: Asked) -> Exchange:
+        """Note that a request has come."""
+        question = question_of(asked) if asked.body else ""
+        exchange = Exchange(key_of(asked), time.monotonic(), question)
+        self.exchanges.append(exchange)
+        return exchange
+
     def repeats(self) -> Iterator[tuple[Exchange, Exchange]]:
         """Each request that was made again, after the one it repeats."""
         latest: dict[str, Exchange] = {}
@@ -93,6 +100,52 @@ class Clock:
             if exchange.key in latest:
                 yield latest[exchange.key], exchange
             latest[exchange.key] = exchange
+
+
+class Turnstile(Clock):
+    """Lets one request pass at a time: a run goes on only when it is let, so that a test can look at it after
+    each of its steps."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+        self._turn = threading.Condition()
+        self._held: list[Exchange] = []
+        self._open = False
+
+    def timed(self, answer: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
+        """The same answer, once the request may pass. A request to a source passes after `SOURCE_PATIENCE`
+        at the latest: it is not waited for as long as a model."""
+
+        def held(asked: Asked) -> Reply:
+            exchange = self.record(asked)
+            with self._turn:
+                self._held.append(exchange)
+                passed = lambda: self._open or exchange not in self._held  # noqa: E731 - read under the lock
+                self._turn.wait_for(passed, PATIENCE if asked.body else SOURCE_PATIENCE)
+                if exchange in self._held:
+                    self._held.remove(exchange)
+            reply = answer(asked)
+            exchange.answered = time.monotonic()
+            return reply
+
+        return held
+
+    @property
+    def holds(self) -> bool:
+        """Whether a request waits."""
+        return bool(self._held)
+
+    def let_pass(self, *, all_: bool = False) -> None:
+        """Let the request pass that has waited longest, or `all_` that wait now."""
+        with self._turn:
+            self._held = [] if all_ else self._held[1:]
+            self._turn.notify_all()
+
+    def open(self) -> None:
+        """Hold no request any more."""
+        with self._turn:
+            self._open = True
+            self._turn.notify_all()
 
 
 def key_of(asked: Asked) -> str:

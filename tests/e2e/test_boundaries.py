@@ -1,14 +1,14 @@
 """Every boundary of a run: server, worker or both are killed after each event of its log, in turn.
 
-Where `test_kill` kills at random moments, this driver reads the log of events and kills whenever it holds
-a new one, while sources and the model also answer every fifth new request with a failure at first. The run
-has to end with the report of an undisturbed one, and nothing that was answered may be bought again. The
-recovery times are printed: `pytest tests/e2e/test_boundaries.py -m chaos -s`. `CHAOS_KILLS` sets the kills of
-a run at most.
+Where `test_kill` kills at random moments, this driver lets one request of the run pass at a time, reads the
+log of events, and kills whenever it holds a new one. Events that one step emits together are one boundary.
+Sources and the model also answer every fifth new request with a failure at first. The run has to end with
+the report of an undisturbed one, and nothing that was answered may be bought again. The recovery times are
+printed: `pytest tests/e2e/test_boundaries.py -m chaos -s`. `CHAOS_KILLS` sets the kills of a run at most.
 """
 
+import asyncio
 import itertools
-import json
 import os
 import signal
 import sys
@@ -20,25 +20,33 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from temporalio.client import Client
 
+from activities.payloads import DATA_CONVERTER
+from client.embedded.home import Places, ServerNote, read_note
 from tests.client.harness import living, wait_until
-from tests.e2e.stage import Thorough, key_of
+from tests.e2e.stage import Thorough, Turnstile, key_of
 from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless
 from tests.replay import Asked, Reply
+from workflows.event_types import AgentEvent
+from workflows.types import EventsAfter
 
 pytestmark = [
     pytest.mark.chaos,
     pytest.mark.invariant,
     pytest.mark.xdist_group("e2e-boundaries"),
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(2400),
 ]
 
 TARGETS = (("worker",), ("server",), ("worker", "server"))
 MOST_KILLS = int(os.environ.get("CHAOS_KILLS", "60"))
 """Read here: tests run in an environment of their own."""
-SETTLING = 4.0
-"""Seconds of work between a recovery and the next kill at least, so that every attempt may store its
-answer."""
+LEAST_BOUNDARIES = 8
+"""Of a run, however many events came together."""
+STEP = 3.0
+"""Seconds within which a run asks for something else, or has nothing to ask for before other answers come."""
+AFTERWARDS = 0.3
+"""Seconds in which what follows from an answer reaches the log."""
 
 
 @dataclass
@@ -77,32 +85,58 @@ class Kill:
 class Driver:
     """Kills the processes of one run of a play."""
 
-    def __init__(self, play: Play, mode: str) -> None:
+    def __init__(self, play: Play, mode: str, turnstile: Turnstile) -> None:
         self.play = play
         self.mode = mode
+        self.turnstile = turnstile
         self.kills: list[Kill] = []
-
-    def events(self) -> list[dict[str, object]]:
-        lines = self.play.say("events", self.play.runs[self.mode], "--json").splitlines()
-        return [json.loads(line) for line in lines]
+        self.boundaries = 0
+        """How often the log held something new when the run was looked at."""
 
     def kill_after_each(self, most: int) -> None:
-        """Kill after each new event, until the run is over or `most` kills were made. The model answers
-        nothing while the log is read: reading takes seconds on a busy machine, and a run is over in less."""
-        seen, targets = 0, itertools.islice(itertools.cycle(TARGETS), most)
-        for target in targets:
-            kill = None
-            while kill is None:
-                with self.play.clock.stopped():
-                    if self.play.over(self.mode):
-                        return
-                    found = self.events()
-                    if len(found) > seen:
-                        seen = len(found)
-                        kill = self.kill(str(found[-1]["type"]), target)
-                time.sleep(0.1)
+        """Kill after each new event, until the run is over or `most` kills were made."""
+        seen, targets = 0, itertools.cycle(TARGETS)
+        while len(self.kills) < most and not self.ended():
+            found = self.log(seen)
+            if not found:
+                self.let_pass()
+                continue
+            seen, self.boundaries = found[-1].seq, self.boundaries + 1
+            target = next(targets)
+            kill = self.kill(found[-1].type, target)
+            if "worker" in target:
+                self.turnstile.let_pass(all_=True)  # nobody waits for these answers any more
             self.recover(kill)
-            time.sleep(max(0.0, kill.moment + SETTLING - time.monotonic()))
+        self.turnstile.open()
+
+    def ended(self) -> bool:
+        """Wait until the run asks for something or is over; whether it is over."""
+        wait_until(lambda: self.turnstile.holds or self.play.over(self.mode), GOES_ON)
+        return not self.turnstile.holds
+
+    def let_pass(self) -> None:
+        """Let a request pass, and wait until the run has gone on or nothing comes of it."""
+        before = len(self.play.clock.exchanges)
+        self.turnstile.let_pass()
+        until = time.monotonic() + STEP
+        while time.monotonic() < until and len(self.play.clock.exchanges) == before:
+            time.sleep(0.02)
+        time.sleep(AFTERWARDS)
+
+    def log(self, after: int) -> list[AgentEvent]:
+        """The events after one, from the run itself."""
+
+        async def ask() -> list[AgentEvent]:
+            note = read_note(Places(self.play.home).server_note, ServerNote)
+            assert note is not None
+            client = await Client.connect(note.address, data_converter=DATA_CONVERTER)
+            handle = client.get_workflow_handle(self.play.runs[self.mode])
+            found: list[AgentEvent] = await handle.query(
+                "events", EventsAfter(after=after), result_type=list[AgentEvent]
+            )
+            return found
+
+        return asyncio.run(ask())
 
     def kill(self, after: str, targets: tuple[str, ...]) -> Kill:
         """Kill processes of the run."""
@@ -117,6 +151,8 @@ class Driver:
         """Start what was killed again, and wait until the run goes on."""
         self.play.say("up")
         kill.restarted = time.monotonic() - kill.moment
+        if "worker" not in kill.killed:
+            self.turnstile.let_pass()  # the worker still waits for the answers it asked for
         wait_until(lambda: self.went_on(kill), GOES_ON, every=0.05)
         kill.recovered = time.monotonic() - kill.moment
         self.kills.append(kill)
@@ -143,18 +179,19 @@ class Driver:
 
 
 def killed_after_each_event(home: Path, tmp_path: Path, mode: str, script: Thorough, most: int) -> None:
-    faulty = Faulty()
+    faulty, turnstile = Faulty(), Turnstile()
     with ExitStack() as stack:
-        calm, wild = Play(tmp_path / "calm", script, stack), Play(home, script, stack, faulty)
+        calm = Play(tmp_path / "calm", script, stack)
+        wild = Play(home, script, stack, faulty, turnstile)
         calm.begin((mode,), 5)
         wild.begin((mode,), 5)
-        driver = Driver(wild, mode)
+        driver = Driver(wild, mode, turnstile)
         driver.kill_after_each(most)
         reports, expected = wild.finish(), calm.finish()
     assert timeless(reports[mode]) == timeless(expected[mode])
     assert faulty.refused
     assert not list(driver.bought_twice(faulty))
-    assert len(driver.kills) >= min(most, 3)
+    assert len(driver.kills) == min(most, driver.boundaries) >= min(most, LEAST_BOUNDARIES)
     sys.stdout.write("\n".join(recovery_times(mode, driver.kills)))
 
 

@@ -89,9 +89,10 @@ class Play:
         script: Callable[[Asked], Reply],
         stack: ExitStack,
         faulty: Callable[[Callable[[Asked], Reply]], Callable[[Asked], Reply]] = lambda answer: answer,
+        clock: Clock | None = None,
     ) -> None:
         self.home = home
-        self.clock = Clock(DELAY)
+        self.clock = clock or Clock(DELAY)
         self.runs: dict[str, str] = {}
         model = stack.enter_context(FakeOpenAI())
         model.on(PATH, self.clock.timed(faulty(script)))

@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from activities.documents.readers import Stop, readers
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import canonical
 from activities.sources.http.client import Http
-from activities.sources.library.index import Found, Libraries, LibraryIndex
 from activities.sources.library.store import Changed
 from activities.sources.progress import Report, current_report
 from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
+
+if TYPE_CHECKING:
+    from activities.sources.library.index import Found, Libraries, LibraryIndex
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 """The bundled sample library; its licence and source are in the README.md above it."""
@@ -42,7 +46,7 @@ class LibrarySource:
 
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.library
-        self._libraries = Libraries(cache_of(settings))
+        self._cache = cache_of(settings)
         own = settings.library is not None
         self.info = SourceInfo(
             name="library",
@@ -52,16 +56,24 @@ class LibrarySource:
             domains=("local", "general", "biomedical"),
         )
 
+    @cached_property
+    def _libraries(self) -> "Libraries":
+        # numpy, which ranks them, takes a tenth of a second of a worker's start
+        from activities.sources.library.index import Libraries
+
+        return Libraries(self._cache)
+
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
+        libraries = self._libraries  # made here, in one thread
         # in a thread of the readers, so that the worker's event loop does not wait
         report = current_report()
-        return await readers().in_thread(lambda stop: self._search(query, stop, report))
+        return await readers().in_thread(lambda stop: self._search(libraries, query, stop, report))
 
-    def _search(self, query: Query, stop: Stop, report: Report | None) -> Exchange:
+    def _search(self, libraries: "Libraries", query: Query, stop: Stop, report: Report | None) -> Exchange:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
-        index, found, hits = self._found(folder, query, stop, report)
+        index, found, hits = self._found(libraries, folder, query, stop, report)
         kept = [item.document for item in found]
         origin = (Provenance(source="library", query=query.text),)
         details = []
@@ -82,10 +94,10 @@ class LibrarySource:
         )
 
     def _found(
-        self, folder: Path, query: Query, stop: Stop, report: Report | None
-    ) -> tuple[LibraryIndex, list[Found], int]:
+        self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
+    ) -> "tuple[LibraryIndex, list[Found], int]":
         while True:
-            index = self._libraries.open(folder, stop, report)
+            index = libraries.open(folder, stop, report)
             with suppress(Changed):  # another process has read a changed file since the folder was listed
                 return index, *index.search(query.text, query.limit, lambda one: _passes(one, query.filters))
 
