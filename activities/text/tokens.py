@@ -37,8 +37,8 @@ _SINGLES = {"b", "c", "d", "e", "k"}
 
 
 def _stop_words() -> frozenset[str]:
-    """The longer English list of `bm25s`, from its file: the package itself imports numpy, for which what only
-    reads text would wait a tenth of a second."""
+    """The longer English list of `bm25s`, from its file: the package itself imports numpy, for which what
+    only reads text would wait a tenth of a second."""
     package = importlib.util.find_spec("bm25s")
     assert package is not None
     assert package.origin is not None
