@@ -48,6 +48,8 @@ REFUSALS: Mapping[str, str] = {
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*\.{3,}\s*\]|\(\s*\.{3,}\s*\)|\.{3,})\s*")
 _LABEL = re.compile(r"^[^\W\d_][^\W\d_ /&-]*(?:[ /&-][^\W\d_]+){0,3}:\s+")
 _MARKS = "\"'`"
+_IN_NUMBERS = ".,\u00b7"
+"""What stands between the digits of one number: 1,204; 0.8."""
 
 _VOLUME_AND_PAGES = re.compile(
     r"\b(?:19|20)\d\d\b[^.;:]{0,12};\s*\d+\s*(?:\([^)]{1,12}\))?\s*:\s*[A-Za-z]?\d+"
@@ -82,27 +84,32 @@ def _occurs(quote: str, text: str) -> bool:
     start = text.find(quote)
     while start >= 0:
         end = start + len(quote)
-        if not _cuts_word(text[:start][-2:], quote[0]) and not _cuts_word(text[end:][:2][::-1], quote[-1]):
+        before, after = text[:start][-2:], text[end:][:2][::-1]
+        if not _cuts_word(before, quote[:2]) and not _cuts_word(after, quote[-2:][::-1]):
             return True
         start = text.find(quote, start + 1)
     return False
 
 
-def _cuts_word(outside: str, edge: str) -> bool:
+def _cuts_word(outside: str, inside: str) -> bool:
     """Whether a word or a number goes on beyond the edge of a run. `outside` is the two characters beyond,
-    the nearer one last. Scripts without spaces between words have no such edges."""
+    the nearer one last, `inside` the two within, the nearer one first. Scripts without spaces between words
+    have no such edges."""
     if not outside:
         return False
     near, far = outside[-1], outside[0] if len(outside) > 1 else " "
+    edge, inner = inside[0], inside[1]
     if edge == "-":
         return _joins(near)
+    if edge in _IN_NUMBERS:
+        return near.isdigit() and inner.isdigit()
     if not _joins(edge):
         return False
     if _joins(near):
         return True
     if edge.isdigit() and near in "-%<>=\u2264\u2265\u00b1":
         return True
-    return _joins(far) and (near == "-" or (near in ".,\u00b7" and edge.isdigit() and far.isdigit()))
+    return _joins(far) and (near == "-" or (near in _IN_NUMBERS and edge.isdigit() and far.isdigit()))
 
 
 def _joins(character: str) -> bool:

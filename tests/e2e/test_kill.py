@@ -250,7 +250,7 @@ def killed_and_undisturbed(
         reports, expected = wild.finish(), calm.finish()
     for mode in modes:
         searches = reports[mode]["methodology"]["searches"]
-        assert not [search for search in searches if search["status"] != "ok"]
+        assert [search for search in searches if search["status"] != "ok"] == []
         assert timeless(reports[mode]) == timeless(expected[mode])
         assert reports[mode]["stop_reason"] == "sufficient_evidence"
         written = [section for section in reports[mode]["sections"] if section["claims"]]

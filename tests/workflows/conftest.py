@@ -169,8 +169,9 @@ class Stage:
 
 
 def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> Worker:
-    """As `worker.build` makes it, but any exception in a workflow ends the run: none hides in retries."""
-    return Worker(
+    """As `worker.build` makes it, but any exception in a workflow ends the run: none hides in retries.
+    The SDK's deadlock detection waits longer: on a busy machine a task may wait 2 s for a core."""
+    worker = Worker(
         client,
         task_queue=queue,
         workflows=WORKFLOWS,
@@ -178,6 +179,9 @@ def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> W
         workflow_failure_exception_types=[Exception],
         **{"activities": fakes.activities, **more},
     )
+    if worker._workflow_worker is not None:
+        worker._workflow_worker._deadlock_timeout_seconds = int(PATIENCE)
+    return worker
 
 
 @asynccontextmanager

@@ -206,12 +206,17 @@ class Http:
         limiter = self.rate_limiter(source)
         seconds: float | None = None
         try:
-            async with AsyncExitStack() as stack:
-                if limiter is not None:
-                    await stack.enter_async_context(limiter.passage())
-                    request.extensions = {**request.extensions, "trace": _lease_check(source, limiter)}
-                async with _time_for_one_request(self._seconds) as seconds:
-                    response = await self._read(source, request)
+            while True:
+                async with AsyncExitStack() as stack:
+                    if limiter is not None:
+                        await stack.enter_async_context(limiter.passage())
+                        request.extensions = {**request.extensions, "trace": _lease_check(limiter)}
+                    async with _time_for_one_request(self._seconds) as seconds:
+                        try:
+                            response = await self._read(source, request)
+                        except _NotSent:
+                            continue
+                break
             if not response.is_success:
                 if response.status_code in accept:
                     return response
@@ -358,13 +363,17 @@ def _examine(response: httpx.Response, source: str, check: Check | None) -> None
         check(response)
 
 
-def _lease_check(source: str, limiter: RateLimiter) -> Callable[[str, object], Awaitable[None]]:
-    """A trace function of httpcore that raises Unavailable when a request is about to be sent without the
-    lease it was let through with."""
+class _NotSent(Exception):
+    """The lease ended before the first byte was sent: another process may use the rate by now."""
+
+
+def _lease_check(limiter: RateLimiter) -> Callable[[str, object], Awaitable[None]]:
+    """A trace function of httpcore that raises _NotSent when a request is about to be sent without the lease
+    it was let through with. The request then waits for its turn and for a lease again."""
 
     async def check(event: str, _: object) -> None:
         if event.endswith(".send_request_headers.started") and not limiter.has_lease():
-            raise Unavailable(f"{source} was not asked: another process may hold its rate by now")
+            raise _NotSent
 
     return check
 

@@ -58,6 +58,7 @@ def test_any_single_word_changed_fails_the_quote(start: int, length: int, data: 
         ("Metformin reduced all-cause mort", "ends inside a word"),
         ("Metformin reduced all-cause mortality by 30", "loses its percent sign"),
         ("204 adults with type 2 diabetes over 24 weeks", "begins inside 1,204"),
+        ("over 24 weeks. The mean change in HbA1c was \u22120.", "ends inside 0.5"),
         ("0.5 points. There was no difference in hospital", "loses its minus"),
         ("Metformin reduced mortality by 30% in adults", "leaves words out"),
         ("30% (95% CI 12-45", "is too short"),
