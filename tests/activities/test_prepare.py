@@ -103,7 +103,10 @@ async def test_an_unknown_price_is_stated_as_unknown(tmp_path: Path) -> None:
     ("step", "said"),
     [
         (PrepareInput(profile="nope"), "no profile named nope"),
-        (PrepareInput(profile="general", sources=("library", "medline")), "no source named medline"),
+        (
+            PrepareInput(profile="general", sources=("library", "medline")),
+            "the worker that serves this run has no source named medline; it has: library, brave",
+        ),
         (PrepareInput(profile="general", sources=("brave",)), "BRAVE_API_KEY"),
         (PrepareInput(profile="general", sources=("by_doi",)), "no source named by_doi"),
         (PrepareInput(profile="general", library="/no/such/folder"), "/no/such/folder"),

@@ -215,9 +215,17 @@ def test_bibtex_is_read_back_with_every_reference() -> None:
 
 
 def test_citation_keys_are_what_people_write() -> None:
-    def reference(number: int, *authors: str, year: int | None = 2009, title: str = "") -> Reference:
+    def reference(
+        number: int, *authors: str, year: int | None = 2009, title: str = "", pmid: str | None = None
+    ) -> Reference:
         return Reference(
-            number=number, evidence_id=f"x:{number}", source="pubmed", title=title, authors=authors, year=year
+            number=number,
+            evidence_id=f"x:{number}",
+            source="pubmed",
+            title=title,
+            authors=authors,
+            year=year,
+            identifiers=Identifiers(pmid=pmid),
         )
 
     references = [
@@ -227,6 +235,8 @@ def test_citation_keys_are_what_people_write() -> None:
         reference(4, "\u0141ukasz S\u00f8rensen"),
         reference(5, title="On the use of aspirin", year=None),
         reference(6, "\u738b\u5c0f\u660e"),
+        reference(7, title="On the use of aspirin", pmid="16827975"),
+        reference(8, "Smith P", pmid="16968876", year=2006),
     ]
     assert list(keys(references).values()) == [
         "Smith2009a",
@@ -235,6 +245,8 @@ def test_citation_keys_are_what_people_write() -> None:
         "Sorensen2009",
         "Aspirin",
         "Pubmed2009",
+        "PMID16827975-2009",
+        "Smith2006",
     ]
     many = keys([reference(n, "Doe J") for n in range(30)])
     assert len(set(many.values())) == 30

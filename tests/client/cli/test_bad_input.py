@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from client.cli import modes
 from client.cli.main import VERBS
 from tests.client.harness import begin, determinator, processes_of
 from tests.client.shelf import VERBS_OF_A_RUN, command, inside
@@ -188,6 +189,22 @@ def test_help_imports_neither_temporal_nor_a_model_client(home: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "--approval-timeout" in done.stdout
+
+
+def test_an_unexpected_error_is_one_line_and_with_the_debug_variable_a_traceback(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("out of\norder")
+
+    monkeypatch.setattr(modes, "as_row", fails)
+    ran = inside("modes", "--json")
+    assert ran.code == 1
+    (line,) = ran.err.splitlines()
+    assert line.startswith("Error: RuntimeError: out of order (")
+    assert "DETERMINATOR_DEBUG=1" in line
+    with pytest.raises(RuntimeError, match="order"):  # `main` prints the traceback and exits with 1
+        inside("modes", "--json", DETERMINATOR_DEBUG="1")
 
 
 def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
