@@ -180,8 +180,8 @@ def keys(references: Sequence[Reference]) -> dict[int, str]:
 
 
 def _stem(reference: Reference) -> str:
-    """First author and year in the letters that every reference manager accepts. Where no author is known, the
-    PMID and the year, which name one work; else the first long word of the title."""
+    """First author and year in the letters that every reference manager accepts. Where no author is known,
+    the PMID and the year, which name one work; else the first long word of the title."""
     if reference.authors:
         name = family_first(reference.authors[0]).split(",")[0]
     elif pmid := reference.identifiers.pmid:
