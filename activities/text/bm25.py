@@ -32,7 +32,7 @@ import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
-from activities.text.postings import Postings, Scores, numbered
+from activities.text.postings import Postings, Ranking, Scores, numbered
 
 TITLE_TIMES = 2
 PASSAGE_WEIGHT = 0.5
@@ -131,7 +131,9 @@ def passage_starts(count: int, size: int) -> range:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class Segment:
+    """The words of some documents, counted. It never changes."""
+
     size: int
     owner: NDArray[np.int32]
     """The document of each passage."""
@@ -139,60 +141,97 @@ class _Parts:
     passages: Postings
     pieces: Postings
 
+    def __len__(self) -> int:
+        return self.size
 
-class Lexical:
-    """An index of documents by their words. Build once; searching is safe from several threads."""
-
-    def __init__(self, documents: Iterable[Fields] = (), *, parts: _Parts | None = None) -> None:
+    @classmethod
+    def build(cls, documents: Iterable[Fields]) -> "Segment":
         """Read the documents one by one; none is kept."""
-        self._parts = parts or _build(documents, lambda _, postings: postings)
+        return _build(documents, lambda _, postings: postings)
 
     @classmethod
     def write(cls, documents: Iterable[Fields], folder: Path) -> None:
-        """Make an index in a folder that exists, for `load`; in memory is one part at a time. Raises
+        """Make a segment in a folder that exists, for `load`; in memory is one part at a time. Raises
         OSError."""
 
         def keep(name: str, postings: Postings) -> Postings:
             postings.save(folder, name)
             return Postings.load(folder, name)
 
-        parts = _build(documents, keep)
-        np.save(folder / _OWNER, np.append(parts.owner, parts.size), allow_pickle=False)
+        made = _build(documents, keep)
+        np.save(folder / _OWNER, np.append(made.owner, made.size), allow_pickle=False)
 
     @classmethod
-    def load(cls, folder: Path) -> "Lexical":
-        """An index that was saved; read from disk where a search needs it. Raises OSError, ValueError,
+    def load(cls, folder: Path) -> "Segment":
+        """A segment that was saved; read from disk where a search needs it. Raises OSError, ValueError,
         RuntimeError."""
         owner = np.load(folder / _OWNER, allow_pickle=False)
         whole, passages, pieces = (Postings.load(folder, name) for name in _MATRICES)
         if not len(passages) == len(owner) - 1 or not len(whole) == len(pieces) == owner[-1]:
             raise ValueError("the files of the index do not belong together")
-        return cls(parts=_Parts(int(owner[-1]), owner[:-1], whole, passages, pieces))
+        return cls(int(owner[-1]), owner[:-1], whole, passages, pieces)
+
+
+NOWHERE = -1
+"""The place of a document that is no longer searched."""
+
+
+class Lexical:
+    """An index of documents by their words. Searching is safe from several threads."""
+
+    def __init__(self, documents: Iterable[Fields] = ()) -> None:
+        """Read the documents one by one; none is kept."""
+        segment = Segment.build(documents)
+        self._set([(segment, np.arange(len(segment)))], len(segment))
+
+    @classmethod
+    def of(cls, segments: Sequence[tuple[Segment, NDArray[np.intp]]], size: int) -> "Lexical":
+        """An index of segments, which scores as one segment of all of them would. With each come the places
+        of its documents among the `size` that are searched, `NOWHERE` for those that are not."""
+        made = cls.__new__(cls)
+        made._set(segments, size)  # noqa: SLF001 - our own
+        return made
+
+    def _set(self, segments: Sequence[tuple[Segment, NDArray[np.intp]]], size: int) -> None:
+        kept = [(segment, places != NOWHERE) for segment, places in segments]
+        self._segments = segments
+        self._size = size
+        self.whole = Ranking([(segment.whole, own) for segment, own in kept])
+        self.passages = Ranking([(segment.passages, own[segment.owner]) for segment, own in kept])
+        self.pieces = Ranking([(segment.pieces, own) for segment, own in kept])
 
     def __len__(self) -> int:
-        return self._parts.size
+        return self._size
 
     def scores(self, query: str) -> Scores:
         """One score a document, zero where nothing matches."""
-        parts = self._parts
         spelled = _spelled(query)
         asked = _stemmed(spelled)
-        best = np.zeros(parts.size)
-        np.maximum.at(best, parts.owner, parts.passages.scores(asked))
-        by_words = parts.whole.scores(asked) + PASSAGE_WEIGHT * best
+        whole, passages = self.whole.scores(asked), self.passages.scores(asked)
+        by_words = np.zeros(self._size)
+        for (segment, places), own, by_passage in zip(self._segments, whole, passages, strict=True):
+            best = np.zeros(len(segment))
+            np.maximum.at(best, segment.owner, by_passage)
+            self._put(by_words, places, own + PASSAGE_WEIGHT * best)
         if not by_words.any():
             return by_words
-        # Pieces alone are no match: nearly every document shares some.
-        by_pieces = np.where(by_words > 0, parts.pieces.scores(pieces(spelled)), 0.0)
+        by_pieces = np.zeros(self._size)
+        for (_, places), own in zip(self._segments, self.pieces.scores(pieces(spelled)), strict=True):
+            self._put(by_pieces, places, own)
+        by_pieces[by_words <= 0] = 0.0  # pieces alone are no match: nearly every document shares some
         weight = PIECE_WEIGHT * by_words.max() / (by_pieces.max() or 1.0)
         return np.asarray(by_words + weight * by_pieces, dtype=np.float64)
+
+    def _put(self, scores: Scores, places: NDArray[np.intp], own: Scores) -> None:
+        kept = places != NOWHERE
+        scores[places[kept]] = own[kept]
 
 
 _OWNER = "owner.npy"
 _MATRICES = ("whole", "passages", "pieces")
 
 
-def _build(documents: Iterable[Fields], keep: Callable[[str, Postings], Postings]) -> _Parts:
+def _build(documents: Iterable[Fields], keep: Callable[[str, Postings], Postings]) -> Segment:
     """`keep` is given each matrix as soon as it is made, under its name."""
     whole, passages, first_words = _Counted(), _Counted(), _Counted()
     owner = array("i")
@@ -220,7 +259,7 @@ def _build(documents: Iterable[Fields], keep: Callable[[str, Postings], Postings
     by_passages = keep("passages", Postings.build(stems, stem_of[passages.words], passages.rows, len(owner)))
     del passages
     by_pieces = keep("pieces", _pieces_of(first_words, vocabulary.words, size))
-    return _Parts(size, np.frombuffer(owner, np.int32), by_words, by_passages, by_pieces)
+    return Segment(size, np.frombuffer(owner, np.int32), by_words, by_passages, by_pieces)
 
 
 class _Vocabulary:

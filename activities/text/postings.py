@@ -1,4 +1,7 @@
-"""BM25 as a sparse matrix: the score of every word in every row, computed once, mapped from disk.
+"""BM25 from sparse matrices: how many times every word occurs in every row, counted once, mapped from disk.
+
+Scores are computed for the words that are asked for, from the rows of all matrices: a row that is added or
+removed changes the weight of every word, and no matrix has to be made again.
 
 The formula is Lucene's, as in `bm25s` (Lù, "BM25S: Orders of magnitude faster lexical search via eager sparse
 scoring", 2024), to whose scores a test compares these. That package builds its matrix from a Python list of
@@ -21,6 +24,8 @@ K1 = 1.0
 B = 0.75
 AT_ONCE = 500_000
 """Occurrences that are counted at once."""
+MOST_TIMES = 65_535
+"""Occurrences of a word in a row that are told apart; BM25 hardly counts those after the first ten."""
 
 
 def numbered(vocabulary: Sequence[str]) -> tuple[marisa_trie.Trie, NDArray[np.int32]]:
@@ -30,22 +35,23 @@ def numbered(vocabulary: Sequence[str]) -> tuple[marisa_trie.Trie, NDArray[np.in
 
 
 class Postings:
-    """The scores of words in rows. Safe to read from several threads."""
+    """How many times words occur in rows. Safe to read from several threads."""
 
     def __init__(
         self,
         words: marisa_trie.Trie,
         starts: NDArray[np.int64],
         rows: NDArray[np.int32],
-        values: NDArray[np.float32],
-        size: int,
+        times: NDArray[np.uint16],
+        lengths: NDArray[np.float64],
     ) -> None:
-        """`starts[n]` is where the rows and values of word `n` of the trie begin; `size` counts the rows."""
+        """`starts[n]` is where the rows and times of word `n` of the trie begin; `lengths` are those of the
+        rows, in words."""
         self._words = words
         self._starts = starts
         self._rows = rows
-        self._values = values
-        self._size = size
+        self._times = times
+        self.lengths = lengths
 
     @classmethod
     def build(
@@ -56,47 +62,44 @@ class Postings:
         size: int,
         times: NDArray[np.uint16] | None = None,
     ) -> "Postings":
-        """Of each occurrence, the number of its word and its row, and how many times it counts (once)."""
-        lengths = _totals(rows, size, times)
-        norm = K1 * (1 - B + B * lengths / (lengths.mean() or 1.0)) if size else np.zeros(0)
+        """Of each occurrence, the number of its word and its row (of `size`), and how many times it counts
+        (once)."""
         starts = np.zeros(len(words) + 1, np.int64)
         found_rows = np.empty(len(numbers), np.int32)
-        values = np.empty(len(numbers), np.float32)
+        found_times = np.empty(len(numbers), np.uint16)
         end = 0
         for first, last in _ranges(_totals(numbers, len(words))):
             chosen = (numbers >= first) & (numbers < last)
             keys = (numbers[chosen].astype(np.int64) - first) * size + rows[chosen]
             pairs, counts = _counted(keys, None if times is None else times[chosen])
             word, row = np.divmod(pairs, size)
-            frequency = np.bincount(word, minlength=last - first)
-            starts[first + 1 : last + 1] = frequency
-            weight = np.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
+            starts[first + 1 : last + 1] = np.bincount(word, minlength=last - first)
             here = slice(end, end + len(pairs))
             found_rows[here] = row
-            values[here] = weight[word] * counts / (counts + norm[row])
+            found_times[here] = np.minimum(counts, MOST_TIMES)
             end += len(pairs)
-        return cls(words, np.cumsum(starts), found_rows[:end], values[:end], size)
+        lengths = _totals(rows, size, times)
+        return cls(words, np.cumsum(starts), found_rows[:end], found_times[:end], lengths)
 
     def __len__(self) -> int:
         """How many rows there are."""
-        return self._size
+        return len(self.lengths)
 
-    def scores(self, query: Sequence[str]) -> Scores:
-        """One score a row; a word that is asked for twice counts twice, an unknown one not at all."""
-        found = np.zeros(self._size)
-        for word in query:
-            number = self._words.get(word)
-            if number is not None:
-                here = slice(int(self._starts[number]), int(self._starts[number + 1]))
-                found[self._rows[here]] += self._values[here]  # a row stands once for each word
-        return found
+    def occurrences(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.uint16]] | None:
+        """The rows in which a word occurs, each once, and how many times; None for an unknown word."""
+        number = self._words.get(word)
+        if number is None:
+            return None
+        here = slice(int(self._starts[number]), int(self._starts[number + 1]))
+        return self._rows[here], self._times[here]
 
     def save(self, folder: Path, name: str) -> None:
         """Write the matrix into a folder. Raises OSError."""
         self._words.save(str(folder / f"{name}.words"))
-        np.save(folder / f"{name}.starts.npy", np.append(self._starts, self._size), allow_pickle=False)
+        np.save(folder / f"{name}.starts.npy", self._starts, allow_pickle=False)
         np.save(folder / f"{name}.rows.npy", self._rows, allow_pickle=False)
-        np.save(folder / f"{name}.values.npy", self._values, allow_pickle=False)
+        np.save(folder / f"{name}.times.npy", self._times, allow_pickle=False)
+        np.save(folder / f"{name}.lengths.npy", self.lengths, allow_pickle=False)
 
     @classmethod
     def load(cls, folder: Path, name: str) -> "Postings":
@@ -104,11 +107,44 @@ class Postings:
         words = marisa_trie.Trie()
         words.mmap(str(folder / f"{name}.words"))
         starts = np.load(folder / f"{name}.starts.npy", allow_pickle=False)
+        lengths = np.load(folder / f"{name}.lengths.npy", allow_pickle=False)
         rows = _mapped(folder / f"{name}.rows.npy")
-        values = _mapped(folder / f"{name}.values.npy")
-        if len(starts) != len(words) + 2 or not len(rows) == len(values) == starts[-2]:
+        times = _mapped(folder / f"{name}.times.npy")
+        if len(starts) != len(words) + 1 or not len(rows) == len(times) == starts[-1]:
             raise ValueError("the files of the index do not belong together")
-        return cls(words, starts[:-1], rows, values, int(starts[-1]))
+        return cls(words, starts, rows, times, lengths)
+
+
+class Ranking:
+    """BM25 over the rows of several matrices as if they were one. Rows that are not `kept` count for nothing,
+    neither in the scores nor in how frequent words are."""
+
+    def __init__(self, parts: Sequence[tuple[Postings, NDArray[np.bool_]]]) -> None:
+        self._parts = parts
+        self._size = sum(int(kept.sum()) for _, kept in parts)
+        total = sum(float(postings.lengths[kept].sum()) for postings, kept in parts)
+        self._mean = total / self._size if total else 1.0
+
+    def scores(self, query: Sequence[str]) -> list[Scores]:
+        """One score a row, for each matrix; a word that is asked for twice counts twice, an unknown one not
+        at all."""
+        found = [np.zeros(len(postings)) for postings, _ in self._parts]
+        for word in query:
+            several = [postings.occurrences(word) for postings, _ in self._parts]
+            frequency = sum(
+                int(kept[occurring[0]].sum())
+                for occurring, (_, kept) in zip(several, self._parts, strict=True)
+                if occurring
+            )
+            weight = np.log(1 + (self._size - frequency + 0.5) / (frequency + 0.5))
+            for scores, occurring, (postings, _) in zip(found, several, self._parts, strict=True):
+                if occurring:
+                    rows, times = occurring
+                    norm = K1 * (1 - B + B * postings.lengths[rows] / self._mean)
+                    scores[rows] += weight * times / (times + norm)  # a row stands once for each word
+        for scores, (_, kept) in zip(found, self._parts, strict=True):
+            scores[~kept] = 0.0
+        return found
 
 
 def _mapped(place: Path) -> NDArray[Any]:

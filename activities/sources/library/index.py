@@ -2,8 +2,8 @@
 meaning.
 
 Each folder has a file in the cache with its documents (`store`), and beside it a folder with the matrices of
-words (`activities.text.bm25`), which are mapped into memory: a new process opens both without reading a
-document. A changed file is read again and the matrices are built again. The names hold a digest of the code
+words (`words`), which are mapped into memory: a new process opens both without reading a document. A changed
+file alone is read and counted again. The names hold a digest of the code
 that makes them, so another version of this package makes its own.
 """
 
@@ -12,8 +12,6 @@ import os
 import shutil
 import sqlite3
 import threading
-import time
-import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -29,8 +27,9 @@ from activities.documents.readers import Stop
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.large import search_terms, update_terms
 from activities.sources.library.store import Changed, Contents, Store
+from activities.sources.library.words import fields, lexical_of
 from activities.sources.progress import Report
-from activities.text.bm25 import Fields, Lexical
+from activities.text.bm25 import Lexical
 from activities.text.embeddings import Embedder, Vectors, embedder, passages
 from activities.text.fusion import fuse
 from activities.types import Evidence
@@ -45,8 +44,6 @@ EMBED_AT_ONCE = 64
 FOLDERS_IN_MEMORY = 4
 LARGE_LETTERS = 32 * 1024 * 1024
 """Of all texts of a folder, from which it is ranked in two steps (`large`)."""
-KEPT_DAYS = 30
-"""After which what other versions of this package left in the cache is removed."""
 ATTEMPTS = 3
 """To open a folder that another process reads at the same time."""
 LOGGED = 100
@@ -130,12 +127,6 @@ class LibraryIndex:
         return [(self.numbers[i], float(scores[i])) for i in order], len(order)
 
 
-def fields(document: Evidence) -> Fields:
-    """What of a document is searched by words."""
-    terms = tuple(term.strip() for term in document.facts.get("mesh", "").split(";") if term.strip())
-    return Fields(document.text, document.title, terms)
-
-
 class Libraries:
     """The indexes of the folders a process searches, the latest few kept open."""
 
@@ -205,47 +196,10 @@ class Libraries:
             update_terms(store, contents.numbers, fields)
             return LibraryIndex(store, contents, None)
         model = embedder()
-        index = LibraryIndex(store, contents, _lexical(store, contents, place), model)
+        index = LibraryIndex(store, contents, lexical_of(store, contents, place), model)
         if model is not None:
             _add_vectors(index, store, contents.numbers, model)
         return index
-
-
-def _lexical(store: Store, contents: Contents, place: Path | None) -> Lexical:
-    """The matrices of words: from the cache, else built and kept there."""
-    state = contents.state
-    if place is not None:
-        with suppress(OSError, ValueError, RuntimeError):  # not built yet, or damaged
-            return Lexical.load(place / state)
-    documents = map(fields, store.documents(contents.numbers))
-    if place is None:
-        return Lexical(documents)
-    draft = place / f".{os.getpid()}.{uuid.uuid4().hex}"
-    try:
-        draft.mkdir(parents=True)
-        Lexical.write(documents, draft)
-        shutil.rmtree(place / state, ignore_errors=True)
-        with suppress(OSError):  # another process was faster
-            draft.rename(place / state)
-        lexical = Lexical.load(place / state)
-        _remove_old(place, state)
-    except (OSError, ValueError, RuntimeError) as error:
-        log.warning("library_cache_not_written", path=str(place), error=str(error))
-        lexical = Lexical(map(fields, store.documents(contents.numbers)))
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return lexical
-
-
-def _remove_old(place: Path, state: str) -> None:
-    """Remove the matrices of earlier states, and what other versions have left. A process that still uses
-    them keeps its own hold on the files."""
-    for other in place.iterdir():
-        if other.name != state and time.time() - other.stat().st_mtime > BUILDING_SECONDS:
-            shutil.rmtree(other, ignore_errors=True)
-    for other in place.parent.iterdir():
-        if other.stat().st_mtime < time.time() - KEPT_DAYS * 86_400 and other.stem != place.name:
-            shutil.rmtree(other, ignore_errors=True) if other.is_dir() else other.unlink(missing_ok=True)
 
 
 def _touch(place: Path) -> None:
@@ -260,10 +214,6 @@ def _remove(place: Path) -> None:
         for ending in ("", "-journal"):
             place.with_name(place.name + ending).unlink(missing_ok=True)
     shutil.rmtree(place.with_suffix(""), ignore_errors=True)
-
-
-BUILDING_SECONDS = 600
-"""Matrices younger than this may be those another process is about to open."""
 
 
 @lru_cache(maxsize=1)

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from activities.documents.readers import Stop, Stopped
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of
 from activities.sources.library.reading import READERS, SetAside, kind_of
@@ -54,8 +57,8 @@ class Contents:
     """Files and records that could not be read."""
     letters: int
     """Of all texts together."""
-    state: str
-    """A digest of the documents and their order."""
+    marks: NDArray[np.uint64]
+    """A digest of each document."""
 
 
 class Changed(Exception):
@@ -150,7 +153,7 @@ class Store:
         numbers: list[int] = []
         letters = 0
         seen: set[str] = set()
-        state = hashlib.sha256()
+        marks: list[bytes] = []
         texts: set[bytes] = set()
         aside = [
             SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
@@ -168,8 +171,10 @@ class Store:
             seen.add(evidence_id)
             numbers.append(number)
             letters += length
-            state.update(f"{number} {evidence_id} ".encode() + digest)
-        return Contents(tuple(numbers), tuple(aside), letters, state.hexdigest()[:16])
+            marks.append(
+                hashlib.blake2b(f"{number} {evidence_id} ".encode() + digest, digest_size=8).digest()
+            )
+        return Contents(tuple(numbers), tuple(aside), letters, np.frombuffer(b"".join(marks), np.uint64))
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
         """The documents with these numbers, in this order. Raises Changed."""

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from random import Random
 
 import bm25s
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from activities.text import bm25, postings
-from activities.text.bm25 import Fields, Lexical, passage_starts, words
+from activities.text.bm25 import NOWHERE, Fields, Lexical, Segment, passage_starts, words
 from activities.text.postings import Postings, Scores, numbered
 
 
@@ -130,9 +131,35 @@ def test_scores_are_those_of_bm25s(rows: list[tuple[list[str], list[str]]], long
     pieces_add_at_most = 1 + bm25.PIECE_WEIGHT
     assert np.all(found >= expected - 1e-4)
     assert np.all(found <= pieces_add_at_most * max(expected.max(), 0) + expected + 1e-4)
-    parts = Lexical(documents)._parts
-    assert np.allclose(parts.whole.scores(asked), reference(whole, asked), atol=1e-4)
-    assert np.allclose(parts.passages.scores(asked), by_passage, atol=1e-4)
+    index = Lexical(documents)
+    assert np.allclose(index.whole.scores(asked)[0], reference(whole, asked), atol=1e-4)
+    assert np.allclose(index.passages.scores(asked)[0], by_passage, atol=1e-4)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(TEXTS, st.integers(0, 2), st.booleans()), min_size=1, max_size=9), st.randoms())
+def test_segments_score_as_one_index_of_what_is_searched(
+    rows: list[tuple[list[str], int, bool]], order: Random
+) -> None:
+    """However documents are spread over segments, and whatever else these hold."""
+    searched = [Fields(" ".join(text) * 20, f"Title {n}") for n, (text, _, kept) in enumerate(rows) if kept]
+    places = iter(order.sample(range(len(searched)), len(searched)))
+    segments: dict[int, list[tuple[Fields, int]]] = {}
+    in_order: list[Fields] = [Fields("")] * len(searched)
+    for n, (text, segment, kept) in enumerate(rows):
+        document, place = Fields(" ".join(text) * 20, f"Title {n}"), next(places) if kept else NOWHERE
+        segments.setdefault(segment, []).append((document, place))
+        if kept:
+            in_order[place] = document
+    index = Lexical.of(
+        [
+            (Segment.build(document for document, _ in held), np.array([place for _, place in held], np.intp))
+            for held in segments.values()
+        ],
+        len(searched),
+    )
+    for query in ("hearts liver antiviral", "title 2", "zebra"):
+        assert np.allclose(index.scores(query), Lexical(in_order).scores(query), atol=1e-9)
 
 
 def reference(rows: list[list[str]], asked: list[str]) -> Scores:
@@ -153,8 +180,8 @@ def test_a_saved_index_scores_as_the_one_that_was_saved(
     whole = Lexical(documents)
     monkeypatch.setattr(postings, "AT_ONCE", 50)
     in_parts = Lexical(documents)
-    Lexical.write(documents, tmp_path)
-    saved = Lexical.load(tmp_path)
+    Segment.write(documents, tmp_path)
+    saved = Lexical.of([(Segment.load(tmp_path), np.arange(40))], 40)
     assert len(saved) == 40
     for query in ("word7 liver", "mesh title", "zebra", ""):
         assert np.array_equal(saved.scores(query), whole.scores(query))
@@ -163,13 +190,13 @@ def test_a_saved_index_scores_as_the_one_that_was_saved(
 
 @pytest.mark.parametrize("documents", [[], [Fields("")]])
 def test_an_index_of_nothing_is_saved_too(tmp_path: Path, documents: list[Fields]) -> None:
-    Lexical.write(documents, tmp_path)
-    assert len(Lexical.load(tmp_path)) == len(documents)
+    Segment.write(documents, tmp_path)
+    assert len(Segment.load(tmp_path)) == len(documents)
 
 
 def test_files_of_two_indexes_are_not_mixed(tmp_path: Path) -> None:
-    Lexical.write([Fields("liver"), Fields("heart")], tmp_path)
+    Segment.write([Fields("liver"), Fields("heart")], tmp_path)
     words, number = numbered(["liver"])
     Postings.build(words, number, np.zeros(1, np.int32), 1).save(tmp_path, "whole")
     with pytest.raises(ValueError, match="belong together"):
-        Lexical.load(tmp_path)
+        Segment.load(tmp_path)

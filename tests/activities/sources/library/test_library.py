@@ -4,7 +4,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,9 @@ from activities.sources.library.files import FileStamp, documents_of
 from activities.sources.library.index import Libraries
 from activities.sources.library.reading import SetAside
 from activities.sources.library.store import Changed
+from activities.sources.library.words import KEPT_DAYS
 from activities.sources.progress import reporting
+from activities.text.bm25 import Fields, Segment
 from activities.text.embeddings import Vectors
 from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import client
@@ -280,10 +282,50 @@ async def test_a_file_changed_by_another_process_meanwhile_is_found(tmp_path: Pa
     ]
 
 
+async def test_a_changed_file_alone_is_counted_again_until_much_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And searching finds what a new index of the folder finds, with the same scores."""
+    folder, cache = tmp_path / "papers", tmp_path / "cache"
+    folder.mkdir()
+    for n in range(40):
+        (folder / f"note-{n:02}.txt").write_text(
+            f"Note {n}\n\nColchicine for gout, cohort {n % 7} of adults."
+        )
+    counted: list[int] = []
+    build = Segment.write
+
+    def write(documents: Iterable[Fields], place: Path) -> None:
+        held = list(documents)
+        counted.append(len(held))
+        build(held, place)
+
+    monkeypatch.setattr(Segment, "write", write)
+
+    def found(indexes: Path) -> list[tuple[str, float]]:
+        ranked, _ = Libraries(indexes).open(folder).search("gout of adults in cohort 3", 50)
+        return [(one.document.facts["file"], round(one.score, 9)) for one in ranked]
+
+    first = found(cache)
+    for n in (3, 17):
+        (folder / f"note-{n:02}.txt").write_text(f"Note {n}\n\nGout of adults: cohort 3 again, change {n}.")
+        assert found(cache) != first
+    (folder / "note-20.txt").unlink()
+    (folder / "note-41.txt").write_text("Note 41\n\nGout of adults in cohort 3.")
+    changed = found(cache)
+    assert counted == [40, 1, 1, 1]
+    assert changed == found(tmp_path / "new")
+    for n in range(12):
+        (folder / f"note-{n:02}.txt").write_text(f"Note {n}\n\nRewritten: gout of adults, cohort {n}.")
+    again = found(cache)
+    assert counted[5:] == [40]
+    assert again == found(tmp_path / "newer")
+
+
 async def test_an_index_that_nobody_uses_is_removed_and_one_in_use_is_not(
     tmp_path: Path, folder: Path
 ) -> None:
-    cache, old = tmp_path / "cache", time.time() - (index.KEPT_DAYS + 1) * 86_400
+    cache, old = tmp_path / "cache", time.time() - (KEPT_DAYS + 1) * 86_400
     Libraries(cache).open(folder)
     kept = set(cache.iterdir())
     (cache / "other.sqlite").touch()
