@@ -412,6 +412,23 @@ class Candidate(Frozen):
 WorkDirection = Literal["affirms", "denies", "mixed", "unclear"]
 
 
+class ComputedEffect(Frozen):
+    """A difference of risks that code computed from events and totals of two groups
+    (`activities.text.arm_effects`)."""
+
+    text: str
+    """The words of the work that give both groups."""
+    events: int
+    total: int
+    other_events: int
+    other_total: int
+    difference: float
+    """Share of the first group minus that of the other, in percentage points."""
+    low: float
+    high: float
+    """Newcombe's 95 % interval of it."""
+
+
 class WorkRow(Frozen):
     """A cited work as a row of the table of works. Every field but the id may be empty: not stated, or not
     read with certainty."""
@@ -433,11 +450,16 @@ class WorkRow(Frozen):
     """A verbatim quote; removed from the report when it is not in the work's text."""
     numbers: tuple[str, ...] = ()
     """Effects with their intervals as the work prints them."""
+    conduct: tuple[str, ...] = ()
+    """What the work states of its allocation, blinding, losses, registration and funding, in its words. An
+    item that is missing is not stated; nothing follows from that."""
+    computed: tuple[ComputedEffect, ...] = ()
+    """Absolute effects, computed and not printed by the work."""
     direction: WorkDirection | None = None
     """Relative to the report's question; None when that is not certain."""
     places: dict[str, str] = Field(default_factory=dict)
     """Field -> the sentence of the work, or its title, that contains it, word for word. `numbers.0` is
-    the place of the first effect, `numbers.1` of the second."""
+    the place of the first effect, `numbers.1` of the second; so for `conduct` and `computed`."""
 
 
 class ReportPlanSection(Frozen):

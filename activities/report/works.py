@@ -2,11 +2,18 @@
 code reads from the text, with its place."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from activities.steps import PlannedSection
 from activities.text.evidence_strength import TYPE_NAMES
-from activities.text.study_facts import Fact, is_named_design, read_facts
-from activities.types import Evidence, Support, WorkRow
+from activities.text.study_facts import (
+    Fact,
+    computed_effects,
+    is_named_design,
+    read_facts,
+    stated_conduct,
+)
+from activities.types import ComputedEffect, Evidence, Support, WorkRow
 from activities.verification.quote_check import QuoteChecker
 
 READ_FIELDS = ("population", "comparison", "outcome")
@@ -46,6 +53,7 @@ def _row(item: Evidence, given: Mapping[str, WorkRow], checker: QuoteChecker) ->
         # The place of the first under the field's own name, of each under its position as well.
         places["numbers"] = numbers[0].place
         places |= {f"numbers.{place}": fact.place for place, fact in enumerate(numbers)}
+    update |= _of_the_study(item, row, places)
     update["places"] = places
     quote = Support(evidence_id=item.evidence_id, quote=row.finding)
     if row.finding and not checker.supports([quote]).support:
@@ -53,6 +61,21 @@ def _row(item: Evidence, given: Mapping[str, WorkRow], checker: QuoteChecker) ->
         if not numbers:
             update["numbers"] = ()
     return row.model_copy(update=update)
+
+
+def _of_the_study(item: Evidence, row: WorkRow, places: dict[str, str]) -> dict[str, object]:
+    """How the study was conducted, and the absolute effects that its numbers allow to compute."""
+    update: dict[str, object] = {}
+    if not row.conduct and (stated := stated_conduct(item)):
+        update["conduct"] = tuple(fact.text for fact in stated)
+        places |= {f"conduct.{place}": fact.place for place, fact in enumerate(stated)}
+    if not row.computed and (computed := computed_effects(item)):
+        update["computed"] = tuple(
+            ComputedEffect.model_validate({k: v for k, v in asdict(effect).items() if k != "place"})
+            for effect in computed
+        )
+        places |= {f"computed.{place}": effect.place for place, effect in enumerate(computed)}
+    return update
 
 
 def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[str, str]) -> str:

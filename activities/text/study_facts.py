@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from activities.text.arm_effects import ArmEffect, arm_effects
 from activities.text.comparison import comparisons
+from activities.text.conduct import conduct
 from activities.text.numerals import number_of
 from activities.text.parts import Part
 from activities.text.sentences import NOT_STUDIES, Statement, statements
@@ -209,6 +211,21 @@ def effects(item: Evidence) -> tuple[Fact, ...]:
         return ()
     read = [s.text for s in _read(item, ("results", "conclusion", "plain"))]
     return tuple(Fact(text, place) for text, place in effects_in(read, NUMBERS))
+
+
+def stated_conduct(item: Evidence) -> tuple[Fact, ...]:
+    """What a study states of how it was conducted (`activities.text.conduct`)."""
+    if not _is_primary(item):
+        return ()
+    read = [_title(item), *_read(item, ("methods", "aim", "plain", "results"))]
+    return tuple(Fact(text, place) for text, place in conduct(read))
+
+
+def computed_effects(item: Evidence) -> tuple[ArmEffect, ...]:
+    """Absolute effects that a study's events and totals allow to compute."""
+    if not _is_primary(item):
+        return ()
+    return tuple(arm_effects(_read(item, ("results", "plain", "conclusion"))))[:NUMBERS]
 
 
 def _is_primary(item: Evidence) -> bool:

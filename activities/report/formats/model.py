@@ -23,6 +23,8 @@ WORK_HEAD = (
     "Outcome",
     "Finding",
     "Numbers",
+    "Computed",
+    "Conduct",
     "Direction",
     "Strength",
     "Standing",
@@ -263,6 +265,10 @@ class WorkView:
     finding: str
     """Empty where a claim prints the same sentence."""
     numbers: Cell
+    computed: Cell
+    """Absolute effects, computed by code."""
+    conduct: Cell
+    """What the work states of randomization, blinding, losses and the like."""
     direction: str
     strength: Grade
     standing: str
@@ -284,6 +290,8 @@ class WorkView:
             self.measured,
             finding,
             self.numbers,
+            self.computed,
+            self.conduct,
             direction,
             strength,
             standing,

@@ -11,7 +11,7 @@ from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim, Methodology, QuestionParts, Report, ReportSection
 from activities.steps import Decision
-from activities.types import SearchRecord, WorkDirection
+from activities.types import ComputedEffect, SearchRecord, WorkDirection
 
 DIRECTIONS: Mapping[WorkDirection, str] = {
     "affirms": "affirms",
@@ -145,6 +145,17 @@ def read_as(parts: QuestionParts) -> str:
     )
     said = [f"{name}: {clean(text)}" for name, text in named if clean(text)]
     return f"The question was read as: {'; '.join(said)}." if said else ""
+
+
+def computed(effect: ComputedEffect) -> str:
+    """A computed difference of risks, beside the numbers it was computed from."""
+    difference, low, high = (
+        f"{value:+.1f}".replace("-", "\u2212") for value in (effect.difference, effect.low, effect.high)
+    )
+    return (
+        f"{effect.events}/{effect.total} against {effect.other_events}/{effect.other_total}: risk difference "
+        f"{difference} points (95% CI {low} to {high}), computed"
+    )
 
 
 def left_out(report: Report) -> tuple[str, ...]:

@@ -94,6 +94,19 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
         measured=cell("outcome", row.outcome),
         finding="" if printed else clean(row.finding),
         numbers=Cell(tuple(numbers)),
+        computed=Cell(
+            tuple(
+                Reading(words.computed(effect), anchors.get(f"computed.{place}", ""))
+                for place, effect in enumerate(row.computed)
+            )
+        ),
+        conduct=Cell(
+            tuple(
+                Reading(clean(text), anchors.get(f"conduct.{place}", ""))
+                for place, text in enumerate(row.conduct)
+                if clean(text)
+            )
+        ),
         direction=words.DIRECTIONS[row.direction] if row.direction else "",
         strength="weak"
         if reference.standing in refs.WARNING_STANDINGS
@@ -113,6 +126,8 @@ def _places(number: int, row: WorkRow) -> Iterator[PlaceView]:
         "outcome": row.outcome,
     }
     texts = read | {f"numbers.{place}": text for place, text in enumerate(row.numbers)}
+    texts |= {f"conduct.{place}": text for place, text in enumerate(row.conduct)}
+    texts |= {f"computed.{place}": effect.text for place, effect in enumerate(row.computed)}
     sentences: dict[str, list[str]] = {}
     for name, sentence in row.places.items():
         sentences.setdefault(clean(sentence), []).append(name)
