@@ -15,49 +15,53 @@ from activities.text.study_wording import OTHERS_WORK
 LONGEST = 90
 """Characters of an item at most."""
 
+
+def _ignoring_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 _NOT = r"(?:(?:not|non|un|never)[- ]?)?"
-_ITEMS = (
-    (
-        r"\brandom(?:ly|i[sz]ed)? (?:assigned|allocated|divided|distributed)"
-        r"|\brandomi[sz]ed (?:to|into|between|in a)\b"
-        r"|\brandomi[sz]ed(?:,? [\w-]+){0,4}? (?:trial|study)\b|\bblock randomi[sz]ation"
-    ),
-    (
-        rf"\b{_NOT}conceal(?:ed|ment)(?: (?:of )?allocation)?|\ballocation (?:was "
-        rf"|were )?{_NOT}conceal(?:ed|ment)"
-        r"|\b(?:sealed|opaque)(?:,? (?:sealed|opaque))? envelopes?|\bcentral(?:i[sz]ed)? randomi[sz]ation"
-    ),
-    r"\b(?:double|triple|single)[- ](?:blind|mask)(?:ed|ing)?\b|\bopen[- ]label(?:led)?\b|\bunblinded\b",
-    (
-        rf"\b(?:assessors?|observers?|evaluators?|investigators?|radiologists?|readers?"
-        rf"|pathologists?|examiners?|raters?"
-        rf"|reviewers?|patients|participants|surgeons?)(?: (?:was|were|who"
-        rf"|remained)){{0,2}} {_NOT}(?:blind|mask)ed\b"
-        r"|\b(?:blinded|masked) (?:assessors?|observers?|evaluators?|investigators?|radiologists?"
-        r"|readers?|pathologists?"
-        r"|examiners?|raters?|reviewers?|(?:outcome )?assessments?)|\b(?:assessor|observer"
-        r"|evaluator|rater)[- ]blind(?:ed)?\b"
-    ),
-    r"\bplacebo[- ]controlled\b",
-    r"\b(?:modified )?intention[- ]to[- ]treat\b|\bintent[- ]to[- ]treat\b|\bper[- ]protocol\b",
-    (
-        rf"(?<![\w.,-])(?:{COUNT}"
-        rf"|\d+(?:\.\d+)?\s?%)(?: (?:\w+ ){{0,3}}?)?(?:\(\d+(?:\.\d+)?\s?%\) )?(?:(?:was|were|had been) )?"
-        r"(?:lost to follow[- ]?up|withdrew|dropped out|discontinued)\b|\b(?:no"
-        r"|without) (?:patients? (?:was|were) )?"
-        r"los(?:t|s(?:es)?) to follow[- ]?up|\b(?:drop-?out|attrition) rate (?:was|of) \d+(?:\.\d+)?\s?%"
-    ),
-    r"\b(?:a )?priori (?:sample size|power)|\bpower calculation|\bsample size (?:was )?calculat(?:ed|ion)",
-    r"\b(?:NCT\d{8}|ISRCTN ?\d{6,8}|ACTRN\d{14}|ChiCTR[\w-]{6,}|EudraCT[: ]+[\d-]{12,}|UMIN\d{9}"
-    r"|CRD\d{11})\b",
-    (
-        r"\b(?:funded|sponsored|supported) by (?!the (?:data|results|findings"
-        r"|evidence)\b)(?:an? )?(?:[Gg]rants? from )?"
-        r"(?:the )?[A-Z][\w&.' -]{2,60}"
-    ),
-    r"\b(?:no|declared?) (?:potential )?(?:conflicts? of interests?|competing interests?)",
+_WHO = (
+    r"(?:assessor|observer|evaluator|investigator|radiologist|reader|pathologist|examiner|rater|reviewer|patient"
+    r"|participant|surgeon)"
 )
-_PATTERNS = tuple(re.compile(item, re.IGNORECASE if "[A-Z]" not in item else 0) for item in _ITEMS)
+_ASSIGNED = (
+    r"\brandom(?:ly|i[sz]ed)? (?:assigned|allocated|divided|distributed)"
+    r"|\brandomi[sz]ed (?:to|into|between|in a)\b|\brandomi[sz]ed(?:,? [\w-]+){0,4}? (?:trial|study)\b"
+    r"|\bblock randomi[sz]ation"
+)
+_CONCEALED = (
+    rf"\b{_NOT}conceal(?:ed|ment)(?: (?:of )?allocation)?|\ballocation (?:was |were )?{_NOT}conceal(?:ed|ment)"
+    r"|\b(?:sealed|opaque)(?:,? (?:sealed|opaque))? envelopes?|\bcentral(?:i[sz]ed)? randomi[sz]ation"
+)
+_BLIND = r"\b(?:double|triple|single)[- ](?:blind|mask)(?:ed|ing)?\b|\bopen[- ]label(?:led)?\b|\bunblinded\b"
+_BLINDED = (
+    rf"\b{_WHO}s?(?: (?:was|were|who|remained)){{0,2}} {_NOT}(?:blind|mask)ed\b"
+    rf"|\b(?:blinded|masked) (?:{_WHO}s?|(?:outcome )?assessments?)\b|\b{_WHO}[- ]blind(?:ed)?\b"
+)
+_ANALYSED = r"\b(?:modified )?intention[- ]to[- ]treat\b|\bintent[- ]to[- ]treat\b|\bper[- ]protocol\b"
+_LOST = (
+    rf"(?<![\w.,-])(?:{COUNT}|\d+(?:\.\d+)?\s?%)(?: (?:\w+ ){{0,3}}?)?(?:\(\d+(?:\.\d+)?\s?%\) )?"
+    r"(?:(?:was|were|had been) )?(?:lost to follow[- ]?up|withdrew|dropped out|discontinued)\b"
+    r"|\b(?:no|without) (?:patients? (?:was|were) )?los(?:t|s(?:es)?) to follow[- ]?up"
+    r"|\b(?:drop-?out|attrition) rate (?:was|of) \d+(?:\.\d+)?\s?%"
+)
+_SIZED = r"\ba priori (?:sample size|power)|\bpower calculation|\bsample size (?:was )?calculat(?:ed|ion)"
+_REGISTERED = (
+    r"\b(?:NCT\d{8}|ISRCTN ?\d{6,8}|ACTRN\d{14}|ChiCTR[\w-]{6,}|EudraCT[: ]+[\d-]{12,}|UMIN\d{9}"
+    r"|CRD\d{11})\b"
+)
+_FUNDED = (
+    r"\b(?:[Ff]unded|[Ss]ponsored|[Ss]upported) by (?:an? )?(?:[Gg]rants? from )?(?:the )?"
+    r"[A-Z][\w&.' -]{2,60}"
+)
+_CONFLICTS = r"\b(?:no|declared?) (?:potential )?(?:conflicts? of interests?|competing interests?)"
+_PATTERNS = (
+    *map(_ignoring_case, (_ASSIGNED, _CONCEALED, _BLIND, _BLINDED, r"\bplacebo[- ]controlled\b")),
+    *map(_ignoring_case, (_ANALYSED, _LOST, _SIZED, _REGISTERED)),
+    re.compile(_FUNDED),  # who paid is a name
+    _ignoring_case(_CONFLICTS),
+)
 
 
 def conduct(read: Iterable[Statement]) -> Iterator[tuple[str, str]]:

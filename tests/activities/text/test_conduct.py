@@ -11,20 +11,29 @@ def work(text: str) -> Evidence:
     return Evidence(evidence_id="pmid:1", source="library", title="A work", text=text)
 
 
+ALLOCATED = (
+    "METHODS: Patients were randomly assigned by sealed envelopes. The assessors were blinded. "
+    "RESULTS: 12 patients were lost to follow-up."
+)
+STATED = (
+    "randomly assigned",
+    "sealed envelopes",
+    "assessors were blinded",
+    "12 patients were lost to follow-up",
+)
+OPEN = "METHODS: The assessors were not blinded (NCT01234567)."
+
+
 @pytest.mark.parametrize(
     ("text", "stated"),
     [
-        (
-            "METHODS: Patients were randomly assigned by sealed envelopes. The assessors were blinded. "
-            "RESULTS: 12 patients were lost to follow-up.",
-            ("randomly assigned", "sealed envelopes", "assessors were blinded", "12 patients were lost to follow-up"),
-        ),
-        ("METHODS: The assessors were not blinded (NCT01234567).", ("assessors were not blinded", "NCT01234567")),
+        (ALLOCATED, STATED),
+        (OPEN, ("assessors were not blinded", "NCT01234567")),
         ("METHODS: We searched for randomized controlled trials of the drug.", ()),
         ("METHODS: Previous randomized controlled trial data were used.", ()),
         ("CONCLUSIONS: A randomized trial is needed.", ()),
     ],
-)  # fmt: skip
+)
 def test_what_a_study_states_of_its_conduct_is_read_with_its_place(
     text: str, stated: tuple[str, ...]
 ) -> None:
