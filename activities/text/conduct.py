@@ -31,7 +31,8 @@ _ASSIGNED = (
     r"|\bblock randomi[sz]ation"
 )
 _CONCEALED = (
-    rf"\b{_NOT}conceal(?:ed|ment)(?: (?:of )?allocation)?|\ballocation (?:was |were )?{_NOT}conceal(?:ed|ment)"
+    rf"\b{_NOT}conceal(?:ed|ment)(?: (?:of )?allocation)?"
+    rf"|\ballocation (?:was |were )?{_NOT}conceal(?:ed|ment)"
     r"|\b(?:sealed|opaque)(?:,? (?:sealed|opaque))? envelopes?|\bcentral(?:i[sz]ed)? randomi[sz]ation"
 )
 _BLIND = r"\b(?:double|triple|single)[- ](?:blind|mask)(?:ed|ing)?\b|\bopen[- ]label(?:led)?\b|\bunblinded\b"
