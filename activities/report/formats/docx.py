@@ -1,7 +1,8 @@
 """The report as a Word document: headings, lists, quotes and captions in Word's own styles, links that can be
 followed, tables that fit the page, and the report's own metadata.
 
-Word shows no SVG without a second picture beside it, so that the figures are tables here.
+The figures are pictures with their numbers as alternative text; without the `pdf` extra, which draws them,
+tables.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from activities.report.formats.extras import MissingExtra
+from activities.report.formats.figures import described, drawings, picture
 from activities.report.formats.model import (
     CHECK_HEAD,
     LEFT_OUT,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from docx.table import Table
     from docx.text.paragraph import Paragraph
 
+FIGURE_CM = 9
 LINK_COLOUR = "0B5F59"
 SMALL_POINTS = 8
 """Type size of tables: ten columns have to fit a page."""
@@ -194,21 +197,13 @@ def _method(document: "Document", view: View) -> None:
     if view.read_as:
         document.add_paragraph(view.read_as)
     document.add_paragraph(view.flow_text)
-    flow = view.flow
-    rows = [
-        ("Identified", str(flow.identified)),
-        *((f"  of these kept from {bar.label}", str(bar.count)) for bar in flow.sources),
-        ("Duplicates removed", str(flow.duplicates)),
-        ("Screened", str(flow.screened)),
-        ("Not cited", str(flow.excluded)),
-        ("Included (cited)", str(flow.included)),
-        ("Studies reported", str(flow.studies)),
-    ]
-    _table(document, "Flow of records (PRISMA 2020)", ("Step", "Records"), rows)
-    if view.strengths:
+    drawn = drawings(view)
+    if not _figure(document, "Flow of records (PRISMA 2020)", drawn["flow"]):
+        _flow_table(document, view)
+    if view.strengths and not _figure(document, "Claims by strength of evidence", drawn["strengths"]):
         rows = [(bar.label, str(bar.count)) for bar in view.strengths]
         _table(document, "Claims by strength of evidence", ("Strength", "Claims"), rows)
-    if view.years:
+    if view.years and not _figure(document, "Cited works by year of publication", drawn["years"]):
         rows = [(bar.label, str(bar.count)) for bar in view.years if bar.count]
         _table(document, "Cited works by year of publication", ("Year", "Works"), rows)
     document.add_paragraph(view.spent)
@@ -223,6 +218,33 @@ def _method(document: "Document", view: View) -> None:
     for text in view.decisions:
         document.add_paragraph(text, style="List Bullet")
     document.add_paragraph(view.run_line)
+
+
+def _figure(document: "Document", caption: str, svg: str) -> bool:
+    """A figure as a picture with what it shows in words; False where it cannot be drawn here."""
+    from docx.shared import Cm
+
+    png = picture(svg)
+    if png is None:
+        return False
+    document.add_paragraph(caption, style="Caption")
+    shape = document.add_picture(BytesIO(png), width=Cm(FIGURE_CM))
+    shape._inline.docPr.set("descr", described(svg))  # noqa: SLF001 - python-docx sets no alternative text
+    return True
+
+
+def _flow_table(document: "Document", view: View) -> None:
+    flow = view.flow
+    rows = [
+        ("Identified", str(flow.identified)),
+        *((f"  of these kept from {bar.label}", str(bar.count)) for bar in flow.sources),
+        ("Duplicates removed", str(flow.duplicates)),
+        ("Screened", str(flow.screened)),
+        ("Not cited", str(flow.excluded)),
+        ("Included (cited)", str(flow.included)),
+        ("Studies reported", str(flow.studies)),
+    ]
+    _table(document, "Flow of records (PRISMA 2020)", ("Step", "Records"), rows)
 
 
 def _bullets(document: "Document", title: str, texts: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from activities.report.formats.extras import MissingExtra
+from activities.report.formats.figures import drawings
 from activities.report.formats.model import (
     CHECK_HEAD,
     LEFT_OUT,
@@ -19,7 +20,6 @@ from activities.report.formats.model import (
     quotes_once,
     used_columns,
 )
-from activities.report.formats.templates import FOLDER, environment
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
 
@@ -50,7 +50,7 @@ def _data(view: View) -> dict[str, object]:
         "balance": view.balance,
         "confidence": view.confidence,
         "reasons": [*view.confidence_reasons, view.verified] if view.verified else [],
-        "figures": _figures(view),
+        "figures": drawings(view),
         "sections": [
             {
                 "title": section.title,
@@ -132,19 +132,4 @@ def _claim(claim: ClaimView) -> dict[str, object]:
         "numbers": [cite.number for cite in claim.cites],
         "pmids": [cite.pmid for cite in claim.cites if cite.pmid],
         "basis": claim.basis,
-    }
-
-
-def _figures(view: View) -> dict[str, str]:
-    """SVG by name; an empty string for a figure that has nothing to show."""
-    drawn = environment().get_template("figures.svg.jinja").module
-    style = (FOLDER / "figures.css").read_text(encoding="utf-8")
-    return {
-        "flow": str(drawn.flow(view.flow, style)),  # type: ignore[attr-defined]  # macros are made at run time
-        "years": str(drawn.years(view.years, style)) if view.years else "",  # type: ignore[attr-defined]
-        "strengths": (
-            str(drawn.strengths(view.strengths, style))  # type: ignore[attr-defined]
-            if view.strengths
-            else ""
-        ),
     }

@@ -327,10 +327,27 @@ def test_the_tables_of_a_word_document_fit_its_page_and_repeat_their_heads() -> 
     document = docx.Document(io.BytesIO(render(RICH, "docx")))
     page = document.sections[0]
     room = (page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0)
-    assert len(document.tables) == 7
+    assert len(document.tables) == 4
     for table in document.tables:
         assert sum(cell.width or 0 for cell in table.rows[0].cells) <= room
         assert table.rows[0]._tr.xpath("w:trPr/w:tblHeader")
+
+
+def test_a_word_document_shows_the_figures_as_pictures_with_their_numbers_in_words() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    said = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
+    assert len(said) == 3
+    assert f"{RICH.methodology.counts.identified} identified" in said[0]
+    assert all(shape.width for shape in document.inline_shapes)
+
+
+def test_without_what_draws_pictures_a_word_document_has_the_figures_as_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    assert len(document.tables) == 7
+    assert not document.inline_shapes
 
 
 def test_a_word_document_has_the_claims_and_each_quote_that_differs_once() -> None:
