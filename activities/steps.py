@@ -495,6 +495,9 @@ class WriteInput(StepContext):
     title: str = ""
     evidence: tuple[EvidenceRef, ...] = ()
     """Best first; retracted work is already left out."""
+    judged: tuple[str, ...] | None = None
+    """Ids of the items that code judged to help with the question, among all that were found; None where a
+    model judged, or where items were found since."""
     written: tuple[Claim, ...] = ()
     """Claims of earlier sections, not to be repeated; contradictions to them are to be kept."""
     shared: tuple[str, ...] = ()

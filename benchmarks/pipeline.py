@@ -199,6 +199,7 @@ def _written(
             profile=profile,
             title=section.title,
             evidence=refs,
+            judged=judged.relevant if judged else None,
             stop_reason=stop,
         ),
         kept,

@@ -38,9 +38,14 @@ def ranked_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
     return rank(step.question, [d for d in documents if d.standing != "retracted"], facet)
 
 
-def best_first(items: Sequence[Item]) -> list[Item]:
-    """The relevant ones of ranked items, best first."""
-    return sorted(relevant(items), key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
+def best_first(step: WriteInput, ranked: Sequence[Item]) -> list[Item]:
+    """The relevant ones of ranked items, best first: those that code judged to help, where it judged all that
+    was found, since it compared more works than a writer is given and the report must not disagree with it."""
+    if step.judged is None:
+        items = relevant(ranked)
+    else:
+        items = [item for item in ranked if item.ranked and item.document.evidence_id in step.judged]
+    return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
 
 
 def unused(

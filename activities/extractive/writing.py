@@ -45,7 +45,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The section's claims: the most direct answers first, then the rest by theme; several documents under
     one claim where they say the same. Items that are not relevant to the question are not cited."""
     read = ranked_items(step, documents)
-    items = best_first(read)
+    items = best_first(step, read)
     pool = candidates(step, items)
     most = MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS
     chosen = choose(pool, most)

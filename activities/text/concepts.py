@@ -86,6 +86,8 @@ class Word:
     """Part of a name that the vocabularies hold."""
     noun: bool = False
     """A noun, a word that no dictionary of general English has, or a part of a compound (`self-care`)."""
+    verb: bool = False
+    """A form of a verb that is no name: it says what one thing does to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,9 @@ class Concepts:
                 noun = part or thesaurus.mostly_noun(token) or not thesaurus.parts_of_speech(token)
                 sure = max(sure, PART) if part else sure
                 exact = marks.is_substance(start, end) or sure >= 1.0
-                self.words.append(
-                    Word(shown[start:end], found, sure, exact, after, marks.is_entity(start, end), noun)
-                )
+                entity = marks.is_entity(start, end)
+                verb = not (noun or entity) and "v" in thesaurus.parts_of_speech(token) and sure < TECHNICAL
+                self.words.append(Word(shown[start:end], found, sure, exact, after, entity, noun, verb))
         first = len(self.words)
         for before, name in marks.lettered(shown, tokens):
             letter_of = (fold(name[-1]),)
@@ -175,27 +177,44 @@ class Concepts:
         return [self._spoken(row, mark, near, names) for row, mark in zip(rows, marks, strict=True)]
 
     def displaced(self, title: str, rows: Sequence[Sequence[str]]) -> frozenset[int]:
-        """Places of the words that set a disease of the question apart from the one in a title (`lung` of
-        lung cancer, beside breast cancer), where no row names it. Its words may stand in them all the same:
-        lung metastases of breast cancer."""
+        """Places of the words that set a disease of the question apart (`lung` of lung cancer), where no row
+        names it although its words may stand in them: lung metastases of breast cancer, or an atrophic muscle
+        and the spinal cord. A disease of two words may be named by words further apart, unless the title is
+        on another one of the same kind."""
         found: set[int] = set()
         other = [set(terms(e.surface)) for e in link(title) if e.kind in _DISEASES] if self._diseases else []
         for places in self._diseases:
             *first, last = (self.words[place].terms for place in places)
             head = set(last)
             apart = [held for held in other if head <= held and not any(held.issuperset(f) for f in first)]
-            if apart and not self._named_in(places, rows):
+            if (apart or len(first) > 1) and not self._named_in(places, rows):
                 found.update(places[:-1])
         return frozenset(found)
 
     def _named_in(self, places: Sequence[int], rows: Sequence[Sequence[str]]) -> bool:
-        own = [term for place in places for term in self.words[place].terms]
         others = [v for name in self.names if set(places) <= set(name.places) for v in name.variants]
         return any(
-            _together(own, row, len(own) + 1) or any(_said(v, row, held) for v in others)
+            self._together(places, row) or any(_said(v, row, held) for v in others)
             for row in rows
             for held in (_Held(row),)
         )
+
+    def _together(self, places: Sequence[int], row: Sequence[str]) -> bool:
+        """Whether words close to each other mention all of these places, each in any form or by a synonym of
+        one word."""
+        said = {n: {place for place in places if self._mentions(form, place)} for n, form in enumerate(row)}
+        span = len(places) + 1
+        return any(
+            set(places) <= set().union(*(said[n] for n in range(start, min(start + span, len(row)))))
+            for start in said
+            if said[start]
+        )
+
+    def _mentions(self, form: str, place: int) -> bool:
+        held = _Held((form,))
+        if any(_form(term, held, exact=False) for term in self.words[place].terms):
+            return True
+        return any((form,) in name.variants for name in self.names if name.places == (place,))
 
     def _spoken(
         self, row: Sequence[str], mark: str, near: Collection[int], names: Iterable[Name]
@@ -336,7 +355,8 @@ def technical(word: str) -> float:
     if not thesaurus.mostly_noun(plain):
         if "a" in kinds and thesaurus.relational(plain):
             return 0.65
-        return 0.5 if looks_special(word) or ("a" in kinds and thesaurus.tagged_count(plain) == 0) else 0.1
+        rare = "a" in kinds and "v" not in kinds and thesaurus.tagged_count(plain) == 0
+        return 0.5 if rare or (not kinds <= {"v"} and looks_special(word)) else 0.1
     meanings, met, files = thesaurus.senses(plain), thesaurus.tagged_count(plain), thesaurus.files(plain)
     if files[0] in _BODY_AND_MATTER and meanings <= 8:
         return 0.8 if meanings <= 2 and met <= 10 else 0.7
@@ -369,10 +389,10 @@ def _last_part(plain: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _other_names(text: str) -> tuple[str, ...]:
-    """What a phrase is also called, by the vocabularies of drugs and diseases and by the thesaurus."""
-    return tuple(
-        sorted({*thesaurus.synonyms(text), *thesaurus.narrower(text), *synonyms(text, MOST_SYNONYMS)})
-    )
+    """What a phrase is also called, by the vocabularies of drugs and diseases and by the thesaurus. Kinds of
+    a thing mention it; kinds of an abstraction (`number` of `amount`) are other abstractions."""
+    kinds = thesaurus.narrower(text) if _THINGS.intersection(thesaurus.files(text)) else frozenset()
+    return tuple(sorted({*thesaurus.synonyms(text), *kinds, *synonyms(text, MOST_SYNONYMS)}))
 
 
 def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...], ...]:

@@ -76,7 +76,7 @@ NAMED_IS_ENOUGH = 0.55
 """Least relevance of a work that names the one thing a question for a fact is about."""
 DIRECT_NAMED = 0.45
 """`Item.direct` of such a work at least."""
-LEAST_DIRECT, LEAST_DIRECT_TITLED = 0.28, 0.38
+LEAST_DIRECT, LEAST_DIRECT_TITLED = 0.2, 0.38
 """`Item.direct` under which a work is held to be about something else; of one with its title, which says more
 surely what it is about."""
 MAX_OFF_TOPIC_RELEVANCE = 0.49
@@ -148,7 +148,8 @@ class Needle:
         self.concepts = _concepts(question, known)
         self.words = self.concepts.words
         self.form = asked(question).form
-        weak = weak_stems()
+        self._weak = weak = weak_stems()
+        self._things = sum(word.technical >= _THING for word in self.words)
         self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
         self._readings = [_reading(self.concepts, document) for document in documents]
@@ -157,17 +158,22 @@ class Needle:
         self._readings = [replace(reading, missing=self._missing(reading)) for reading in self._readings]
         total = len(documents)
         self.weights: list[float] = []
-        self.names_things = things = any(word.technical >= _THING for word in self.words)
+        self.names_things = things = self._things > 0
         for place, word in enumerate(self.words):
-            base = small if set(word.terms) <= weak else _ANY + word.technical if things else 1.0
+            base = small if self._relates(word) else _ANY + word.technical if things else 1.0
             holders = sum(place in reading.spoken for reading in self._readings)
             rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
             self.weights.append(base * rare)
         self.pairs: dict[tuple[int, int], float] = {}
         for one, other in pairwise(range(len(self.words))):
-            if not {*self.words[one].terms, *self.words[other].terms} & weak:
+            if not any(self._relates(self.words[place]) for place in (one, other)):
                 self.pairs[one, other] = _PAIR * min(self.weights[one], self.weights[other])
         self.total = sum(self.weights) + sum(self.pairs.values())
+
+    def _relates(self, word: Word) -> bool:
+        """Whether a word only says how the things of a question are related, which each text says in its own
+        words: a word that any question may have, and, where the question names several things, a verb."""
+        return set(word.terms) <= self._weak or (word.verb and self._things > 1)
 
     def readings(self) -> list["Reading"]:
         """One reading a document, in their order."""
@@ -282,8 +288,8 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
         counts[place] += _TITLE_COUNT - 1
     everything = frozenset().union(*spoken)
     untitled = not title or document.text.startswith(document.title[:40])
-    named = [*rows[:-2], rows[-1]]  # indexing terms name what a work mentions in passing, too
-    displaced = frozenset() if untitled else concepts.displaced(document.title, named)
+    # neither indexing terms, which name what a work mentions in passing, nor the text as a whole
+    displaced = frozenset() if untitled else concepts.displaced(document.title, rows[:-2])
     return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced)
 
 

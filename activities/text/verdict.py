@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from activities.text.concepts import Concepts
+from activities.text import thesaurus
+from activities.text.concepts import TECHNICAL, Concepts
 from activities.text.negation import NO_DENIAL, denied
 from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.tokens import terms
@@ -58,6 +59,8 @@ _WEIGHS = re.compile(
 )
 _DOUBTS = re.compile(
     r"\bquestion(?:able|ed)\b|\bunclear\b|\buncertain\w*\b|\bunknown\b|\bcontroversial\b|\bdifficult\b"
+    r""
+    r"|\brais\w+ (?:the |a )?questions?\b|\bmay or may not\b"
     r"|\bremain\w*\b|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective|hypothes[ie]s)\b"
     r"|\b(?:little|no|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b",
     re.IGNORECASE,
@@ -84,6 +87,18 @@ _ASKS_DIFFERENT = re.compile(
     re.IGNORECASE,
 )
 _ASKS_DENIED = re.compile(r"\b(?:not|no|without|never)\b", re.IGNORECASE)
+_COPULAR = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
+_CHANGE = "30"
+"""WordNet's file of the verbs of change (`slow`, `shorten`)."""
+_FIRST_SENSES = 3
+_FINDING = re.compile(
+    r"\b(?:effects?|role|risks?|influence|impact|associat\w+|correlat\w+|relat(?:ed|ion|ionship)\w*|links?|linked"
+    r"|benefi(?:t|ts|cial)|differen\w+|improvements?|reductions?|increases?|decreases?|changes?|evidence|needs?"
+    r"|needed|value|predict\w*|required?|advantages?|indicat(?:ed|ion|or)s?|worthwhile|accura\w+|reliab\w+"
+    r"|adequate\w*|safety|efficacy|support(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+"""The nouns and forms, beside `_AFFIRMS`, by which studies of any subject say what they found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +122,46 @@ def verdict(question: str, findings: Sequence[str]) -> Verdict | None:
     whole = " ".join(findings)
     if decisive is None or _WEIGHS.search(whole) or _DOUBTS.search(whole):
         return None
-    way = _way(question, _HARMLESS.sub(" ", decisive), _HARMLESS.sub(" ", whole), decisive)
+    way = _way(question, _Predicate(question), decisive, whole)
     return Verdict(way, decisive) if way else None
+
+
+class _Predicate:
+    """What a question asks of its subject: the words that say it, and whether it asks for an effect, a
+    relation or a value, which studies state in words that any question may have."""
+
+    def __init__(self, question: str) -> None:
+        self._concepts = Concepts(question)
+        words = self._concepts.words
+        self._places = {
+            place
+            for place, word in enumerate(words)
+            if not (word.noun or word.entity) and word.technical < TECHNICAL
+        }
+        last = len(words) - 1
+        self._is_a_quality = bool(_COPULAR.match(question)) and last in self._places
+        if self._is_a_quality:
+            self._places = {last}
+        asked = words[last].shown if self._is_a_quality else question
+        changes = any(
+            _CHANGE in thesaurus.files(words[place].shown)[:_FIRST_SENSES] for place in self._places
+        )
+        self.asks_finding = changes or bool(_AFFIRMS.search(asked) or _FINDING.search(asked))
+
+    def in_text(self, text: str) -> bool:
+        """Whether a text has a word of the predicate, in any form or by a synonym."""
+        return bool(self._places & self._mentioned(text))
+
+    def denied_by(self, text: str) -> bool:
+        """Whether a run of words that is denied is what the question asks: `without recurrence` denies
+        nothing to a question that asks whether a treatment is sufficient."""
+        if self.asks_finding and (_AFFIRMS.search(text) or _FINDING.search(text)):
+            return True
+        mentioned = self._mentioned(text)
+        return bool(mentioned & self._places if self._is_a_quality else mentioned)
+
+    def _mentioned(self, text: str) -> frozenset[int]:
+        return self._concepts.read([terms(text)], [text])[0]
 
 
 def _beside(question: str, sentence: str) -> bool:
@@ -129,17 +182,20 @@ def _nearest(question: str, findings: Sequence[str]) -> str | None:
     return findings[best] if shares[best] >= LEAST_COVERAGE else None
 
 
-def _way(question: str, sentence: str, whole: str, quoted: str) -> Way | None:
-    denies = bool(_DENIES.search(sentence))
-    affirms = bool(_AFFIRMS.search(_DENIED.sub(" ", sentence)))
+def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Way | None:
+    """The direction of a sentence (`quoted`), the nearest to the question among a work's findings."""
+    sentence, whole = _HARMLESS.sub(" ", quoted), _HARMLESS.sub(" ", findings)
+    runs = [match.group() for match in _DENIED.finditer(sentence)]
+    bare = _DENIED.sub(" ", sentence)
+    affirms = bool(_AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
     if _ALIKE.search(quoted):
         alike, different = bool(_ASKS_ALIKE.search(question)), bool(_ASKS_DIFFERENT.search(question))
         if alike != different:
             return "yes" if alike else "no"
-        if not denies:
+        if not runs:
             return None
-    if denies and not affirms:
-        return "no"
+    if runs and not _AFFIRMS.search(bare):
+        return "no" if any(predicate.denied_by(run) for run in runs) else None
     if affirms and not _DENIES.search(whole):
         partly = _PARTLY.search(quoted) or (_LESS.search(quoted) and not _ASKS_LESS.search(question))
         return None if partly else "yes"

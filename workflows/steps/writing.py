@@ -50,6 +50,13 @@ class WritingSteps:
         others = [ref for name, ref in usable.items() if name not in known]
         return (*relevant, *others[:UNJUDGED_ITEMS])[:WRITER_ITEMS]
 
+    def _judged_by_code(self) -> tuple[str, ...] | None:
+        """What code found to help when it judged all that was found; None where it did not."""
+        loop = self.context.state.loop
+        if loop.judged is None or not loop.judged.by_code or loop.unjudged:
+            return None
+        return loop.judged.relevant
+
     async def write_report(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
         """Draft one section from the evidence; an empty draft when there is none."""
         state, empty = self.context.state, SectionDraft(title=section.title)
@@ -63,6 +70,7 @@ class WritingSteps:
             section_id=section.id,
             title=section.title,
             evidence=evidence,
+            judged=self._judged_by_code(),
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.hypotheses),
             report_to=state.job.parent_id if state.job else self.context.run_id,

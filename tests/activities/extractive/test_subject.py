@@ -263,3 +263,35 @@ def test_the_clinical_evidence_of_a_search_for_drugs_names_drugs() -> None:
     draft = written(question, works, title="Clinical evidence", profile=profile)
     assert cited(draft) == {"pmid:14"}
     assert cited(written(question, works, title="Clinical evidence")) == {"pmid:14", "pmid:15"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is aspirin linked to colorectal cancer?",
+        "Is aspirin tied to colorectal cancer?",
+        "Does aspirin raise the risk of colorectal cancer?",
+        "Does aspirin keep away colorectal cancer?",
+    ],
+)
+def test_the_verb_of_a_question_may_be_any(question: str) -> None:
+    assert judged(question, [STAGING, MISSED, ASPIRIN]).relevant == ("pmid:3",)
+
+
+def test_the_words_of_a_disease_count_where_they_name_it() -> None:
+    scattered = document(
+        40,
+        "RESULTS: Atrophy of the hand was seen where the spinal cord was injured and muscular strength lost.",
+        "Atrophy after injury of the spinal cord",
+    )
+    named = document(41, "RESULTS: Nusinersen helps in muscular atrophy of spinal origin.", "Nusinersen")
+    question = "What is spinal muscular atrophy?"
+    works = rank(question, [scattered, named])
+    assert [bool(work.missing) for work in works] == [True, False]
+
+
+def test_the_report_is_written_from_what_was_judged_to_help() -> None:
+    question = "Does aspirin prevent colorectal cancer?"
+    works = [STAGING, MISSED, ASPIRIN]
+    assert cited(written(question, works, judged=("pmid:3",))) == {"pmid:3"}
+    assert written(question, works, judged=()).paragraphs == ()

@@ -65,3 +65,25 @@ def test_a_sentence_on_something_else_decides_nothing() -> None:
 @pytest.mark.parametrize("question", ["What slows cognitive decline?", "Does metformin not slow decline?"])
 def test_a_question_without_a_plain_yes_or_no_has_no_direction(question: str) -> None:
     assert way(question, "Metformin significantly reduced cognitive decline in diabetes.") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "finding"),
+    [
+        (
+            "Is a short course of rifampicin sufficient in bone tuberculosis?",
+            "Bone tuberculosis can be managed by a short course of rifampicin without recurrence.",
+        ),
+        (
+            "Are imprinting changes heritable?",
+            "Imprinting changes are heritable alterations that occur in the absence of mutation.",
+        ),
+    ],
+)
+def test_a_denial_of_something_else_is_no_answer(question: str, finding: str) -> None:
+    assert way(question, finding) != "no"
+
+
+def test_a_verb_of_change_is_answered_by_any_word_for_the_change() -> None:
+    said = "Early mobilisation significantly reduced the duration of delirium."
+    assert way("Does early mobilisation shorten the duration of delirium?", said) == "yes"
