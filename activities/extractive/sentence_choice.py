@@ -40,7 +40,7 @@ def ranked_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
 
 def best_first(step: WriteInput, ranked: Sequence[Item]) -> list[Item]:
     """The relevant ones of ranked items, best first: those that code judged to help, where it judged all that
-    was found, since it compared more works than a writer is given and the report must not disagree with it."""
+    was found, since it compared more works than a writer is given, and both must agree."""
     if step.judged is None:
         items = relevant(ranked)
     else:
