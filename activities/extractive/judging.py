@@ -11,19 +11,25 @@ from activities.steps import CODE_SHARE, JudgeAssessment, JudgeInput
 from activities.text.drugs import drugs_in
 from activities.text.evidence_strength import CLINICAL, direction, weight
 from activities.text.facets import facet_of
+from activities.text.independence import independent, participants, studies
 from activities.text.question import compared, stems
 from activities.text.ranking import Item, Needle, answered, rank, relevant
+from activities.text.study_facts import is_primary
 from activities.types import Criterion, Evidence, Statement
 
 MOST_CANDIDATES = 8
 """Drugs that a judgement names."""
-_BASE, _QUALITY, _SEVERAL = 0.92, 0.05, 0.03
-"""What is left of directness for a work of no weight, what its kind adds, and what independent works add.
-Small, because directness alone decides whether the right work was found."""
 _WEAK, WEAK_ONLY = 0.4, 0.75
 """Highest confidence where no work is of a kind of more than this weight: preprints, cases, web pages."""
+SMALL_STUDY, ONE_STUDY = 0.85, 0.92
+"""Highest confidence in what a single study found: one of few people, or that does not say of how many; and
+any other. Later studies contradicted 16 % of the most cited findings, and among trials more often those of
+few people (Ioannidis 2005, doi:10.1001/jama.294.2.218); the two numbers are our own."""
+FEW_PEOPLE = 200
+"""Participants under which a study is small."""
+_STANDS_ON = 0.5
+"""Share of the most direct work's directness from which a work is one that the answer stands on."""
 _DISPUTED = 0.15
-_REGISTERED = re.compile(r"\bNCT\d{8}\b|\bISRCTN\d{6,8}\b", re.IGNORECASE)
 ONE_SIDE = 0.5
 """Highest confidence for a comparison that no work makes."""
 ONE_NAME = 0.75
@@ -90,29 +96,37 @@ def gap_of(criterion: Criterion, question: str) -> str:
 
 
 def confidence_of(items: Sequence[Item], share: float) -> float:
-    """0 to 1: how directly the best item addresses the question, less for weak kinds of evidence, for few
-    independent works, where they disagree, and for parts of the question that are left open (`share`: the
-    part that is covered). Calibrated on half of the questions of `benchmarks/relevance.py`."""
+    """0 to 1: the probability that the best work answers the question (`Item.direct`, calibrated on half of
+    the questions of `benchmarks/relevance.py`), times the highest confidence that such evidence allows
+    (`most_confidence`); less where works disagree, and for parts of the question that are left open (`share`:
+    the part that is covered)."""
     if not items:
         return 0.0
     direct = max(item.direct for item in items)
-    quality = sum(sorted((weight(i.document) for i in items), reverse=True)[:5]) / min(len(items), 5)
-    several = 1 - 0.5 ** (independent(items) - 1)
-    value = direct * (_BASE + _QUALITY * quality + _SEVERAL * several)
-    value *= (1 - _DISPUTED * disagreement(items)) * (0.5 + 0.5 * share)
-    strong = any(weight(item.document) > _WEAK for item in items)
-    return round(min(1.0 if strong else WEAK_ONLY, value), 2)
+    value = direct * most_confidence(items) * (1 - _DISPUTED * disagreement(items)) * (0.5 + 0.5 * share)
+    return round(value, 2)
 
 
-def independent(items: Sequence[Item]) -> int:
-    """Works counted once by their registered trial, else by their title."""
-    names = {_trial(item.document) or item.document.title.casefold() for item in items}
-    return min(len(names), 6)
+def stands_on(items: Sequence[Item]) -> list[Evidence]:
+    """The works that an answer rests on: those about as direct as the best one."""
+    best = max((item.direct for item in items), default=0.0)
+    return [item.document for item in items if item.direct >= _STANDS_ON * best]
 
 
-def _trial(document: Evidence) -> str:
-    found = _REGISTERED.search(f"{document.identifiers.nct or ''} {document.text[:20_000]}")
-    return found.group().upper() if found else ""
+def most_confidence(items: Sequence[Item]) -> float:
+    """The highest confidence that evidence of this strength, number, size and independence allows."""
+    works = stands_on(items)
+    if not any(weight(work) > _WEAK for work in works):
+        return WEAK_ONLY
+    if independent(works, studies(works)) > 1:
+        return 1.0
+    return SMALL_STUDY if is_small(works) else ONE_STUDY
+
+
+def is_small(works: Sequence[Evidence]) -> bool:
+    """Whether the one study that these works report is of few people or does not say of how many."""
+    people = max((participants(work) or 0 for work in works if is_primary(work)), default=FEW_PEOPLE)
+    return people < FEW_PEOPLE
 
 
 def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
@@ -120,10 +134,16 @@ def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
     if not items:
         return ()
     best = max(items, key=lambda item: item.direct)
+    works = stands_on(items)
+    count = independent(works, studies(works))
     found = [
         Statement(code="confidence_direct", values={"percent": round(100 * best.direct)}),
-        Statement(code="confidence_works", values={"works": len(items), "independent": independent(items)}),
+        Statement(code="confidence_works", values={"works": len(items), "independent": count}),
     ]
+    most = most_confidence(items)
+    if most < 1:
+        why = "weak" if most == WEAK_ONLY else "small" if most == SMALL_STUDY else "single"
+        found.append(Statement(code="confidence_limited", values={"why": why, "percent": round(100 * most)}))
     if disagreement(items):
         found.append(Statement(code="confidence_disagreement"))
     if share < 1:

@@ -27,11 +27,12 @@ from activities.report.schema import (
     ReportSection,
     Verification,
 )
-from activities.report.strength import studies, with_strength
+from activities.report.strength import with_strength
 from activities.report.summary import summary_claims
 from activities.report.unused import unused_works
 from activities.report.works import work_rows
 from activities.steps import CandidateFindings, PublishInput
+from activities.text.independence import studies
 from activities.text.pico import parts_of
 from activities.types import Candidate, Claim, Evidence, Statement, Support
 from activities.verification.quote_check import Checked, QuoteChecker

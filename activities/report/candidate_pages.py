@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from activities.candidates import reading
 from activities.candidates.fields import FIELDS
 from activities.candidates.status import CODES, STOPPED_TRIALS, foremost, states_approval
-from activities.report.strength import independent, studies
 from activities.steps import CandidateFindings
 from activities.text.drugs import names_drug
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
+from activities.text.independence import independent, studies
 from activities.text.sentences import NOT_STUDIES, sentences
 from activities.types import (
     Candidate,

@@ -106,7 +106,7 @@ def is_named_design(text: str) -> bool:
 
 def participants(item: Evidence) -> Fact | None:
     """How many took part, in digits: the largest number of the first sentence that counts them."""
-    if not _is_primary(item):
+    if not is_primary(item):
         return None
     for statement in _read(item, _OF_METHODS, first=OF_PEOPLE):
         counts = [
@@ -125,7 +125,7 @@ def participants(item: Evidence) -> Fact | None:
 
 def analysed(item: Evidence) -> Fact | None:
     """How many were analysed or completed the study, in digits, where the work says so."""
-    if not _is_primary(item):
+    if not is_primary(item):
         return None
     for statement in _read(item, _OF_METHODS):
         match = ANALYSED.search(statement.text)
@@ -137,7 +137,7 @@ def analysed(item: Evidence) -> Fact | None:
 def population(item: Evidence) -> Fact | None:
     """Who was studied, with what they have or undergo: where they are counted, else as methods or aim first
     say it, else as the title does."""
-    if not _is_primary(item):
+    if not is_primary(item):
         return None
     read = _read(item, _ABOUT_PEOPLE, first=OF_PEOPLE)
     results = _read(item, ("results",))
@@ -156,7 +156,7 @@ def population(item: Evidence) -> Fact | None:
 
 def comparison(item: Evidence) -> Fact | None:
     """What was compared with what (`activities.text.comparison`)."""
-    if not _is_primary(item):
+    if not is_primary(item):
         return None
     stated = [_title(item), *_read(item, ("aim", "methods", "plain"))]
     found = next(comparisons(stated, _read(item, ("results", "conclusion"))), None)
@@ -178,7 +178,7 @@ def _without_function_words(text: str) -> str:
 def outcome(item: Evidence) -> Fact | None:
     """What was measured: the primary outcome where the work names one, else what its aim or title says that
     is affected, predicted or related, else what its methods say that was assessed."""
-    if not _is_primary(item):
+    if not is_primary(item):
         return None
     everything = _read(item, ("methods", "plain", "aim", "results"))
     named = _first(PRIMARY, everything, "found")
@@ -215,7 +215,7 @@ def effects(item: Evidence) -> tuple[Fact, ...]:
 
 def stated_conduct(item: Evidence) -> tuple[Fact, ...]:
     """What a study states of how it was conducted (`activities.text.conduct`)."""
-    if not _is_primary(item):
+    if not is_primary(item):
         return ()
     read = [_title(item), *_read(item, ("methods", "aim", "plain", "results"))]
     return tuple(Fact(text, place) for text, place in conduct(read))
@@ -223,12 +223,12 @@ def stated_conduct(item: Evidence) -> tuple[Fact, ...]:
 
 def computed_effects(item: Evidence) -> tuple[ArmEffect, ...]:
     """Absolute effects that a study's events and totals allow to compute."""
-    if not _is_primary(item):
+    if not is_primary(item):
         return ()
     return tuple(arm_effects(_read(item, ("results", "plain", "conclusion"))))[:NUMBERS]
 
 
-def _is_primary(item: Evidence) -> bool:
+def is_primary(item: Evidence) -> bool:
     """Whether a work reports people of its own. A file of unknown kind does when it has a part on methods."""
     if item.evidence_type == "document":
         return any(s.label and s.part == "methods" for s in statements(item.text[:READ]))

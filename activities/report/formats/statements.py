@@ -295,6 +295,17 @@ def _one_study(s: Statement) -> str:
     return f"{claims} of {of} claims {'rests' if claims == 1 else 'rest each'} on one study only."
 
 
+_LIMITS = {
+    "weak": "Only kinds of evidence that prove little were found",
+    "small": "The answer rests on one study of few people, or that does not say of how many",
+    "single": "The answer rests on one study",
+}
+
+
+def _limited(s: Statement) -> str:
+    return f"{_LIMITS[s.text('why')]}: confidence is {s.number('percent')} % at most."
+
+
 def _items_kept(s: Statement) -> str:
     return f"Only the {s.text('kept')} most promising items were kept for judging."
 
@@ -454,6 +465,7 @@ WORDING: Mapping[str, Wording] = {
         f"{counted(s.number('works'), 'work')} {'helps' if s.number('works') == 1 else 'help'} with the "
         f"question, {s.number('independent')} of them independent."
     ),
+    "confidence_limited": _limited,
     "confidence_disagreement": "The works point in different directions.",
     "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
     "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",

@@ -12,8 +12,8 @@ from activities.report.formats import render
 from activities.report.limitations import SEARCHED_OUT
 from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
-from activities.report.strength import independent, studies
 from activities.steps import DraftParagraph, PrismaCounts, PublishInput, SectionDraft
+from activities.text.independence import independent, studies
 from activities.types import (
     Candidate,
     Evidence,

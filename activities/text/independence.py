@@ -1,0 +1,73 @@
+"""Which works report one study, and how many independent studies a set of works is.
+
+Invariants:
+
+- Works that report one study count once. Two works report one study when they share a trial registration
+  number, or first author, year and number of participants.
+- A review may include the trials cited beside it. It counts as another study only beside works that appeared
+  after it, since those cannot be in it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from activities.text import study_facts
+from activities.types import Evidence, EvidenceType
+
+SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
+"""Kinds that report the studies of others."""
+_REGISTRATION = re.compile(
+    r"\b(?:NCT\d{8}|ISRCTN\d{8}|ACTRN\d{14}|DRKS\d{8}|ChiCTR(?:-[A-Z]{2,4}-)?\d{8,10}|UMIN\d{9}|KCT\d{7}"
+    r"|CTRI/\d{4}/\d{2,3}/\d{6}|IRCT\d{8,}N\d+|PACTR\d{15,16}|TCTR\d{11}|NTR\d{2,5}"
+    r"|EudraCT(?: (?:no\.?|number))?:? ?\d{4}-\d{6}-\d{2})\b",
+    re.IGNORECASE,
+)
+"""Identifiers of ClinicalTrials.gov and of the primary registries of the WHO's network."""
+_OF_EUDRACT = re.compile(r"EUDRACT(?: (?:NO\.?|NUMBER))?:? ?")
+
+
+def participants(item: Evidence) -> int | None:
+    """Number of participants; None for syntheses, which count studies, and where no number stands."""
+    found = study_facts.participants(item)
+    return int(found.text) if found else None
+
+
+def studies(items: Sequence[Evidence]) -> dict[str, int]:
+    """Evidence id -> number of the study it reports, counted from 1 in order of appearance."""
+    number: dict[tuple[str, ...], int] = {}
+    found: dict[str, int] = {}
+    for item in items:
+        keys = _keys(item)
+        known = next((number[key] for key in keys if key in number), len(set(number.values())) + 1)
+        for key in keys:
+            number.setdefault(key, known)
+        found[item.evidence_id] = known
+    return found
+
+
+def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
+    """How many independent studies support what these items are cited for."""
+    primary = {study[i.evidence_id]: i for i in items if i.evidence_type not in SYNTHESES}
+    syntheses = [i for i in items if i.evidence_type in SYNTHESES]
+    if not syntheses:
+        return len(primary)
+    newest = max(i.year or 0 for i in syntheses)
+    later = [i for i in primary.values() if i.year and newest and i.year > newest]
+    return 1 + len(later)
+
+
+def _keys(item: Evidence) -> list[tuple[str, ...]]:
+    """What identifies the study behind a work. A synthesis names the registrations of other people's trials,
+    so that only its own identity counts."""
+    own = ("work", item.evidence_id)
+    if item.evidence_type in SYNTHESES:
+        return [own]
+    # The first registration in a text is its own trial's as a rule; later ones may be mentioned in passing.
+    stated = _REGISTRATION.search(item.text)
+    registration = item.identifiers.nct or (stated.group() if stated else "")
+    trial = _OF_EUDRACT.sub("", registration.upper())
+    keys: list[tuple[str, ...]] = [("trial", trial)] if trial else []
+    people = participants(item)
+    if item.authors and item.year and people:
+        keys.append(("report", item.authors[0].casefold(), str(item.year), str(people)))
+    return [*keys, own]
