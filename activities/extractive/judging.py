@@ -21,13 +21,13 @@ MOST_CANDIDATES = 8
 """Drugs that a judgement names."""
 _WEAK, WEAK_ONLY = 0.4, 0.75
 """Highest confidence where no work is of a kind of more than this weight: preprints, cases, web pages."""
-SMALL_STUDY, ONE_STUDY = 0.85, 0.92
+SMALL_STUDY, ONE_STUDY = 0.88, 0.94
 """Highest confidence in what a single study found: one of few people, or that does not say of how many; and
 any other. Later studies contradicted 16 % of the most cited findings, and among trials more often those of
 few people (Ioannidis 2005, doi:10.1001/jama.294.2.218); the two numbers are our own."""
 FEW_PEOPLE = 200
 """Participants under which a study is small."""
-_STANDS_ON = 0.5
+_STANDS_ON = 0.8
 """Share of the most direct work's directness from which a work is one that the answer stands on."""
 _DISPUTED = 0.15
 ONE_SIDE = 0.5
