@@ -1,7 +1,8 @@
 """Every boundary of a run: server, worker or both are killed after each event of its log, in turn.
 
 Where `test_kill` kills at random moments, this driver lets one request of the run pass at a time, reads the
-log of events, and kills whenever it holds a new one. Events that one step emits together are one boundary.
+logs of the run and of its sections, and kills whenever one holds a new event. Events that one step emits
+together are one boundary.
 Sources and the model also answer every fifth new request with a failure at first. The run has to end with
 the report of an undisturbed one, and nothing that was answered may be bought again. The recovery times are
 printed: `pytest tests/e2e/test_boundaries.py -m chaos -s`. `CHAOS_KILLS` sets the kills of a run at most.
@@ -21,6 +22,7 @@ from statistics import median
 
 import pytest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.payloads import DATA_CONVERTER
 from client.embedded.home import Places, ServerNote, read_note
@@ -29,7 +31,7 @@ from tests.e2e.stage import Thorough, Turnstile, key_of
 from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless
 from tests.replay import Asked, Reply
 from workflows.event_types import AgentEvent
-from workflows.types import EventsAfter
+from workflows.types import EventsAfter, Progress
 
 pytestmark = [
     pytest.mark.chaos,
@@ -91,19 +93,21 @@ class Driver:
         self.turnstile = turnstile
         self.kills: list[Kill] = []
         self.boundaries = 0
-        """How often the log held something new when the run was looked at."""
+        """How often a log held something new when the run was looked at."""
+        self.seen: dict[str, int] = {}
+        """Workflow -> the last event that was read of its log."""
 
     def kill_after_each(self, most: int) -> None:
         """Kill after each new event, until the run is over or `most` kills were made."""
-        seen, targets = 0, itertools.cycle(TARGETS)
+        targets = itertools.cycle(TARGETS)
         while len(self.kills) < most and not self.ended():
-            found = self.log(seen)
+            found = asyncio.run(self.news())
             if not found:
                 self.let_pass()
                 continue
-            seen, self.boundaries = found[-1].seq, self.boundaries + 1
+            self.boundaries += 1
             target = next(targets)
-            kill = self.kill(found[-1].type, target)
+            kill = self.kill(found[-1], target)
             if "worker" in target:
                 self.turnstile.let_pass(all_=True)  # nobody waits for these answers any more
             self.recover(kill)
@@ -123,20 +127,26 @@ class Driver:
             time.sleep(0.02)
         time.sleep(AFTERWARDS)
 
-    def log(self, after: int) -> list[AgentEvent]:
-        """The events after one, from the run itself."""
-
-        async def ask() -> list[AgentEvent]:
-            note = read_note(Places(self.play.home).server_note, ServerNote)
-            assert note is not None
-            client = await Client.connect(note.address, data_converter=DATA_CONVERTER)
-            handle = client.get_workflow_handle(self.play.runs[self.mode])
-            found: list[AgentEvent] = await handle.query(
-                "events", EventsAfter(after=after), result_type=list[AgentEvent]
-            )
-            return found
-
-        return asyncio.run(ask())
+    async def news(self) -> list[str]:
+        """The types of the events since the last time, in the logs of the run and of its running sections."""
+        note = read_note(Places(self.play.home).server_note, ServerNote)
+        assert note is not None
+        client = await Client.connect(note.address, data_converter=DATA_CONVERTER)
+        run = self.play.runs[self.mode]
+        progress: Progress = await client.get_workflow_handle(run).query("progress", result_type=Progress)
+        sections = [s.workflow_id for s in progress.sections if s.status == "running" and s.workflow_id]
+        found = list[str]()
+        for name in (run, *sections):
+            try:
+                log: list[AgentEvent] = await client.get_workflow_handle(name).query(
+                    "events", EventsAfter(after=self.seen.get(name, 0)), result_type=list[AgentEvent]
+                )
+            except RPCError as error:  # a section that is just being started
+                assert error.status == RPCStatusCode.NOT_FOUND
+                continue
+            found += [event.type for event in log]
+            self.seen[name] = log[-1].seq if log else self.seen.get(name, 0)
+        return found
 
     def kill(self, after: str, targets: tuple[str, ...]) -> Kill:
         """Kill processes of the run."""
