@@ -218,8 +218,10 @@ def _ordered(draft: Draft, counts: Mapping[str, int], attested: Counter[str]) ->
 
 def natural_order(name: str) -> str:
     """A name of an index in the order of speech: `Anemia, Iron-Deficiency` as `Iron-Deficiency Anemia`."""
+    if ", " not in name:
+        return name
     parts = name.split(", ")
-    if len(parts) == 1 or "(" in name or any(part.startswith(("and ", "or ")) for part in parts):
+    if "(" in name or any(part.startswith(("and ", "or ")) for part in parts):
         return name
     return " ".join(reversed(parts))
 
