@@ -6,9 +6,10 @@ What comes out is what a reader sees, in reading order; nothing is summarised or
 
 import codecs
 import io
+import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,10 @@ MAX_CHARS = 4_000_000
 PDF_SECONDS = 12.0
 """Seconds after which no further page of a PDF is read; the pages read are kept."""
 TITLE_CHARS = 300
+TITLE_LETTERS, WORD_LETTERS = 10, 4
+"""Letters that a printed title, and that any text in large letters, has at least; a page number has fewer."""
+LARGER = 1.15
+"""How much larger than the rest of its page a title is printed at least."""
 
 
 class Unreadable(Exception):
@@ -172,8 +177,9 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         chars = 0
         began = time.monotonic()
         count = len(reader.pages)
+        printed = _Sizes()
         for page in reader.pages[:MAX_PAGES]:
-            words = _join_hyphens(page.extract_text())
+            words = _join_hyphens(page.extract_text(visitor_text=None if pages else printed.add))
             pages.append(words)
             chars += len(words)
             if chars > MAX_CHARS or time.monotonic() - began > seconds:
@@ -204,11 +210,42 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     title = info.get("/Title", "").strip()
     if re.search(r"\.(docx?|tex|indd|pdf|qxd)\b|^untitled|^microsoft word", title, re.IGNORECASE):
         title = ""
+    title = title or printed.title()
     authors = tuple(a.strip() for a in re.split(r"[;,]| and ", info.get("/Author", "")) if a.strip())
     # Publishers put the article's own DOI here; one in the body may be that of a cited work.
     doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("/Subject", "")
     meta = {"doi": doi} if "10." in doi else {}
     return from_pages(pages, title=title, authors=authors, meta=meta, cut=cut)
+
+
+class _Sizes:
+    """The text of a page by the size of its letters, as pypdf visits it: a PDF that does not name its title
+    prints it larger than the rest of its first page."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[float, str]] = []
+
+    def add(
+        self, text: str, page: Sequence[float], line: Sequence[float], font: object, size: float | None
+    ) -> None:
+        """A piece of text with pypdf's transformations of the page and the line."""
+        height = round((size or 0.0) * math.hypot(line[2], line[3]) * math.hypot(page[2], page[3]), 1)
+        if self._runs and (self._runs[-1][0] == height or not text.strip()):
+            self._runs[-1] = (self._runs[-1][0], self._runs[-1][1] + text)
+        elif text.strip():
+            self._runs.append((height, text))
+
+    def title(self) -> str:
+        """The first text in the largest letters, where these are larger than most and it reads as a title;
+        else empty."""
+        runs = [(height, " ".join(text.split())) for height, text in self._runs]
+        words = [(height, text) for height, text in runs if sum(map(str.isalpha, text)) >= WORD_LETTERS]
+        if not words:
+            return ""
+        largest, found = max(words, key=lambda run: run[0])
+        smaller = sum(len(text) for height, text in runs if height * LARGER <= largest)
+        reads = " " in found and TITLE_LETTERS <= len(found) <= TITLE_CHARS
+        return found if reads and smaller > len(found) else ""
 
 
 def from_pages(

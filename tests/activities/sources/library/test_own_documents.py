@@ -9,6 +9,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+import typst
 
 from activities.documents.office import read_epub
 from activities.documents.read import Unreadable
@@ -205,3 +206,16 @@ def test_an_underlined_title_is_not_glued_to_the_first_sentence(tmp_path: Path) 
     assert [sentence.quote for sentence in sentences(document)] == [
         "Compound 22 reduced tumour growth by 40 percent in mice."
     ]
+
+
+def test_a_pdf_without_a_named_title_has_the_one_it_prints(tmp_path: Path) -> None:
+    body = "Compound 22 reduced tumour growth by 40 percent in mice. " * 12
+    title = "Compound 22 in mice: a study of its dose"
+    for name, source in {
+        "printed": f"#text(size: 18pt)[{title}]\n\n#text(size: 12pt)[Ada Lovelace]\n\n{body}",
+        "plain": body,
+        "named": f'#set document(title: "As named")\n#text(size: 18pt)[{title}]\n\n{body}',
+    }.items():
+        (tmp_path / f"{name}.pdf").write_bytes(typst.compile(f"// {name}\n{source} In {name}.".encode()))
+    found = {d.facts["file"]: d.title for d in read_files(list_folder(tmp_path)).documents}
+    assert found == {"printed.pdf": title, "plain.pdf": "plain", "named.pdf": "As named"}
