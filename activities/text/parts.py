@@ -82,6 +82,18 @@ _PROCEEDS = re.compile(
     re.IGNORECASE,
 )
 
+_COMPARABLE = re.compile(
+    r"\b(?:no|not|nor|without|neither) (?:\w+ ){0,4}?differ\w*\b[^.;]{0,60}"
+    r"\b(?:background|baseline|demographics?|preoperative (?:characteristics|data|variables|parameters))\b"
+    r"|\b(?:baseline|background|demographics?|patients?) (?:\w+ ){0,4}?"
+    r"(?:characteristics|demographics|data|variables|parameters|features)\b[^.;]{0,60}"
+    r"\b(?:similar|comparable|balanced|matched|equal|not (?:\w+ )?differ\w*)\b"
+    r"|\b(?:similar|comparable|balanced|well matched)\b[^.;]{0,60}"
+    r"\b(?:at baseline|baseline (?:characteristics|data|variables)|demographics?)\b",
+    re.IGNORECASE,
+)
+"""That the groups were alike before what is studied: the baseline data of a trial (CONSORT 2010, item 15)."""
+
 
 def part_of_label(label: str) -> Part | None:
     """The part a label or heading opens; None for parts that are never quoted, such as references."""
@@ -95,11 +107,14 @@ def part_of_label(label: str) -> Part | None:
 def part_of_sentence(text: str, label: Part, *, last: bool) -> Part:
     """The part of one sentence under a label (`plain` where there is none).
 
-    Aims stand under any label but results and conclusions; a sentence without cues that closes an unlabelled
+    Aims stand under any label but results and conclusions; that the groups were alike says how they were made,
+    wherever it stands; a sentence without cues that closes an unlabelled
     abstract most likely concludes.
     """
     if label == "limitations" or (label == "conclusion" and _CONCLUDES.search(text)):
         return label
+    if _COMPARABLE.search(text):
+        return "methods"
     if label == "results":
         return "methods" if _PROCEEDS.search(text) and not _REPORTS.search(text) else "results"
     if _INTENDS.search(text) and not _REPORTS.search(text):

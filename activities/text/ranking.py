@@ -65,6 +65,8 @@ _SUBJECT = 2
 """Times that a work mentions a word at least that it is about."""
 _OTHER_NOUN = 0.5
 """`Word.technical` from which a noun that a work does not mention makes it a work on another thing."""
+_BY_TITLE = 0.6
+"""Share at which a word of the question counts for a sentence that only its work's title has."""
 _UNTITLED = 0.5
 """What the sentence that holds most of the question counts for a title, in a work without one."""
 SURE = 0.9
@@ -203,6 +205,11 @@ class Needle:
                     missing.append(word)
         return tuple(missing)
 
+    def covered(self, spoken: frozenset[int], reading: "Reading") -> tuple[float, float]:
+        """`coverage` of a sentence by itself and with its work's title, which says what the work is about
+        once for all its sentences."""
+        return self.coverage(spoken), self.coverage(spoken | reading.title)
+
     def coverage(self, spoken: Collection[int]) -> float:
         """Share of the question's weight in the words that are mentioned."""
         if not self.total:
@@ -335,7 +342,7 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
         focus = needle.focus(reading)
         said = sentences(document)
         ranked = [
-            score(sentence, needle.coverage(spoken), focus, facet, answer_value(question, sentence))
+            score(sentence, *needle.covered(spoken, reading), focus, facet, answer_value(question, sentence))
             for sentence, spoken in zip(said, reading.sentences, strict=True)
         ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
@@ -408,11 +415,16 @@ def answer_value(question: str, sentence: Sentence) -> float:
 
 
 def score(
-    sentence: Sentence, own: float, focus: float, facet: Facet | None = None, factor: float = 1.0
+    sentence: Sentence,
+    own: float,
+    titled: float,
+    focus: float,
+    facet: Facet | None = None,
+    factor: float = 1.0,
 ) -> Ranked:
-    """How well a sentence answers: its own coverage, its document's focus, `answer_value`, its aspect, and
-    whether it can stand alone."""
-    value = (0.6 * own + 0.4 * focus) * factor
+    """How well a sentence answers: its coverage with and without its work's title, its document's focus,
+    `answer_value`, its aspect, and whether it can stand alone."""
+    value = (0.6 * (own + _BY_TITLE * (titled - own)) + 0.4 * focus) * factor
     if facet is not None and facet.name != "findings":
         value *= 1.3 if is_about(facet, sentence) else 0.8
         if sentence.part in facet.parts:

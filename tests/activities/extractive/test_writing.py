@@ -16,6 +16,7 @@ from activities.steps import (
     SectionDraft,
 )
 from activities.text.drugs import drug
+from activities.text.ranking import rank
 from activities.text.stance import contradicts, same
 from activities.types import Claim, Support
 from activities.verification.quote_check import check, verbatim
@@ -151,6 +152,29 @@ def test_aims_and_methods_are_not_findings(question: str) -> None:
     draft = written(question, [document(1, METFORMIN)])
     assert texts(draft)
     assert not any(t.startswith(("To determine", "We enrolled")) or "We enrolled" in t for t in texts(draft))
+
+
+def test_that_the_groups_were_alike_before_is_no_finding() -> None:
+    told = (
+        "RESULTS: There were no differences in background, such as age, dementia or use of metformin. "
+        "CONCLUSIONS: Metformin reduced the risk of dementia in men."
+    )
+    assert texts(written(QUESTION, [document(1, told)])) == ["Metformin reduced the risk of dementia in men."]
+
+
+def test_what_a_title_names_need_not_be_repeated_in_each_sentence() -> None:
+    about = document(
+        1,
+        "RESULTS: We analysed 70 men. CONCLUSIONS: Women had better survival than men in every stage.",
+        title="Sex and survival in lung cancer",
+    )
+    beside = document(
+        2,
+        "RESULTS: We analysed 80 men. CONCLUSIONS: Coughing was frequent in patients with lung cancer.",
+        title="Coughing in lung cancer",
+    )
+    first, second = rank("What is known about survival in lung cancer?", [about, beside])
+    assert first.best > second.best
 
 
 @pytest.mark.parametrize(
