@@ -107,9 +107,9 @@ def part_of_label(label: str) -> Part | None:
 def part_of_sentence(text: str, label: Part, *, last: bool) -> Part:
     """The part of one sentence under a label (`plain` where there is none).
 
-    Aims stand under any label but results and conclusions; that the groups were alike says how they were made,
-    wherever it stands; a sentence without cues that closes an unlabelled
-    abstract most likely concludes.
+    Aims stand under any label but results and conclusions. That the groups were alike says how they were
+    made, wherever it stands. A sentence without cues that closes an abstract without labels most likely
+    concludes.
     """
     if label == "limitations" or (label == "conclusion" and _CONCLUDES.search(text)):
         return label
