@@ -15,7 +15,7 @@ from activities.text.evidence_strength import direction, weight
 from activities.text.ranking import Item, Needle, calls_for_research, rank, relevant
 from activities.text.sentences import Sentence
 from activities.text.tokens import fold, is_function, phrases, terms
-from activities.text.uses import Asked, asked_about, drugs_in_use, without_other_diseases
+from activities.text.uses import Asked, acting, asked_about, drugs_in_use, without_other_diseases
 from activities.text.vocabulary import vocabulary
 from activities.types import Evidence, Support
 
@@ -116,7 +116,7 @@ def _hypothesis(
         for t in on_topic
         if t[1].part in ("conclusion", "results", "plain") and not calls_for_research(t[1].text)
     ]
-    outcome = [t for t in outcome if t not in used]
+    outcome = [t for t in outcome if t not in used and name in acting(t[1].text)]
     pro = [
         t for t in outcome if direction(t[1].text) in ("yes", "none") and _TREATS.search(t[1].text)
     ] or used

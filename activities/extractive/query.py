@@ -58,6 +58,7 @@ _FACT = re.compile(
 )
 """Openings of questions that ask for one fact: who, when, how many."""
 _AGAINST = re.compile(r"\b(?:versus|vs|compar\w+)\b", re.IGNORECASE)
+_OF_IT = re.compile(r"^(?:its|their|the)\s+", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|that)\b", re.IGNORECASE)
 _OPEN_END = re.compile(r"\b(?:helps?|works?|matters?|differs?|changes?|suffices?)\W*$", re.IGNORECASE)
 """Verbs that leave open what they are about: `does early surgery help?`"""
@@ -205,6 +206,7 @@ def _alternatives(clause: str) -> list[str]:
     if match:
         middle = [m.strip() for m in match["middle"].split(",") if m.strip()]
         items = [match["first"], *middle, match["before"], match["last"]]
+        items = [_OF_IT.sub("", item) for item in items]
     else:
         pair = re.search(
             r"(?P<a>[^\s,;?()]+)\s+(?:versus|vs\.?|and)\s+(?P<b>[^\s,;?()]+)", body, re.IGNORECASE
@@ -219,7 +221,9 @@ def _alternatives(clause: str) -> list[str]:
 
 def topic_of(question: str, entities: tuple[str, ...] = ()) -> str:
     """What a question is about, in a few words as typed."""
-    names = entities or phrases(question)
+    named = entities or phrases(question)
+    # `surgery` beside `laparoscopic surgery` says nothing more
+    names = tuple(n for n in named if not any(fold(o).endswith(f" {fold(n)}") for o in named))
     if not names:
         return question.strip(" ?.")[:80]
     return " and ".join(filter(None, [", ".join(names[:3][:-1]), names[:3][-1]]))

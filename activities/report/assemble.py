@@ -76,6 +76,8 @@ def build_report(
     if step.profile == "drug_repurposing" and verified and not candidates.kept:
         said.append(Statement(code="no_candidate"))
     retracted = _retracted([*done.checked, *candidates.checked], documents)
+    if candidates.kept and not claims:
+        said.append(Statement(code="candidates_stand_alone", values={"candidates": len(candidates.kept)}))
     statements = limitations(
         step,
         references=references,

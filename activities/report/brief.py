@@ -64,6 +64,8 @@ class _Brief:
         self.by_id = {claim.id: claim for claim in claims}
         self.rows = {row.evidence_id: row for row in works}
         self.references = {reference.evidence_id: reference for reference in references}
+        self.introduced: set[str] = set()
+        """Works that a sentence has described already."""
         self.by_work: dict[str, list[str]] = {}
         for claim in claims:
             for support in claim.support:
@@ -119,6 +121,7 @@ class _Brief:
         disputed = bool(sides["affirms"] and sides["denies"])
         minority = set(sides["denies" if most == "affirms" else "affirms"]) if disputed else set()
         told: dict[str, str] = {}
+        self.introduced.clear()
         against = [c for c in self.summary if minority & {s.evidence_id for s in c.support}]
         pointing = [c for c in self.summary if {s.evidence_id for s in c.support} & set(sides[most])]
         for claim in (*pointing, *self.summary):
@@ -146,6 +149,10 @@ class _Brief:
             "mark": self._mark([s.evidence_id for s in claim.support]),
             "kind": _kind(row, reference),
         }
+        if support.evidence_id in self.introduced:
+            values["again"] = 1
+            return Statement(code=code, values=values), (claim.id,)
+        self.introduced.add(support.evidence_id)
         if reference is not None and reference.year:
             values["year"] = reference.year
         if row is not None and row.population:

@@ -131,7 +131,10 @@ def _read(found: re.Match[str], known: Parts) -> Parts:
     if outcome:
         outcome, own = _split(outcome)
         who = who or own
-    given, own = _split(given, only_people=True)
+    if who or outcome:
+        given, own = _split(given, only_people=True)
+    else:
+        given, own = _split(given)
     return replace(
         known,
         intervention=_bare(given),

@@ -38,7 +38,8 @@ _NAMED = re.compile(
     rf"|{_INTERVAL})[)\]]?{_MAYBE_P}"
 )
 _ESTIMATE = re.compile(
-    rf"(?<![\w.,])(?<!\d[-\u2212\u2013]){_NUMBER}\s*[\w\u00b0/ ]{{0,30}}[(\[;,]\s*{_SURE_INTERVAL}"
+    rf"(?<![\w.,])(?<!\d[-\u2212\u2013])(?<!\+/)(?<!\u00b1)(?<!\u00b1\s){_NUMBER}"
+    rf"\s*[\w\u00b0/ ]{{0,30}}[(\[;,]\s*{_SURE_INTERVAL}"
     rf"\s*[)\]]?{_MAYBE_P}"
 )
 _CORRELATION = re.compile(

@@ -38,6 +38,7 @@ from activities.text.study_wording import (
     PRIMARY,
     PURSUED,
     TOTAL,
+    TOTAL_PEOPLE,
     TWO_GROUPS,
     WHO,
 )
@@ -109,9 +110,11 @@ def participants(item: Evidence) -> Fact | None:
     if not is_primary(item):
         return None
     for statement in _read(item, _OF_METHODS, first=OF_PEOPLE):
+        # results count events as cases; only people that they name as a whole took part
+        total = TOTAL_PEOPLE if statement.part == "results" else TOTAL
         counts = [
             number
-            for pattern in (TOTAL, N_IS)
+            for pattern in (total, N_IS)
             for match in pattern.finditer(statement.text)
             if (number := number_of(match["n"])) and not _is_year(match["n"])
         ]

@@ -61,6 +61,9 @@ OF_PEOPLE = re.compile(r"patient|participant|subject|population|sample", re.IGNO
 TOTAL = re.compile(
     rf"(?<![\w,.-])(?P<n>{COUNT})\s+(?:\(\d[^)]*\)\s+)?{ADJECTIVES}(?:{PEOPLE}|{UNITS})\b", re.IGNORECASE
 )
+TOTAL_PEOPLE = re.compile(
+    rf"(?<![\w,.-])(?P<n>{COUNT})\s+(?:\(\d[^)]*\)\s+)?{ADJECTIVES}{PEOPLE}\b", re.IGNORECASE
+)
 TWO_GROUPS = re.compile(
     rf"(?<![\w,.-])(?P<n>{COUNT})\s+{ADJECTIVES}{PEOPLE}(?:\s+(?:with|who"
     rf"|of)\s[^.;:,()]{{3,50}}?)?\s+and\s+"
@@ -89,7 +92,7 @@ QUALIFIER = (
 )
 DESIGN = re.compile(
     rf"\b{QUALIFIER}(?:,?\s+(?:and\s+)?(?:{QUALIFIER}|data|chart|case|intervention)){{0,5}}\s*[- ]"
-    r"(?:stud(?:y|ies)|trial|analys[ei]s|survey|review|series|design|experiment|audit|model|investigation"
+    r"(?:study|trial|analys[ei]s|survey|review|series|design|experiment|audit|model|investigation"
     r"|comparison)\b",
     re.IGNORECASE,
 )

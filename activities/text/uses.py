@@ -22,7 +22,8 @@ _CLAUSE = re.compile(
 )
 _EARLIER = re.compile(
     r"\b(?:following|after|refractory to|resistant to|previously treated with|failure of|failed"
-    r"|intolerant (?:of|to)|relapsed on|versus|vs|compared (?:with|to)|than)\s[^,;.]*",
+    r"|intolerant (?:of|to)|relapsed on|versus|vs|compared (?:with|to)|than|alternatives? to|instead of"
+    r"|rather than|(?:superior|inferior|equivalent|similar) to)\s[^,;.]*",
     re.IGNORECASE,
 )
 """Drugs that came before or were compared are not those that a clause says are in use."""
@@ -71,6 +72,12 @@ def without_other_diseases(text: str, asked: Asked) -> str:
             kept.append(text[end : aside.start()])
             end = aside.end()
     return "".join((*kept, text[end:]))
+
+
+def acting(text: str) -> frozenset[str]:
+    """Drugs, by their preferred names, that a sentence speaks of and not only compares another with:
+    dexamethasone in `dexamethasone is an alternative to prednisone`."""
+    return frozenset(name for name, _ in drugs_named(_EARLIER.sub(" ", text)))
 
 
 def drugs_in_use(text: str, asked: Asked) -> frozenset[str]:

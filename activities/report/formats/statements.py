@@ -138,8 +138,20 @@ def _brief_direction(s: Statement) -> str:
     return f"What is asked is {said}{other if rest > 0 else ''}."
 
 
+def _sentence_case(text: str) -> str:
+    """A phrase from a title, whose words begin with capitals, as it is written within a sentence."""
+    words = text.split()
+    capital = [word for word in words if word[:1].isupper() and word[1:].islower()]
+    if 2 * len(capital) <= len(words):
+        return text
+    return " ".join(word.lower() if word in capital else word for word in words)
+
+
 def _brief_finding(s: Statement) -> str:
-    kind, people, n = s.text("kind"), s.text("population"), s.number("n")
+    kind, people, n = s.text("kind"), _sentence_case(s.text("population")), s.number("n")
+    if s.number("again"):
+        lead = "Against this, " if s.code == "brief_against" else "In figures, "
+        return f"{lead}the same work reports: \u201c{s.text('quote').strip().rstrip('.')}\u201d {s.text('mark')}."
     who = _article(kind) if kind else "One work"
     year = f" of {s.number('year')}" if s.number("year") else ""
     if people:
@@ -341,6 +353,13 @@ WORDING: Mapping[str, Wording] = {
     "searches_failed": _searches_failed,
     "records_unreadable": _records_unreadable,
     "source_not_searched": "{source} was not searched: {reason}",
+    "sources_not_reached": lambda s: (
+        f"Not searched, since no connection from here reaches them: {listed(s.texts('sources'))}."
+    ),
+    "candidates_stand_alone": lambda s: (
+        f"No claim answers the question as a whole; {counted(s.number('candidates'), 'candidate')} "
+        f"{'rests on quotes of its' if s.number('candidates') == 1 else 'rest on quotes of their'} own."
+    ),
     "source_not_searchable": "{source} was asked for but cannot be searched: {reason}",
     "source_unknown": "{source} was asked for, but there is no such source.",
     "source_not_available": "{source} was asked for but is not available: {reason}",

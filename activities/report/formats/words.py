@@ -11,7 +11,7 @@ from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim, Methodology, QuestionParts, Report, ReportSection
 from activities.steps import Decision
-from activities.types import ComputedEffect, SearchRecord, WorkDirection
+from activities.types import ComputedEffect, SearchRecord, Statement, WorkDirection
 
 DIRECTIONS: Mapping[WorkDirection, str] = {
     "affirms": "affirms",
@@ -33,6 +33,7 @@ _CHECKS: tuple[tuple[str, frozenset[str]], ...] = (
     ("The cited work is not retracted", frozenset({"rests_on_retracted"})),
     ("The claim is not empty and not a repetition", frozenset({"claim_empty", "repeats_claim"})),
 )
+_UNREACHED = re.compile(r"cannot be reached from here\b")
 _ANSWERS = 12
 """Answers that the line of the report names at most."""
 _SHARED = 6
@@ -81,6 +82,11 @@ def limitations(report: Report) -> tuple[str, ...]:
     """The limitations in words."""
     said_above = "unanswered" if report.unanswered is not None else ""
     shown = [statement for statement in report.statements if statement.code != said_above]
+    unreached = [s for s in shown if s.code == "source_not_searched" and _UNREACHED.match(s.text("reason"))]
+    if len(unreached) > 1:
+        names = tuple(s.text("source") for s in unreached)
+        together = Statement(code="sources_not_reached", values={"sources": names})
+        shown = [together if s is unreached[0] else s for s in shown if s not in unreached[1:]]
     return sentences(shown) or tuple(clean(text) for text in report.limitations)
 
 
