@@ -29,6 +29,7 @@ from activities.text.study_wording import (
     IN_TITLE,
     N_IS,
     NAMED,
+    NO_MEASURE,
     NO_OUTCOME,
     NOT_DESIGN,
     OF_PEOPLE,
@@ -42,7 +43,7 @@ from activities.text.study_wording import (
     TWO_GROUPS,
     WHO,
 )
-from activities.text.tokens import is_function
+from activities.text.tokens import is_function, terms, weak_stems
 from activities.types import Evidence, EvidenceType
 
 NOT_PRIMARY: frozenset[EvidenceType] = frozenset(
@@ -203,9 +204,9 @@ def outcome(item: Evidence) -> Fact | None:
         Fact(_without_function_words(f.text), f.place)
         for choice in choices
         for f in choice
-        if not NO_OUTCOME.match(f.text) and not CLAUSE.search(f.text)
+        if not NO_OUTCOME.match(f.text) and not CLAUSE.search(f.text) and not NO_MEASURE.search(f.text)
     )
-    return next((f for f in found if len(f.text) > 2), None)
+    return next((f for f in found if len(f.text) > 2 and not set(terms(f.text)) <= weak_stems()), None)
 
 
 def effects(item: Evidence) -> tuple[Fact, ...]:

@@ -250,6 +250,13 @@ PURSUED = re.compile(
 OUTCOME_LABEL = re.compile(
     r"^(?!.*(?:patient|subject|participant|result|finding)).*(?:outcome|end ?-?point|measure)", re.IGNORECASE
 )
+NO_MEASURE = re.compile(
+    rf"^(?:{COUNT})\s+(?:[\w-]+\s+){{0,4}}?(?:{PEOPLE}|{UNITS})\b|^{PEOPLE}$|\b(?:has|have|had) been\b"
+    r"|\bto (?:test|assess|determine)\b|\band (?:assess|determine|compare|evaluate)\b|\s(?-i:[A-Z])$"
+    r"|^expected\b",
+    re.IGNORECASE,
+)
+"""Phrases that are no measure: people, clauses, a run that an abbreviation has cut."""
 NO_OUTCOME = re.compile(
     r"^(?:whether|if|how|it|them|this|these|those|that|be|patients?|subjects|participants|data|all|we"
     r"|results?|effects?"

@@ -151,7 +151,8 @@ def _brief_finding(s: Statement) -> str:
     kind, people, n = s.text("kind"), _sentence_case(s.text("population")), s.number("n")
     if s.number("again"):
         lead = "Against this, " if s.code == "brief_against" else "In figures, "
-        return f"{lead}the same work reports: \u201c{s.text('quote').strip().rstrip('.')}\u201d {s.text('mark')}."
+        again = s.text("quote").strip().rstrip(".")
+        return f"{lead}the same work reports: \u201c{again}\u201d {s.text('mark')}."
     who = _article(kind) if kind else "One work"
     year = f" of {s.number('year')}" if s.number("year") else ""
     if people:
