@@ -4,7 +4,8 @@ The command line asks, the embedded server and the background worker answer, and
 takes a fixed time for each call. A deep run cold and warm, then several at once. One row of a Markdown table
 is printed for each: wall time, what its model calls need in sequence, model calls and the longest chain of
 them, tokens, seconds before the first and after the last call, steps (activities), processor milliseconds a
-step of worker and server, history events and bytes a run, and the peak memory of both.
+step of worker and server, processor seconds a run of the command and both, history events and bytes a run,
+events of a section's history by its iterations, and the peak memory of both.
 
 More runs than `STARTERS` are started by one process through the library, as a program of one's own would.
 """
@@ -13,6 +14,7 @@ import argparse
 import asyncio
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -48,8 +50,8 @@ STARTERS = 8
 """Commands that are started at the same time; a person's machine starts no hundred processes at once."""
 TITLES = (
     *("run", "wall s", "calls in sequence s", "calls", "in sequence", "tokens", "first call after s"),
-    *("end after last call s", "steps", "worker ms a step", "server ms a step", "events", "KiB"),
-    *("worker MB", "server MB"),
+    *("end after last call s", "steps", "worker ms a step", "server ms a step", "command s", "worker s"),
+    *("server s", "events", "events an iteration", "KiB", "worker MB", "server MB"),
 )
 
 
@@ -146,6 +148,12 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def _cpu_of_commands() -> float:
+    """CPU seconds of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _peak(pid: int) -> float:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
@@ -195,6 +203,10 @@ class Seen:
     size: int = 0
     steps: int = 0
     tokens: int = 0
+    iterations: int = 0
+    """Of all sections."""
+    in_sections: int = 0
+    """Events of the sections' histories."""
     cpu: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -208,12 +220,16 @@ async def histories(home: Path) -> Seen:
     store, seen = EvidenceStore.at(str(home / "evidence")), Seen()
     async for found in client.list_workflows("WorkflowType != 'RateGate'"):
         handle = client.get_workflow_handle(found.id, run_id=found.run_id, result_type=Outcome)
+        section = "/" in found.id
         async for event in handle.fetch_history_events():
             seen.events += 1
+            seen.in_sections += section
             seen.size += event.ByteSize()
             seen.steps += event.HasField("activity_task_completed_event_attributes")
-        if "/" not in found.id:
-            outcome = await handle.result()
+        outcome = await handle.result()
+        if section:
+            seen.iterations += outcome.findings.iterations if outcome.findings else 0
+        else:
             if outcome.stop_reason != "sufficient_evidence":
                 raise SystemExit(f"{found.id} ended with {outcome.stop_reason}")
             report = Report.model_validate_json(await store.get_bytes(outcome.report_blob))
@@ -227,6 +243,8 @@ class Bench:
         self.sections, self.rounds = sections, rounds
         self.seen = Seen()
         self.asked = 0
+        self.commands = _cpu_of_commands()
+        """CPU seconds of the commands that have ended."""
 
     def measure(self, name: str, seconds: float, at_once: int) -> float:
         """Some runs at the same time; the wall time in seconds. Prints one row."""
@@ -247,7 +265,10 @@ class Bench:
     ) -> None:
         before, self.seen = self.seen, asyncio.run(histories(self.home))
         self.seen.cpu = dict(now.cpu)
+        commands = _cpu_of_commands() - self.commands
+        self.commands += commands
         steps = max(self.seen.steps - before.steps, 1)
+        iterations = self.seen.iterations - before.iterations
         cpu = {kind: used - before.cpu.get(kind, 0.0) for kind, used in now.cpu.items()}
         cpu = {kind: used if used >= 0 else now.cpu[kind] for kind, used in cpu.items()}
         began, ended = min(began for began, _ in spans), max(ended for _, ended in spans)
@@ -264,7 +285,11 @@ class Bench:
             f"{steps / at_once:.0f}",
             f"{cpu.get('worker', 0) / steps * 1e3:.0f}",
             f"{cpu.get('server', 0) / steps * 1e3:.0f}",
+            f"{commands / at_once:.2f}",
+            f"{cpu.get('worker', 0) / at_once:.2f}",
+            f"{cpu.get('server', 0) / at_once:.2f}",
             f"{(self.seen.events - before.events) / at_once:.0f}",
+            f"{(self.seen.in_sections - before.in_sections) / max(iterations, 1):.0f}",
             f"{(self.seen.size - before.size) / at_once / 1024:.0f}",
             f"{now.memory.get('worker', 0.0):.0f}",
             f"{now.memory.get('server', 0.0):.0f}",

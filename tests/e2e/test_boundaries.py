@@ -94,6 +94,8 @@ class Driver:
         self.kills: list[Kill] = []
         self.boundaries = 0
         """How often a log held something new when the run was looked at."""
+        self.looked = 0.0
+        """When it was last looked whether the run is over, which a command says."""
         self.seen: dict[str, int] = {}
         """Workflow -> the last event that was read of its log."""
 
@@ -115,7 +117,7 @@ class Driver:
 
     def ended(self) -> bool:
         """Wait until the run asks for something or is over; whether it is over."""
-        wait_until(lambda: self.turnstile.holds or self.play.over(self.mode), GOES_ON)
+        wait_until(lambda: self.turnstile.holds or self.play.over(self.mode), GOES_ON, every=0.2)
         return not self.turnstile.holds
 
     def let_pass(self) -> None:
@@ -162,17 +164,21 @@ class Driver:
         """Start what was killed again, and wait until the run goes on."""
         self.play.say("up")
         kill.restarted = time.monotonic() - kill.moment
-        if "worker" not in kill.killed:
-            self.turnstile.let_pass()  # the worker still waits for the answers it asked for
-        wait_until(lambda: self.went_on(kill), GOES_ON, every=0.05)
+        wait_until(lambda: self.went_on(kill), GOES_ON, every=0.05, what=f"the run after {kill}")
         kill.recovered = time.monotonic() - kill.moment
         self.kills.append(kill)
 
     def went_on(self, kill: Kill) -> bool:
-        """Whether a request was made after the kill, or there is none left to make."""
-        return any(call.asked > kill.moment for call in self.play.clock.exchanges) or self.play.over(
-            self.mode
-        )
+        """Whether a request was made after the kill, or there is none left to make. A worker that lives still
+        waits for the answers that it asked for: they pass one after the other."""
+        if any(call.asked > kill.moment for call in self.play.clock.exchanges):
+            return True
+        if time.monotonic() < self.looked + STEP:
+            return False
+        self.looked = time.monotonic()
+        if "worker" not in kill.killed:
+            self.turnstile.let_pass()
+        return self.play.over(self.mode)
 
     def bought_twice(self, faulty: Faulty) -> Iterator[str]:
         """Requests that were answered validly, before a kill could lose the answer, and made again."""

@@ -150,7 +150,8 @@ async def test_a_section_that_is_terminated_is_named_and_its_budget_stays_counte
 
 async def test_search_attributes_follow_the_run(live: Stage) -> None:
     assert await register_attributes(live.client)
-    run = await live.start(a_request(indexed=True, approve=("plan",)), f"{live.queue}-indexed")
+    request = a_request("deep", indexed=True, approve=("plan",), limits={"max_sections": 1})
+    run = await live.start(request, f"{live.queue}-indexed")
     await run.until(lambda p: p.waiting_for == "plan")
 
     async def attributes() -> dict[str, object]:
@@ -158,11 +159,15 @@ async def test_search_attributes_follow_the_run(live: Stage) -> None:
         return {pair.key.name: pair.value for pair in described.typed_search_attributes}
 
     assert (await attributes())["DeterminatorPhase"] == "waiting_for_approval"
-    await run.handle.signal("reject", {"gate": "plan"})
-    await run.outcome()
+    await run.handle.signal("approve", {"gate": "plan"})
+    outcome = await run.outcome()
     at_the_end = await attributes()
     assert at_the_end["DeterminatorPhase"] == "done"
-    assert at_the_end["DeterminatorStopReason"] == "rejected_by_reviewer"
+    assert at_the_end["DeterminatorStopReason"] == outcome.stop_reason
+    # each update is an event of a section's history, and lists show the run
+    described = await live.child(run, "s1").handle.describe()
+    named = {pair.key.name for pair in described.typed_search_attributes}
+    assert not {"DeterminatorPhase", "DeterminatorStopReason"} & named
 
 
 async def test_twenty_runs_at_once_share_nothing(live: Stage) -> None:

@@ -88,9 +88,11 @@ def test_an_event_of_an_earlier_version_is_read() -> None:
 async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path: Path) -> None:
     stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 3, 2
     run = await stage.start(a_request("deep"))
-    await run.outcome()
+    outcome = await run.outcome()
     events = await log_after(stage, run, tmp_path)
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert outcome.events[-1].type == "complete"
+    assert list(outcome.events) == events[-len(outcome.events) :]
     assert {event.type for event in events} >= STORY
     assert [event.type for event in events].count("complete") == 1
     sections = {event.section for event in events if event.type == "judge_complete"}
