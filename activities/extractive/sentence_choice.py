@@ -17,7 +17,8 @@ MOST_A_DOCUMENT = 2
 MOST_OF_FEW = 4
 """Sentences of one document at most, and the same where few items are relevant."""
 LEAST_COVERAGE = 0.3
-"""Share of the question's weight that a sentence must hold, unless it concludes a work about the question."""
+"""Share of the question's weight (`Ranked.about`) that a sentence must hold, unless it concludes a work about
+the question."""
 LEAST_COVERAGE_AGAIN = 0.4
 """The same for a further sentence of a document."""
 LEAST_IN_CHAPTER = 0.2
@@ -99,8 +100,8 @@ class Rules:
         if sentence.part in ("aim", "methods") or (self.drugs_too and not is_about(DRUGS, sentence)):
             return False
         if self.facet is not None:
-            return ranked.coverage >= LEAST_IN_CHAPTER and is_about(self.facet, sentence)
-        if ranked.coverage >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
+            return ranked.about >= LEAST_IN_CHAPTER and is_about(self.facet, sentence)
+        if ranked.about >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
             return True
         finding = sentence.part == "conclusion" or (sentence.part == "results" and self.few)
         return finding and (not again or (item.relevance >= ABOUT and ranked.coverage > 0))

@@ -120,6 +120,8 @@ class Ranked:
     score: float
     coverage: float
     """Share of the question's weight that the sentence itself holds."""
+    about: float
+    """The same with what its work's title holds, which counts less; 0 for a sentence that holds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,7 +426,8 @@ def score(
 ) -> Ranked:
     """How well a sentence answers: its coverage with and without its work's title, its document's focus,
     `answer_value`, its aspect, and whether it can stand alone."""
-    value = (0.6 * (own + _BY_TITLE * (titled - own)) + 0.4 * focus) * factor
+    about = own + _BY_TITLE * (titled - own)
+    value = (0.6 * about + 0.4 * focus) * factor
     if facet is not None and facet.name != "findings":
         value *= 1.3 if is_about(facet, sentence) else 0.8
         if sentence.part in facet.parts:
@@ -438,7 +441,7 @@ def score(
         value *= 0.88
     if numeric:
         value *= 0.9
-    return Ranked(sentence, value, own)
+    return Ranked(sentence, value, own, about if own else 0.0)
 
 
 @lru_cache(maxsize=8192)
