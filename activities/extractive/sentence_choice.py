@@ -104,6 +104,8 @@ class Rules:
         if ranked.about >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
             return True
         finding = sentence.part == "conclusion" or (sentence.part == "results" and self.few)
+        if sentence.part == "plain" and self.few:  # a text without parts has its findings anywhere
+            return item.relevance >= ABOUT and ranked.coverage > 0
         return finding and (not again or (item.relevance >= ABOUT and ranked.coverage > 0))
 
     @property

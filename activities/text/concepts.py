@@ -127,7 +127,7 @@ class Concepts:
                 sure = max(sure, PART) if part else sure
                 exact = marks.is_substance(start, end) or sure >= 1.0
                 entity = marks.is_entity(start, end)
-                verb = not (noun or entity) and "v" in thesaurus.parts_of_speech(token) and sure < TECHNICAL
+                verb = not (noun or entity) and sure < TECHNICAL and _is_verb(token)
                 self.words.append(Word(shown[start:end], found, sure, exact, after, entity, noun, verb))
         first = len(self.words)
         for before, name in marks.lettered(shown, tokens):
@@ -340,6 +340,12 @@ def _named_by_capitals(shown: str, tokens: Sequence[tuple[str, int, int]]) -> fr
     return frozenset(inner) if 2 * len(capital) <= len(content) else frozenset()
 
 
+def _is_verb(token: str) -> bool:
+    """Whether a word is a form of a verb and not what one does (`printing`, `smoking`)."""
+    kinds = thesaurus.parts_of_speech(token)
+    return "v" in kinds and not (token.endswith("ing") and "n" in kinds)
+
+
 def technical(word: str) -> float:
     """How surely a word names one thing: names with digits or capitals inside, words that no dictionary of
     general English has, and nouns for things of few meanings."""
@@ -363,7 +369,7 @@ def technical(word: str) -> float:
     if files[0] in _THINGS and meanings <= 3 and met <= 15:
         return 0.5 if thesaurus.of_verb(plain) else 0.65
     if meanings <= 3 and met <= 10:
-        return 0.5
+        return 0.15 if thesaurus.of_adjective(plain) else 0.5
     return 0.25 if met < 40 else 0.15
 
 

@@ -63,6 +63,7 @@ _ANY_NOUN = 0.25
 _MANY_NAMED = 3
 _SUBJECT = 2
 """Times that a work mentions a word at least that it is about."""
+_SEVERAL = 2
 _OTHER_NOUN = 0.5
 """`Word.technical` from which a noun that a work does not mention makes it a work on another thing."""
 _BY_TITLE = 0.6
@@ -154,6 +155,7 @@ class Needle:
         self.form = asked(question).form
         self._weak = weak = weak_stems()
         self._things = sum(word.technical >= _THING for word in self.words)
+        self._others = sum(not (word.verb or set(word.terms) <= weak) for word in self.words)
         self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
         self._readings = [_reading(self.concepts, document) for document in documents]
@@ -176,8 +178,8 @@ class Needle:
 
     def _relates(self, word: Word) -> bool:
         """Whether a word only says how the things of a question are related, which each text says in its own
-        words: a word that any question may have, and, where the question names several things, a verb."""
-        return set(word.terms) <= self._weak or (word.verb and self._things > 1)
+        words: a word that any question may have, and, where the question has several others, a verb."""
+        return set(word.terms) <= self._weak or (word.verb and self._others > 1)
 
     def readings(self) -> list["Reading"]:
         """One reading a document, in their order."""
@@ -185,7 +187,8 @@ class Needle:
 
     def _missing(self, reading: "Reading") -> tuple[Word, ...]:
         """The things a question names that a work does not mention: its technical words; and, of a work with
-        its title, its other nouns when they are specific or when another of the works at hand is about them.
+        its title, its other nouns when they are specific or several, or when another of the works at hand is
+        about them.
         A work without its title may be about one that its abstract presupposes."""
         spoken, untitled = reading.spoken, reading.untitled
         needed = [w for w in self.words if w.technical >= TECHNICAL] or [
@@ -199,18 +202,31 @@ class Needle:
         missing += [self.words[place] for place in sorted(reading.displaced) if place in spoken]
         if self.form not in ("yes_no", "open"):
             return tuple(missing)  # the fact that is asked for may stand in a work in other words
-        weak = weak_stems()
-        for place, word in enumerate(self.words):
-            if word not in needed and word.noun and place not in spoken and not set(word.terms) <= weak:
-                specific = word.technical >= _OTHER_NOUN
-                if specific or (word.technical >= _ANY_NOUN and self._subjects[place]):
-                    missing.append(word)
+        unsaid = {
+            place: word
+            for place, word in enumerate(self.words)
+            if word not in needed and word.noun and place not in spoken and not set(word.terms) <= self._weak
+        }
+        several = len({word.terms for word in unsaid.values()}) >= _SEVERAL
+        for place, word in unsaid.items():
+            specific = word.technical >= _OTHER_NOUN
+            if several or specific or (word.technical >= _ANY_NOUN and self._subjects[place]):
+                missing.append(word)
         return tuple(missing)
 
     def covered(self, spoken: frozenset[int], reading: "Reading") -> tuple[float, float]:
         """`coverage` of a sentence by itself and with its work's title, which says what the work is about
         once for all its sentences."""
         return self.coverage(spoken), self.coverage(spoken | reading.title)
+
+    def least_direct(self, reading: "Reading") -> float:
+        """`Item.direct` under which a work is held to be about something else; 0 where the question names no
+        thing, or where the work is about all of several: it mentions each more than once."""
+        things = [place for place, word in enumerate(self.words) if word.technical >= TECHNICAL]
+        about_all = len(things) > 1 and all(reading.counts.get(place, 0) >= _SUBJECT for place in things)
+        if not self.names_things or about_all:
+            return 0.0
+        return LEAST_DIRECT if reading.untitled else LEAST_DIRECT_TITLED
 
     def coverage(self, spoken: Collection[int]) -> float:
         """Share of the question's weight in the words that are mentioned."""
@@ -352,7 +368,7 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
         direct = _calibrated(needle, reading, near) if ranked else 0.0
         if want.form in ("fact", "list", "definition") and _names_it(needle, reading):
             near, direct = max(near, NAMED_IS_ENOUGH), max(direct, DIRECT_NAMED)
-        elif direct < (LEAST_DIRECT if reading.untitled else LEAST_DIRECT_TITLED) and needle.names_things:
+        elif direct < needle.least_direct(reading):
             near = min(near, MAX_OFF_TOPIC_RELEVANCE)
         relevance = near * ON_ANOTHER_THING if reading.missing else near
         direct = 0.0 if reading.missing else direct

@@ -124,7 +124,7 @@ def parts_of_speech(word: str) -> frozenset[str]:
     word = word.casefold()
     found = {synset.part for _, synset, _ in _senses(word)}
     for ending, stem in _VERB_FORMS:
-        if word.endswith(ending) and len(word) > len(ending) + 2:
+        if word.endswith(ending) and len(word) > len(ending) + 1:
             places = _data().places.get(word[: len(word) - len(ending)] + stem, ())
             found |= {"v" for place in places if _synset(place).part == "v"}
     return frozenset(found)
@@ -220,6 +220,16 @@ def mostly_noun(word: str) -> bool:
 def relational(word: str) -> bool:
     """Whether an adjective only says what something belongs to (`renal`, `dental`)."""
     return any(synset.file == "01" for _, synset, _ in _senses(word))
+
+
+def of_adjective(word: str) -> bool:
+    """Whether a noun names the quality that an adjective says (`likelihood`, `severity`)."""
+    return any(
+        _synset(place).part == "a"
+        for rank, synset, _ in _senses(word)
+        if rank == 1 and synset.part == "n" and synset.file == "07"
+        for place in synset.related
+    )
 
 
 def of_verb(word: str) -> bool:
