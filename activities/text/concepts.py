@@ -369,7 +369,7 @@ def technical(word: str) -> float:
     if files[0] in _THINGS and meanings <= 3 and met <= 15:
         return 0.5 if thesaurus.of_verb(plain) else 0.65
     if meanings <= 3 and met <= 10:
-        return 0.15 if thesaurus.of_adjective(plain) else 0.5
+        return 0.25 if thesaurus.of_adjective(plain) else 0.5
     return 0.25 if met < 40 else 0.15
 
 
