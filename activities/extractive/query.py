@@ -9,7 +9,7 @@ import nupunkt
 from activities.extractive.sources import choose_sources
 from activities.steps import ParsedQuery, ParseQueryInput
 from activities.text.drugs import names_a_treatment
-from activities.text.tokens import biomedical_cues, fold, phrases, terms, weak_stems
+from activities.text.tokens import biomedical_cues, fold, is_function, phrases, terms, weak_stems
 from activities.types import Mode
 
 _SPACE = re.compile(r"\s+")
@@ -73,6 +73,8 @@ SHORT_QUESTION = 10
 LONG_QUESTION = 28
 """Words from which a question is held to need sections of its own."""
 MOST_QUESTIONS = 6
+MOST_JOINING = 3
+"""Function words between two names that are one topic at most."""
 MOST_ENTITIES = 10
 
 
@@ -226,4 +228,18 @@ def topic_of(question: str, entities: tuple[str, ...] = ()) -> str:
     names = tuple(n for n in named if not any(fold(o).endswith(f" {fold(n)}") for o in named))
     if not names:
         return question.strip(" ?.")[:80]
-    return " and ".join(filter(None, [", ".join(names[:3][:-1]), names[:3][-1]]))
+    first = names[:3]
+    between = [_between(question, one, other) for one, other in pairwise(first)]
+    if all(between):
+        return first[0] + "".join(f"{gap}{name}" for gap, name in zip(between, first[1:], strict=True))
+    return " and ".join(filter(None, [", ".join(first[:-1]), first[-1]]))
+
+
+def _between(question: str, one: str, other: str) -> str:
+    """What joins two names in the question where it is only function words (`survival in lung cancer`)."""
+    start = question.find(one)
+    end = question.find(other, start + len(one)) if start >= 0 else -1
+    gap = question[start + len(one) : end] if end >= 0 else ""
+    words = gap.split()
+    joined = bool(words) and len(words) <= MOST_JOINING and gap[:1] == gap[-1:] == " "
+    return gap if joined and all(word.isalpha() and is_function(word) for word in words) else ""

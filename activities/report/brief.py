@@ -64,8 +64,8 @@ class _Brief:
         self.by_id = {claim.id: claim for claim in claims}
         self.rows = {row.evidence_id: row for row in works}
         self.references = {reference.evidence_id: reference for reference in references}
-        self.introduced: set[str] = set()
-        """Works that a sentence has described already."""
+        self.last = ""
+        """The work that the sentence before has described."""
         self.by_work: dict[str, list[str]] = {}
         for claim in claims:
             for support in claim.support:
@@ -121,21 +121,27 @@ class _Brief:
         disputed = bool(sides["affirms"] and sides["denies"])
         minority = set(sides["denies" if most == "affirms" else "affirms"]) if disputed else set()
         told: dict[str, str] = {}
-        self.introduced.clear()
+        self.last = ""
         against = [c for c in self.summary if minority & {s.evidence_id for s in c.support}]
         pointing = [c for c in self.summary if {s.evidence_id for s in c.support} & set(sides[most])]
         for claim in (*pointing, *self.summary):
             work = claim.support[0].evidence_id if claim.support else ""
-            if len(told) == FINDINGS or not work or work in told or claim in against:
-                continue
-            told[work] = claim.id
-            yield self._finding(claim, "brief_finding")
+            if len(told) < FINDINGS and work and work not in told and claim not in against:
+                told[work] = claim.id
         figures = next((c for c in self.summary if self._has_interval(c)), None)
-        if figures is not None and not any(self._has_interval(self.by_id[name]) for name in told.values()):
-            told.setdefault(f"figures {figures.id}", figures.id)
+        quoted = set(told.values())
+        if figures is not None and any(self._has_interval(self.by_id[name]) for name in quoted):
+            figures = None
+        for work, name in told.items():
+            yield self._finding(self.by_id[name], "brief_finding")
+            if figures is not None and figures.support[0].evidence_id == work:
+                quoted.add(figures.id)
+                yield self._finding(figures, "brief_figures")
+        if figures is not None and figures.id not in quoted:
+            quoted.add(figures.id)
             yield self._finding(figures, "brief_figures")
-        against += [c for c in self.summary if set(c.contradicts) & set(told.values())]
-        if opposite := next((c for c in against if c.id not in told.values()), None):
+        against += [c for c in self.summary if set(c.contradicts) & quoted]
+        if opposite := next((c for c in against if c.id not in quoted), None):
             yield self._finding(opposite, "brief_against")
 
     def _finding(self, claim: Claim, code: str) -> tuple[Statement, tuple[str, ...]]:
@@ -149,10 +155,10 @@ class _Brief:
             "mark": self._mark([s.evidence_id for s in claim.support]),
             "kind": _kind(row, reference),
         }
-        if support.evidence_id in self.introduced:
+        if support.evidence_id == self.last:
             values["again"] = 1
             return Statement(code=code, values=values), (claim.id,)
-        self.introduced.add(support.evidence_id)
+        self.last = support.evidence_id
         if reference is not None and reference.year:
             values["year"] = reference.year
         if row is not None and row.population:

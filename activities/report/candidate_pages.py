@@ -37,7 +37,11 @@ APPROVALS = 3
 NAMES = 6
 """Other names that are shown from the vocabularies."""
 _LITERATURE: Mapping[CandidateFieldName, str] = {"literature_for": "support", "literature_against": "against"}
-_CLAUSE = re.compile(r"[;:]|,\s+(?:but|and|although|whereas|while)\b|(?<=[.!?])\s")
+_CLAUSE = re.compile(
+    r"[;:]|,\s+(?:but|although|whereas|while)\b"
+    r"|,\s+and\s+(?=(?:it|they|this|these|the|has|have|was|were|is|are)\b)|(?<=[.!?])\s"
+)
+"""Between clauses; `and` before a name continues a list."""
 
 
 def page(

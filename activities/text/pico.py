@@ -63,6 +63,14 @@ _FORMS = tuple(
             rf"|link|connection)"
             r"s? (?:between|of) (?P<i>.+?) (?:and|with) (?P<o>.+)$"
         ),
+        (
+            rf"^{_AUXILIARY} (?P<p>.+?) at (?:an? )?(?:high|higher|increased|greater|lower|reduced) risk "
+            r"(?:of|for) (?P<o>.+)$"
+        ),
+        (
+            rf"^{_AUXILIARY} (?P<p>.+?) at (?:an? )?(?:high|higher|increased|greater|lower|reduced) risk "
+            r"(?:after|during|with) (?P<i>.+)$"
+        ),
         rf"^{_AUXILIARY} (?P<i>.+?) (?:{_RELATED}) (?P<o>.+)$",
         rf"^{_AUXILIARY} (?!there\b)(?P<i>.+?) (?<!\bbe )(?<!\bbeen )(?:{_CHANGES})(?! by\b) (?P<o>.+)$",
         rf"^{_AUXILIARY} (?P<i>.+?) {_TREATS} (?P<p>.+)$",

@@ -252,6 +252,7 @@ OUTCOME_LABEL = re.compile(
 )
 NO_MEASURE = re.compile(
     rf"^(?:{COUNT})\s+(?:[\w-]+\s+){{0,4}}?(?:{PEOPLE}|{UNITS})\b|^{PEOPLE}$|\b(?:has|have|had) been\b"
+    rf"|^(?:19|20)\d\d\b|\b{PEOPLE}\b[^,;]*\b(?:referred|admitted|recruited|enrolled|presenting|undergoing)\b"
     r"|\bto (?:test|assess|determine)\b|\band (?:assess|determine|compare|evaluate)\b|\s(?-i:[A-Z])$"
     r"|^expected\b",
     re.IGNORECASE,

@@ -80,5 +80,18 @@ def test_what_speaks_against_the_others_is_named_as_such(report: Report) -> None
     assert codes.isdisjoint({"brief_against", "brief_direction"})
 
 
+def test_figures_of_the_work_just_named_are_said_of_the_same_work(report: Report) -> None:
+    reference = report.references[0].model_copy(update={"evidence_id": "pmid:1", "number": 1})
+    quotes = ("Deaths were fewer.", "The hazard ratio was 0.68 (95% CI 0.48-0.97).")
+    claims = [
+        Claim(id=f"c{i}", text=text, support=(Support(evidence_id="pmid:1", quote=text),))
+        for i, text in enumerate(quotes)
+    ]
+    rows = [row("pmid:1", None).model_copy(update={"numbers": ("0.68 (95% CI 0.48-0.97)",)})]
+    said = brief(claims, claims, rows, [reference], ())
+    assert [s.statement.code for s in said] == ["brief_finding", "brief_figures"]
+    assert said[1].statement.number("again") == 1
+
+
 def test_without_a_claim_there_is_no_sentence(report: Report) -> None:
     assert brief((), (), report.works, report.references, report.answers) == ()
