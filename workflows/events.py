@@ -17,17 +17,21 @@ with workflow.unsafe.imports_passed_through():
     from workflows.types import Phase, StoredEvents
 
 from workflows.context import RunContext
+from workflows.details import details_of
 from workflows.rules.payload_limits import within
 from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
 from workflows.steps import policy
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
+PROFILE = SearchAttributeKey.for_keyword("DeterminatorProfile")
 STOP_REASON = SearchAttributeKey.for_keyword("DeterminatorStopReason")
 COARSE_PHASES = "coarse-phases"
 """Patch: the search attribute names the phase of the run, not each step of the loop. An update of a search
 attribute is an event of the history."""
 LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_tools", "searching", "judging")
 """Phases that the search attribute shows as `researching`."""
+INDEX_PAUSE = "index-pause"
+"""Patch: the search attribute of the phase shows at once that a run was paused or resumed."""
 MESSAGE_CHARS = 400
 """Maximum length of an event's message and of each text of its data, apart from paragraphs of a draft."""
 BATCH_ROOM = 120 * 1024
@@ -47,6 +51,8 @@ class EventLog:
         self.context = context
         self._indexed_phase = ""
         """The phase that the search attribute shows."""
+        self._indexed_profile = context.request.profile
+        """The same for the profile, which a run that chooses it knows only once it is prepared."""
         self._unindexed_stop: StopReason | None = None
         """A stop reason that is indexed together with the next phase: each update is an event."""
         self._drafting = dict[str, int]()
@@ -204,12 +210,29 @@ class EventLog:
         control = self.context.state.control
         changed = control.phase != phase
         control.phase, control.message = phase, message
-        workflow.set_current_details(self._details())
+        self.show_details()
         if changed and self.context.request.indexed:
             self._index_phase(phase)
 
+    def show_details(self) -> None:
+        """Bring what the Web UI shows of the run up to date."""
+        workflow.set_current_details(details_of(self.context.state, self.context.budget))
+
+    def show_paused(self) -> None:
+        """Show in the Web UI and the search attributes that the run was paused or resumed. Of a run with
+        sections these wait, so its own phase stays."""
+        self.show_details()
+        # runs of earlier versions showed the phase in which they were paused
+        if self.context.request.indexed and workflow.patched(INDEX_PAUSE):
+            control = self.context.state.control
+            phase: Phase = "paused" if control.paused else control.phase
+            if phase != self._indexed_phase:
+                self._index_phase(phase)
+
     def _index_phase(self, phase: Phase) -> None:
         """Update the search attribute where the phase of the run has changed."""
+        if phase == self._indexed_phase == "paused":
+            return
         shown: Phase = phase
         if phase in LOOP_PHASES and self.context.follows(COARSE_PHASES):
             shown = "researching"
@@ -218,6 +241,9 @@ class EventLog:
         self._indexed_phase = shown
         stop, self._unindexed_stop = self._unindexed_stop, None
         updates: list[SearchAttributeUpdate[str]] = [PHASE.value_set(shown)]
+        if self.context.state.prepared and self.context.profile.name != self._indexed_profile:
+            self._indexed_profile = self.context.profile.name
+            updates.append(PROFILE.value_set(self._indexed_profile))
         if stop is not None:
             updates.append(STOP_REASON.value_set(stop))
         workflow.upsert_search_attributes(updates)
@@ -231,21 +257,6 @@ class EventLog:
             self._unindexed_stop = stop
         else:
             workflow.upsert_search_attributes([STOP_REASON.value_set(stop)])
-
-    def _details(self) -> str:
-        state, control, loop = self.context.state, self.context.state.control, self.context.state.loop
-        budget = self.context.budget
-        limit = "no limit" if budget.limits.max_tokens is None else f"{budget.limits.max_tokens:,}"
-        lines = [
-            f"**{control.phase.replace('_', ' ')}** {control.message}",
-            "",
-            f"- iteration {loop.iteration} of {loop.max_iterations}",
-            f"- {len(state.evidence)} items, {len(state.searches)} searches",
-            f"- {budget.used.tokens:,} tokens of {limit}",
-        ]
-        if control.waiting_for:
-            lines.append(f"- waiting for approval of the {control.waiting_for}: signal `approve` or `reject`")
-        return "\n".join(lines)
 
 
 def _digest(text: str) -> str:

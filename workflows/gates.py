@@ -128,3 +128,4 @@ class Gates:
             control.waiting_for, control.gate_opened_at = gate, now
             self.context.budget.hold_clock("gate", now)
             self.events.emit_event("awaiting_approval", message, gate=gate)
+        self.events.show_details()

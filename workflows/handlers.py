@@ -49,6 +49,7 @@ with workflow.unsafe.imports_passed_through():
         Steer,
     )
 
+from workflows.descriptions import DESCRIPTIONS
 from workflows.gates import APPROVED
 from workflows.iterations import iterations_of
 from workflows.rules.payload_limits import ROOM, rows, within
@@ -79,31 +80,33 @@ class ResearchHandlers:
     # Signals: what may be sent without an answer. They accept any arguments, since Temporal calls a handler
     # with as many as were sent, and an exception in one would end the run.
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["approve"])
     async def approve(self, *args: object) -> None:
         self._record_answer("approve", "approved", args)
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["reject"])
     async def reject(self, *args: object) -> None:
         self._record_answer("reject", "rejected", args)
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["pause"])
     async def pause(self, *_: object) -> None:
         context, control = self.research.context, self.research.state.control
         if not control.paused and not control.finish:
             control.paused = True
             context.budget.hold_clock("pause", context.now())
             self.research.events.emit_event("paused", "a reviewer paused the run")
+            self.research.events.show_paused()
             await self._forward("pause")
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["resume"])
     async def resume(self, *_: object) -> None:
         if self.research.state.control.paused:
             self.research.gates.end_pause()
             self.research.events.emit_event("resumed", "a reviewer resumed the run")
+            self.research.events.show_paused()
             await self._forward("resume")
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["steer"])
     async def steer(self, *args: object) -> None:
         steer = self._read_signal("steer", Steer, args)
         text = steer.text.strip()[:STEERING_CHARS] if steer else ""
@@ -114,7 +117,7 @@ class ResearchHandlers:
             self.research.events.emit_event("steered", text, text=text)
             await self._forward("steer", steer)
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["add_source"])
     async def add_source(self, *args: object) -> None:
         request = self._read_signal("add_source", AddSource, args)
         added = self.research.state.control.added_sources
@@ -126,7 +129,7 @@ class ResearchHandlers:
             )
             await self._forward("add_source", request)
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["finish_now"])
     async def finish_now(self, *_: object) -> None:
         if not self.research.state.control.finish:
             self.research.state.control.finish = True
@@ -138,25 +141,25 @@ class ResearchHandlers:
 
     # Signals between a run and its sections.
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["grant"])
     def grant(self, *args: object) -> None:
         grant = self._read_signal("grant", Grant, args)
         if grant is not None:
             self.research.parent.accept_grant(grant)
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["request_lease"])
     async def request_lease(self, *args: object) -> None:
         request = self._read_signal("request_lease", LeaseRequest, args)
         if request is not None and self.sections is not None:
             await self.sections.accept_lease_request(request)
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["section_report"])
     async def section_report(self, *args: object) -> None:
         progress = self._read_signal("section_report", SectionProgress, args)
         if progress is not None and self.sections is not None:
             await self.sections.accept_report(progress)
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["offer_evidence"])
     def offer_evidence(self, *args: object) -> None:
         offer = self._read_signal("offer_evidence", SharedEvidence, args)
         if offer is not None and self.research.state.job is not None:
@@ -164,7 +167,7 @@ class ResearchHandlers:
 
     # Signal of a writing step, to the run that follows the draft.
 
-    @workflow.signal
+    @workflow.signal(description=DESCRIPTIONS["draft_progress"])
     def draft_progress(self, *args: object) -> None:
         report = self._read_signal("draft_progress", DraftProgress, args)
         if report is not None:
@@ -215,7 +218,7 @@ class ResearchHandlers:
 
     # Updates: what must be refused when it is wrong.
 
-    @workflow.update
+    @workflow.update(description=DESCRIPTIONS["edit_plan"])
     async def edit_plan(self, edit: EditPlan) -> PlanView:
         """Replace the plan that waits for approval; the gate stays open."""
         context, state = self.research.context, self.research.state
@@ -236,6 +239,7 @@ class ResearchHandlers:
             plan_hash=context.state.plan_hash,
             by=edit.by[:NAME_CHARS] or "a reviewer",
         )
+        self.research.events.show_details()
         return self.plan()
 
     @edit_plan.validator
@@ -264,7 +268,7 @@ class ResearchHandlers:
         if any(not SECTION_ID.fullmatch(name) for name in ids):
             raise _refusal("a section's id has letters, digits, - and _ only; leave it out to have one given")
 
-    @workflow.update
+    @workflow.update(description=DESCRIPTIONS["extend_budget"])
     async def extend_budget(self, more: ExtendBudget) -> BudgetStatus:
         """Raise the limits; a run whose next call did not fit continues if it has not begun to write."""
         loop = self.research.state.loop
@@ -293,7 +297,7 @@ class ResearchHandlers:
         if self.research.state.stop_reason is not None:
             raise _refusal(f"the run has stopped searching ({self.research.state.stop_reason})")
 
-    @workflow.update
+    @workflow.update(description=DESCRIPTIONS["choose_candidates"])
     async def choose_candidates(self, choice: ChooseCandidates) -> tuple[str, ...]:
         """Keep only the named candidates and open the gate."""
         state = self.research.state
@@ -326,7 +330,7 @@ class ResearchHandlers:
 
     # Queries.
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["progress"])
     def progress(self) -> Progress:
         context, state = self.research.context, self.research.state
         control, judged = state.control, state.loop.judged
@@ -357,11 +361,11 @@ class ResearchHandlers:
             last_seq=control.last_seq,
         )
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["budget"])
     def budget(self) -> BudgetStatus:
         return self.research.context.budget.status(self.research.context.now())
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["plan"])
     def plan(self) -> PlanView:
         state = self.research.state
         decision = state.control.answers.get("plan")
@@ -372,7 +376,7 @@ class ResearchHandlers:
             asked="plan" in self.research.request.approve,
         )
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["evidence_index"])
     def evidence_index(self, after: ItemsAfter | None = None) -> EvidenceIndex:
         """As many items as fit; query again after the number that was returned."""
         items = self.research.state.evidence
@@ -380,7 +384,7 @@ class ResearchHandlers:
             items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
         )
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["iterations"])
     def iterations(self, after: ItemsAfter | None = None) -> IterationHistory:
         """What each iteration was missing, searched, found and thought, those of sections included. As many
         as fit; query again after the number that was returned."""
@@ -389,19 +393,19 @@ class ResearchHandlers:
             items=within(records[max(after.after, 0) if after else 0 :], ROOM), total=len(records)
         )
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["events"])
     def events(self, after: EventsAfter | None = None) -> list[AgentEvent]:
         """Events after a number, the oldest first; as many as fit, so query again after the last of them."""
         seq, events = after.after if after else 0, self.research.state.control.events
         return list(within((event for event in events if event.seq > seq), ROOM))
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["event_log"])
     def event_log(self) -> EventLogView:
         """Where the older part of the event log is stored; query `events` returns the rest."""
         control = self.research.state.control
         return EventLogView(stored=tuple(control.stored_events), last_seq=control.last_seq)
 
-    @workflow.query
+    @workflow.query(description=DESCRIPTIONS["report"])
     def report(self) -> ReportView:
         published = self.research.publisher.published
         if published is None:

@@ -46,6 +46,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     scenes_of_loops.own_library,
     scenes_of_loops.rate_gate,
     scenes_of_loops.indexed,
+    scenes_of_loops.indexed_pause,
     scenes_of_modes.simple,
     scenes_of_modes.team,
     scenes_of_modes.hierarchical,

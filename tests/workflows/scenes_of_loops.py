@@ -212,6 +212,24 @@ async def indexed(stage: Stage) -> None:
             await keep("iterative-coarse-phases", run)
 
 
+async def indexed_pause(stage: Stage) -> None:
+    """On the real server: the phase that the search attribute shows while a person has paused the run."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        await register_attributes(client)
+        fakes = Fakes(stage.fakes.store)
+        async with a_worker(client, fakes):
+            run = await Stage(client, fakes).start(a_request(indexed=True, approve=("report",)), "ask-1")
+            await run.until(lambda p: p.waiting_for == "report")
+            await run.handle.signal("pause")
+            await run.until(lambda p: p.paused)
+            await run.handle.signal("resume")
+            await run.handle.signal("approve", {"gate": "report"})
+            await run.outcome()
+            await keep("iterative-indexed-pause", run)
+
+
 async def rewound(stage: Stage) -> None:
     """On the real server: the one that skips time cannot reset. The history begins with what was kept."""
     port = free_port()

@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
@@ -148,6 +149,37 @@ async def test_a_section_that_is_terminated_is_named_and_its_budget_stays_counte
     assert budget.used.tokens + budget.reserved_tokens <= budget.limits.max_tokens
 
 
+async def metadata(run: Run) -> WorkflowMetadata:
+    """What the Web UI asks a run for, beside its history."""
+    found: WorkflowMetadata = await run.handle.query(
+        "__temporal_workflow_metadata", result_type=WorkflowMetadata
+    )
+    return found
+
+
+async def test_the_web_ui_shows_what_waits_how_far_the_sections_are_and_what_each_message_is_for(
+    live: Stage,
+) -> None:
+    run = await live.start(a_request("deep", approve=("plan",)), f"{live.queue}-details")
+    await run.until(lambda p: p.waiting_for == "plan")
+    plan = (await run.handle.query("plan", result_type=PlanView)).plan
+    assert plan
+    waiting = await metadata(run)
+    for section in plan.report_outline:
+        assert section.title in waiting.current_details
+    assert '{"gate": "plan"}' in waiting.current_details
+    definition = waiting.definition
+    messages = (*definition.signal_definitions, *definition.query_definitions, *definition.update_definitions)
+    own = [message for message in messages if not message.name.startswith("__")]
+    assert len(own) > 20
+    assert [message.name for message in own if not message.description] == []
+    await run.handle.signal("approve", {"gate": "plan"})
+    await run.outcome()
+    shown = (await metadata(run)).current_details
+    for section in (await run.progress()).sections:
+        assert f"| {section.title} | {section.status} |" in shown
+
+
 async def test_search_attributes_follow_the_run(live: Stage) -> None:
     assert await register_attributes(live.client)
     request = a_request("deep", indexed=True, approve=("plan",), limits={"max_sections": 1})
@@ -158,6 +190,14 @@ async def test_search_attributes_follow_the_run(live: Stage) -> None:
         described = await run.handle.describe()
         return {pair.key.name: pair.value for pair in described.typed_search_attributes}
 
+    waiting = await attributes()
+    assert waiting["DeterminatorPhase"] == "waiting_for_approval"
+    assert waiting["DeterminatorProfile"] == (await run.progress()).profile
+    await run.handle.signal("pause")
+    await run.until(lambda p: p.paused)
+    assert (await attributes())["DeterminatorPhase"] == "paused"
+    await run.handle.signal("resume")
+    await run.until(lambda p: not p.paused)
     assert (await attributes())["DeterminatorPhase"] == "waiting_for_approval"
     await run.handle.signal("approve", {"gate": "plan"})
     outcome = await run.outcome()

@@ -68,6 +68,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-continuing": {"continues_as_new"},
     "iterative-every-source": {"search_pubmed", "search_library"},
     "iterative-indexed": {"observe", "evaluate_gaps"},
+    "iterative-indexed-pause": {"pause", "resume", "approve"},
     "iterative-looked-up": {"generate_hypotheses", "look_up_candidate"},
     "iterative-mechanism-sources": {"search_chembl", "search_reactome", "search_uniprot"},
     "iterative-long-log": {"store_events", "continues_as_new"},

@@ -242,6 +242,7 @@ class SectionCoordinator:
             self.context.state.sections[progress.id] = progress.model_copy(
                 update={"events": (), "history": (), "found": ()}
             )
+            self.run.events.show_details()
             self.share(progress.id, progress.found)
             if offer := self._offer_for(progress.id):
                 await self._offer(progress.id, offer)

@@ -1,0 +1,67 @@
+"""What the Web UI shows of a run as its current details, in Markdown. Pure."""
+
+from collections.abc import Iterator
+
+from workflows.rules.budget import Budget
+from workflows.state import RunState
+
+MOST_ROWS = 30
+TEXT_CHARS = 300
+
+
+def details_of(state: RunState, budget: Budget) -> str:
+    """Phase, counts, budget and scores, the sections of a deep run, and what waits for approval with how to
+    decide it."""
+    control, loop = state.control, state.loop
+    phase = "paused" if control.paused else control.phase.replace("_", " ")
+    lines = [f"**{phase}** {_plain(control.message)}", ""]
+    lines += [f"- {line}" for line in _counts(state, budget)]
+    if loop.judged and loop.judged.scores:
+        scores = ", ".join(f"{_plain(name)} {score}" for name, score in loop.judged.scores.items())
+        lines.append(f"- judged: {scores}; confidence {loop.judged.reported_confidence:.2f}")
+    if state.sections:
+        lines += ["", "| section | status | phase | iteration | items |", "| --- | --- | --- | --- | --- |"]
+        for section in list(state.sections.values())[:MOST_ROWS]:
+            cells = (
+                section.title,
+                section.status,
+                section.phase,
+                str(section.iteration),
+                str(section.evidence),
+            )
+            lines.append(f"| {' | '.join(_plain(cell.replace('_', ' ')) for cell in cells)} |")
+    if control.waiting_for:
+        lines += ["", f"**The {control.waiting_for} waits for approval**: signal `approve` or `reject` with"]
+        lines += [f'`{{"gate": "{control.waiting_for}"}}`', "", *_waiting(state)]
+    if control.paused:
+        lines += ["", "Signal `resume` to go on."]
+    return "\n".join(lines)
+
+
+def _counts(state: RunState, budget: Budget) -> Iterator[str]:
+    loop, limits, used = state.loop, budget.limits, budget.used
+    if not state.sections:
+        yield f"iteration {loop.iteration} of {loop.max_iterations}"
+    yield f"{len(state.evidence)} items, {len(state.searches)} searches"
+    limit = "no limit" if limits.max_tokens is None else f"{limits.max_tokens:,}"
+    yield f"{used.calls:,} model calls, {used.tokens:,} tokens of {limit}"
+    if used.cost_microusd:
+        of = "" if limits.max_cost_microusd is None else f" of {limits.max_cost_microusd / 1e6:.2f}"
+        yield f"{used.cost_microusd / 1e6:.2f}{of} US dollars"
+
+
+def _waiting(state: RunState) -> Iterator[str]:
+    """What a reviewer decides on."""
+    if state.control.waiting_for == "plan" and state.plan:
+        for number, section in enumerate(state.plan.report_outline[:MOST_ROWS], start=1):
+            yield f"{number}. **{_plain(section.title)}**: {_plain(section.key_question)}"
+    elif state.control.waiting_for == "candidates":
+        for candidate in state.candidates[:MOST_ROWS]:
+            why = _plain(candidate.proposed_mechanism or candidate.mechanism)
+            yield f"- **{_plain(candidate.name)}**: {why}"
+
+
+def _plain(text: str) -> str:
+    """Text of others on one line that starts no other element of Markdown."""
+    short = " ".join(text.split())[:TEXT_CHARS]
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#!~" else c for c in short)
