@@ -91,7 +91,7 @@ def build_report(
     refused = [item for item in done.checked if not item.kept]
     rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
     short = set(step.models) == {"extractive"}
-    answer = brief(list(claims.values()), summary, rows, references, answers) if short else ()
+    answer = brief(step.question, list(claims.values()), summary, rows, references, answers) if short else ()
     return Report(
         run_id=step.run_id,
         question=step.question,

@@ -198,7 +198,7 @@ def _brief(report: Report) -> list[str]:
     if not report.brief or not report.works:
         return []
     claims = [claim for section in report.sections for claim in section.claims]
-    made = brief(claims, summary_of(report), report.works, report.references, report.answers)
+    made = brief(report.question, claims, summary_of(report), report.works, report.references, report.answers)
     known = {(said.text, said.claims) for said in made}
     return [
         f'the short answer says what its claims do not: "{said.text[:_SHOWN_CHARS]}"'

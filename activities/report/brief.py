@@ -15,12 +15,15 @@ from activities.report.formats.statements import sentence
 from activities.report.schema import Answer, BriefSentence, Reference
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.study_facts import is_named_design
+from activities.text.tokens import terms, weak_stems
 from activities.types import Claim, Statement, WorkRow
 
 FINDINGS = 3
 """Works whose finding is quoted, beside one that speaks against them."""
 NAMED = 12
 """Answers to a question for a fact or for a list that are named."""
+LONGEST_DESIGN = 6
+"""Words of a design that are said before its year."""
 SHOWN = 6
 """References up to which a sentence on all works prints their numbers."""
 _INTERVAL = re.compile(r"\d\s*%?\s*(?:CI|CrI|confidence|credible)", re.IGNORECASE)
@@ -28,6 +31,7 @@ _UNSPECIFIC = frozenset({"article", "document", "web_page"})
 
 
 def brief(
+    question: str,
     claims: Sequence[Claim],
     summary: Sequence[Claim],
     works: Sequence[WorkRow],
@@ -39,7 +43,7 @@ def brief(
     the best first."""
     if not claims or not summary:
         return ()
-    made = _Brief(claims, summary, works, references)
+    made = _Brief(claims, _direct(question, summary), works, references)
     return tuple(
         BriefSentence(statement=statement, text=sentence(statement), claims=ids)
         for statement, ids in (
@@ -50,6 +54,14 @@ def brief(
         )
         if ids
     )
+
+
+def _direct(question: str, summary: Sequence[Claim]) -> Sequence[Claim]:
+    """The claims that say at least half as many of the question's words as the one that says most; the others
+    are left to the points."""
+    asked = set(terms(question)) - weak_stems()
+    shared = [len(asked & set(terms(claim.text))) for claim in summary]
+    return [claim for claim, count in zip(summary, shared, strict=True) if 2 * count >= max(shared)]
 
 
 class _Brief:
@@ -189,8 +201,9 @@ class _Brief:
 
 def _kind(row: WorkRow | None, reference: Reference | None) -> str:
     """The design as the work names it, else its type; empty where neither says anything."""
-    if row is not None and is_named_design(row.design) and len(row.design.split()) <= 6:
-        return row.design
+    own = row.design.split(",")[0] if row is not None else ""
+    if is_named_design(own) and len(own.split()) <= LONGEST_DESIGN:
+        return own
     if reference is None or reference.evidence_type in _UNSPECIFIC:
         return ""
     return TYPE_NAMES[reference.evidence_type]

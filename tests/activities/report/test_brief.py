@@ -11,6 +11,8 @@ from activities.report.schema import Report
 from activities.types import Claim, EvidenceType, Support, WorkDirection, WorkRow
 from tests.activities.cases import DOCUMENTS, FULL, ref_of
 
+QUESTION = "Does it help?"
+
 
 @pytest.fixture(scope="module")
 def report() -> Report:
@@ -71,13 +73,26 @@ def test_what_speaks_against_the_others_is_named_as_such(report: Report) -> None
         for i, n in enumerate(names)
     ]
     rows = [row("pmid:1", "affirms"), row("pmid:2", "affirms"), row("pmid:3", "denies")]
-    said = {s.statement.code: s for s in brief(claims, claims, rows, references, ())}
+    said = {s.statement.code: s for s in brief(QUESTION, claims, claims, rows, references, ())}
     assert said["brief_against"].claims == ("c2",)
     assert said["brief_direction"].statement.values["affirms"] == "[1, 2]"
     assert said["brief_direction"].statement.values["denies"] == "[3]"
     unsure = [work.model_copy(update={"direction": None}) for work in rows]
-    codes = {s.statement.code for s in brief(claims, claims, unsure, references, ())}
+    codes = {s.statement.code for s in brief(QUESTION, claims, claims, unsure, references, ())}
     assert codes.isdisjoint({"brief_against", "brief_direction"})
+
+
+def test_what_says_little_of_the_question_is_left_to_the_points(report: Report) -> None:
+    references = [
+        report.references[0].model_copy(update={"evidence_id": f"pmid:{i}", "number": i}) for i in (1, 2)
+    ]
+    texts = ("Metformin lowered mortality in diabetes.", "Scans were more frequent.")
+    claims = [
+        Claim(id=f"c{i}", text=text, support=(Support(evidence_id=f"pmid:{i}", quote=text),))
+        for i, text in enumerate(texts, start=1)
+    ]
+    said = brief("Does metformin lower mortality in diabetes?", claims, claims, (), references, ())
+    assert [s.claims for s in said if s.statement.code == "brief_finding"] == [("c1",)]
 
 
 def test_figures_of_the_work_just_named_are_said_of_the_same_work(report: Report) -> None:
@@ -88,10 +103,10 @@ def test_figures_of_the_work_just_named_are_said_of_the_same_work(report: Report
         for i, text in enumerate(quotes)
     ]
     rows = [row("pmid:1", None).model_copy(update={"numbers": ("0.68 (95% CI 0.48-0.97)",)})]
-    said = brief(claims, claims, rows, [reference], ())
+    said = brief(QUESTION, claims, claims, rows, [reference], ())
     assert [s.statement.code for s in said] == ["brief_finding", "brief_figures"]
     assert said[1].statement.number("again") == 1
 
 
 def test_without_a_claim_there_is_no_sentence(report: Report) -> None:
-    assert brief((), (), report.works, report.references, report.answers) == ()
+    assert brief(QUESTION, (), (), report.works, report.references, report.answers) == ()
