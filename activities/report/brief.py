@@ -13,15 +13,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from activities.report.formats.statements import sentence
 from activities.report.schema import Answer, BriefSentence, Reference
+from activities.text.concepts import Concepts
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.study_facts import is_named_design
-from activities.text.tokens import terms, weak_stems
+from activities.text.tokens import terms
 from activities.types import Claim, Statement, WorkRow
 
 FINDINGS = 3
 """Works whose finding is quoted, beside one that speaks against them."""
 NAMED = 12
 """Answers to a question for a fact or for a list that are named."""
+LEAST_SHARE = 0.6
+_BY_TITLE = 0.5
+_PLAIN = 0.3
+"""Weight of a word of the question that names nothing in particular."""
 LONGEST_DESIGN = 6
 """Words of a design that are said before its year."""
 SHOWN = 6
@@ -43,7 +48,7 @@ def brief(
     the best first."""
     if not claims or not summary:
         return ()
-    made = _Brief(claims, _direct(question, summary), works, references)
+    made = _Brief(claims, _direct(question, summary, references), works, references)
     return tuple(
         BriefSentence(statement=statement, text=sentence(statement), claims=ids)
         for statement, ids in (
@@ -56,12 +61,21 @@ def brief(
     )
 
 
-def _direct(question: str, summary: Sequence[Claim]) -> Sequence[Claim]:
-    """The claims that say at least half as many of the question's words as the one that says most; the others
-    are left to the points."""
-    asked = set(terms(question)) - weak_stems()
-    shared = [len(asked & set(terms(claim.text))) for claim in summary]
-    return [claim for claim, count in zip(summary, shared, strict=True) if 2 * count >= max(shared)]
+def _direct(question: str, summary: Sequence[Claim], references: Sequence[Reference]) -> Sequence[Claim]:
+    """The claims that say at least `LEAST_SHARE` as much of the question as the one that says most, each of
+    its words weighted by how surely it names one thing; the others are left to the points. A word that only
+    the title of the cited work has counts half."""
+    concepts = Concepts(question)
+    titles = {reference.evidence_id: reference.title for reference in references}
+    own = [claim.text for claim in summary]
+    cited = [" ".join(titles.get(s.evidence_id, "") for s in claim.support) for claim in summary]
+    spoken = concepts.read([terms(text) for text in (*own, *cited)], (*own, *cited))
+    weights = [_PLAIN + word.technical for word in concepts.words]
+    said = [
+        sum(weights[place] * (1.0 if place in here else _BY_TITLE) for place in here | there)
+        for here, there in zip(spoken[: len(own)], spoken[len(own) :], strict=True)
+    ]
+    return [c for c, share in zip(summary, said, strict=True) if share >= LEAST_SHARE * max(said)]
 
 
 class _Brief:
