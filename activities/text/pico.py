@@ -87,6 +87,7 @@ _FORMS = tuple(
         ),
         rf"^how (?:does|do|did) (?P<i>.+?) (?:{_CHANGES}) (?P<o>.+)$",
         r"^what causes (?P<o>.+)$",
+        r"^what (?:is|do we) (?:currently )?known? (?:about|of|on) (?P<o>.+?) (?:in|among) (?P<p>[^,;]+)$",
     )
 )
 

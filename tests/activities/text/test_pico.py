@@ -28,6 +28,10 @@ from activities.text.pico import Parts, parts_of
             "Which approved drugs could be repurposed for Alzheimer's disease?",
             Parts("Alzheimer's disease", "approved drugs", "", ""),
         ),
+        (
+            "What is known about survival in lung cancer?",
+            Parts("lung cancer", "", "", "survival"),
+        ),
     ],
 )
 def test_the_parts_are_words_of_the_question(question: str, parts: Parts) -> None:
