@@ -21,10 +21,14 @@ MOST_CANDIDATES = 8
 """Drugs that a judgement names."""
 _WEAK, WEAK_ONLY = 0.4, 0.75
 """Highest confidence where no work is of a kind of more than this weight: preprints, cases, web pages."""
-SMALL_STUDY, ONE_STUDY = 0.88, 0.94
-"""Highest confidence in what a single study found: one of few people, or that does not say of how many; and
-any other. Later studies contradicted 16 % of the most cited findings, and among trials more often those of
-few people (Ioannidis 2005, doi:10.1001/jama.294.2.218); the two numbers are our own."""
+SMALL_STUDY, ONE_STUDY, TWO_STUDIES = 0.88, 0.92, 0.95
+"""Highest confidence in what a single study found, one of few people or that does not say of how many; in
+what any other found; and in what two found. Later studies contradicted 16 % of the most
+cited findings, and among trials more often those of few people (Ioannidis 2005,
+doi:10.1001/jama.294.2.218); the numbers are our own."""
+_LIMITED_FROM = 0.6
+"""Directness from which the kind of evidence limits confidence."""
+_LIMITS = {WEAK_ONLY: "weak", SMALL_STUDY: "small", ONE_STUDY: "single", TWO_STUDIES: "two"}
 FEW_PEOPLE = 200
 """Participants under which a study is small."""
 _STANDS_ON = 0.8
@@ -97,14 +101,22 @@ def gap_of(criterion: Criterion, question: str) -> str:
 
 def confidence_of(items: Sequence[Item], share: float) -> float:
     """0 to 1: the probability that the best work answers the question (`Item.direct`, calibrated on half of
-    the questions of `benchmarks/relevance.py`), times the highest confidence that such evidence allows
+    the questions of `benchmarks/relevance.py`), where it is high at most what such evidence allows
     (`most_confidence`); less where works disagree, and for parts of the question that are left open (`share`:
     the part that is covered)."""
     if not items:
         return 0.0
     direct = max(item.direct for item in items)
-    value = direct * most_confidence(items) * (1 - _DISPUTED * disagreement(items)) * (0.5 + 0.5 * share)
-    return round(value, 2)
+    value = _limited(direct, most_confidence(items))
+    return round(value * (1 - _DISPUTED * disagreement(items)) * (0.5 + 0.5 * share), 4)
+
+
+def _limited(direct: float, most: float) -> float:
+    """Directness from `_LIMITED_FROM` to 1, scaled to end at `most`: a doubtful answer is no surer for more
+    works, and of two answers from evidence of one kind the more direct one stays the surer."""
+    if direct <= _LIMITED_FROM:
+        return direct
+    return _LIMITED_FROM + (direct - _LIMITED_FROM) * (most - _LIMITED_FROM) / (1 - _LIMITED_FROM)
 
 
 def stands_on(items: Sequence[Item]) -> list[Evidence]:
@@ -118,9 +130,13 @@ def most_confidence(items: Sequence[Item]) -> float:
     works = stands_on(items)
     if not any(weight(work) > _WEAK for work in works):
         return WEAK_ONLY
-    if independent(works, studies(works)) > 1:
-        return 1.0
-    return SMALL_STUDY if is_small(works) else ONE_STUDY
+    match independent(works, studies(works)):
+        case 1:
+            return SMALL_STUDY if is_small(works) else ONE_STUDY
+        case 2:
+            return TWO_STUDIES
+        case _:
+            return 1.0
 
 
 def is_small(works: Sequence[Evidence]) -> bool:
@@ -141,8 +157,8 @@ def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
         Statement(code="confidence_works", values={"works": len(items), "independent": count}),
     ]
     most = most_confidence(items)
-    if most < 1:
-        why = "weak" if most == WEAK_ONLY else "small" if most == SMALL_STUDY else "single"
+    if most in _LIMITS:
+        why = _LIMITS[most]
         found.append(Statement(code="confidence_limited", values={"why": why, "percent": round(100 * most)}))
     if disagreement(items):
         found.append(Statement(code="confidence_disagreement"))

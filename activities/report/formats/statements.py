@@ -312,6 +312,7 @@ _LIMITS = {
     "weak": "Only kinds of evidence that prove little were found",
     "small": "The answer rests on one study of few people, or that does not say of how many",
     "single": "The answer rests on one study",
+    "two": "The answer rests on two independent studies",
 }
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from activities import extractive
 from activities.evidence_store import make_ref
+from activities.extractive.judging import ONE_STUDY, SMALL_STUDY
 from activities.steps import JudgeInput
 from activities.text.evidence_strength import direction
 from tests.activities.extractive.abstracts import (
@@ -110,3 +111,28 @@ def test_no_text_makes_the_judge_fail_or_name_what_it_was_not_shown(question: st
     answer = judged(question, works)
     assert set(answer.relevant) <= {w.evidence_id for w in works}
     assert 0 <= answer.confidence <= 1
+
+
+def test_one_small_study_limits_confidence_and_the_reasons_say_so() -> None:
+    small = METFORMIN.replace("4120 patients", "145 patients")
+    title = "Metformin and dementia: a cohort study"
+    alone = judged(QUESTION, [document(1, small, title, "observational")])
+    large = judged(QUESTION, [document(1, METFORMIN, title, "observational")])
+    assert alone.confidence < large.confidence <= ONE_STUDY
+    assert alone.confidence <= SMALL_STUDY
+    limits = [
+        reason.values["why"] for reason in alone.confidence_reasons if reason.code == "confidence_limited"
+    ]
+    assert limits == ["small"]
+
+
+def test_two_papers_of_one_registered_trial_are_one_study_for_confidence() -> None:
+    title = "Metformin and dementia: a randomized trial"
+    first, second = (f"{METFORMIN}\nTrial registration: ISRCTN1234567{digit}." for digit in "89")
+
+    def counted(*texts: str) -> object:
+        works = [document(n, text, f"{title} ({n})", "randomized_trial") for n, text in enumerate(texts)]
+        reasons = {r.code: r.values for r in judged(QUESTION, works).confidence_reasons}
+        return reasons["confidence_works"]["independent"]
+
+    assert (counted(first, first), counted(first, second)) == (1, 2)
