@@ -23,6 +23,7 @@ from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
 from workflows.steps import policy
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
+MODE = SearchAttributeKey.for_keyword("DeterminatorMode")
 PROFILE = SearchAttributeKey.for_keyword("DeterminatorProfile")
 STOP_REASON = SearchAttributeKey.for_keyword("DeterminatorStopReason")
 COARSE_PHASES = "coarse-phases"
@@ -51,8 +52,9 @@ class EventLog:
         self.context = context
         self._indexed_phase = ""
         """The phase that the search attribute shows."""
-        self._indexed_profile = context.request.profile
-        """The same for the profile, which a run that chooses it knows only once it is prepared."""
+        self._indexed_mode = self._indexed_profile = ""
+        """The same for mode and profile, which a run that chooses them knows only after it has begun. Set with
+        the first phase of each execution, they cost no event."""
         self._unindexed_stop: StopReason | None = None
         """A stop reason that is indexed together with the next phase: each update is an event."""
         self._drafting = dict[str, int]()
@@ -241,6 +243,10 @@ class EventLog:
         self._indexed_phase = shown
         stop, self._unindexed_stop = self._unindexed_stop, None
         updates: list[SearchAttributeUpdate[str]] = [PHASE.value_set(shown)]
+        mode = self.context.traits.mode or self.context.request.mode
+        if mode != self._indexed_mode:
+            self._indexed_mode = mode
+            updates.append(MODE.value_set(mode))
         if self.context.state.prepared and self.context.profile.name != self._indexed_profile:
             self._indexed_profile = self.context.profile.name
             updates.append(PROFILE.value_set(self._indexed_profile))
