@@ -53,8 +53,8 @@ class EventLog:
         self._indexed_phase = ""
         """The phase that the search attribute shows."""
         self._indexed_mode = self._indexed_profile = ""
-        """The same for mode and profile, which a run that chooses them knows only after it has begun. Set with
-        the first phase of each execution, they cost no event."""
+        """The same for mode and profile, which a run that chooses them knows only after it has begun. They
+        are set with the first phase of each execution, which costs no event."""
         self._unindexed_stop: StopReason | None = None
         """A stop reason that is indexed together with the next phase: each update is an event."""
         self._drafting = dict[str, int]()

@@ -182,7 +182,7 @@ async def test_the_web_ui_shows_what_waits_how_far_the_sections_are_and_what_eac
 
 async def test_search_attributes_follow_the_run(live: Stage) -> None:
     assert await register_attributes(live.client)
-    request = a_request("auto", indexed=True, approve=("plan",), limits={"max_sections": 1})
+    request = a_request("deep", indexed=True, approve=("plan",), limits={"max_sections": 1})
     run = await live.start(request, f"{live.queue}-indexed")
     await run.until(lambda p: p.waiting_for == "plan")
 
@@ -194,7 +194,6 @@ async def test_search_attributes_follow_the_run(live: Stage) -> None:
     assert waiting["DeterminatorPhase"] == "waiting_for_approval"
     chosen = await run.progress()
     assert (waiting["DeterminatorMode"], waiting["DeterminatorProfile"]) == (chosen.mode, chosen.profile)
-    assert chosen.mode != "auto"
     await run.handle.signal("pause")
     await run.until(lambda p: p.paused)
     assert (await attributes())["DeterminatorPhase"] == "paused"
