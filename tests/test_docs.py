@@ -8,7 +8,7 @@ import tomllib
 import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import pytest
@@ -21,9 +21,10 @@ from activities.sources.base import search
 from activities.sources.http.client import open_http
 from activities.sources.library import records
 from activities.sources.registry import ENTRY_POINTS
-from activities.steps import SearchTask
+from activities.steps import SearchTask, UnusedReason
 from activities.types import Query, Usage
 from client.cli.main import determinator
+from client.reports.use import UNUSED
 from tests.replay import ReplayServer, Reply
 
 ROOT = Path(__file__).parent.parent
@@ -129,6 +130,12 @@ def test_the_documents_list_every_field_that_a_record_may_have() -> None:
     fields = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", described.group(1))) - {"full_text"}
     assert len(fields) > 10
     assert fields <= set(re.findall(r"`(\w+)`", EXTENDING.read_text()))
+
+
+def test_the_documents_say_what_each_reason_for_not_citing_a_work_means() -> None:
+    named = set(re.findall(r"^\| `(\w+)` \|", EXTENDING.read_text(), re.MULTILINE))
+    assert {*get_args(UnusedReason), "not_found"} <= named
+    assert UNUSED.keys() == {*get_args(UnusedReason)}
 
 
 def commands_of(page: Path) -> Iterator[list[str]]:

@@ -169,6 +169,7 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
 
     from client.terminal import plain, to_stdout
 
+    why = False
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("file", overflow="fold")
     table.add_column("status", no_wrap=True)
@@ -176,7 +177,8 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
     if of_run is not None:
         table.add_column("found", justify="right")
         table.add_column("cited", no_wrap=True)
-        if of_run.use is not None:
+        why = any(of_run.reasons(file) for file in files)
+        if why:
             table.add_column("why not")
     for file in files:
         name = Text(plain(file.name))
@@ -189,7 +191,7 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
         if of_run is not None:
             numbers = " ".join(f"[{number}]" for number in of_run.numbers(file))
             row += [Text(str(len(of_run.found & {*file.evidence_ids}) or "")), Text(numbers)]
-            row += [Text(_why_not(file, of_run), style="dim")] if of_run.use is not None else []
+            row += [Text(_why_not(file, of_run), style="dim")] if why else []
         table.add_row(*row)
     to_stdout().print(table)
     counts = {status: sum(file.status == status for file in files) for status in ("indexed", "unreadable")}
