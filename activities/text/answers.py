@@ -69,6 +69,7 @@ _BRACKETS = re.compile(r"(?P<before>(?:[\w-]+ ){0,3}[\w-]+),? \((?P<within>[^()]
 _SORT = re.compile(
     r"\btypes? (?:\d|[IVX]+)[A-Za-z]?\b|\b[a-z]+(?:-[a-z]+)* (?:type|form|variant)\b", re.IGNORECASE
 )
+_JOINS = re.compile(r"(?:whereas|while|although|this|that|each|another|different|same)$", re.IGNORECASE)
 _NAMES = re.compile(r"\bnames?$")
 _SORTS = re.compile(r"\b(?:sub)?(?:types?|forms?|kinds?|classes|variants?)$")
 _KINDS: dict[str, frozenset[Kind]] = {
@@ -349,7 +350,8 @@ class _Reader:
             if not _inside(start, taken):
                 yield name, start, (_LISTED if opened and listed and not kinds else _UNTYPED)
         for name, start in noun_phrases(text):
-            if not _inside(start, taken) and (not listed or self._is(name, kinds)):
+            counted = listed and number_of(name.split()[0]) is not None
+            if not counted and not _inside(start, taken) and (not listed or self._is(name, kinds)):
                 yield name, start, self._of_head(name) * _UNTYPED
 
     def _restates(self, name: str) -> bool:
@@ -379,7 +381,7 @@ class _Reader:
         """Phrases that add something to the question's own name (`late-onset ataxia`, `type 2`, `CMT2`)."""
         for match in _SORT.finditer(text):
             first = match.group().split()[0]
-            if is_function(first) or set(terms(first)) <= weak_stems():
+            if is_function(first) or _JOINS.match(first) or set(terms(first)) <= weak_stems():
                 continue
             yield match.group(), match.start(), 1.0
         for match in _SYMBOL.finditer(text):
@@ -388,6 +390,8 @@ class _Reader:
                 yield match.group(), match.start(), 1.2
         for name, start in noun_phrases(text):
             forms = terms(name)
+            if set(terms(name.split()[0])) <= weak_stems():
+                continue
             if len(forms) > 1 and forms[-1] in self.own and not set(forms) <= self.own:
                 yield name, start, 0.7
 
