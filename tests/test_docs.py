@@ -20,7 +20,7 @@ from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.http.client import open_http
 from activities.sources.library import records
-from activities.sources.registry import ENTRY_POINTS
+from activities.sources.names import ENTRY_POINTS
 from activities.steps import SearchTask, UnusedReason
 from activities.types import Query, Usage
 from client.cli.main import determinator

@@ -70,7 +70,7 @@ def _said(location: list[str], found: list[ErrorDetails]) -> str:
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Variables with our prefix that set nothing, each with a hint at the nearest that does."""
-    from activities.sources.registry import source_names
+    from activities.sources.names import source_names
 
     names = [f"DETERMINATOR_{name.upper()}" for name in Settings.model_fields]
     names += [f"DETERMINATOR_{name.upper()}_URL" for name in source_names()]

@@ -1,9 +1,8 @@
-"""The one list of sources. Adding a source is one file and one line here.
+"""Builds the sources that `activities.sources.names` lists.
 
-A line has the source's name and its factory, `build(settings: Settings, http: Http) -> Source`, which is
-imported only when the sources are built. Sources outside this package are found through the entry point group
-`determinator.sources`; theirs may be a factory of the same shape, a `Source` object, or an async function
-declared with `activities.sources.declared.source`.
+A factory is imported only when the sources are built. Sources outside this package are found through the
+entry point group `determinator.sources`; theirs may be a factory of the same shape, a `Source` object, or an
+async function declared with `activities.sources.declared.source`.
 
 A source that lacks something says so in an optional attribute `missing: str`: one sentence that ends in how
 to fix it, empty when it is ready. One that needs the network says where it asks in an optional attribute
@@ -12,8 +11,8 @@ to fix it, empty when it is ready. One that needs the network says where it asks
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint
 from typing import Protocol, cast, runtime_checkable
 
 import structlog
@@ -22,32 +21,10 @@ from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
+from activities.sources.names import SOURCES, user_points
 from activities.types import Query, SourceInfo, SourceOption
 
 log = structlog.get_logger()
-
-ENTRY_POINTS = "determinator.sources"
-
-SOURCES: tuple[tuple[str, str], ...] = (
-    ("library", "activities.sources.library:build"),
-    ("pubmed", "activities.sources.pubmed:build"),
-    ("pmc", "activities.sources.pmc:build"),
-    ("europepmc", "activities.sources.europepmc:build"),
-    ("clinicaltrials", "activities.sources.clinicaltrials:build"),
-    ("openfda", "activities.sources.openfda:build"),
-    ("chembl", "activities.sources.chembl:build"),
-    ("opentargets", "activities.sources.opentargets:build"),
-    ("uniprot", "activities.sources.uniprot:build"),
-    ("reactome", "activities.sources.reactome:build"),
-    ("openalex", "activities.sources.openalex:build"),
-    ("crossref", "activities.sources.crossref:build"),
-    ("semanticscholar", "activities.sources.semanticscholar:build"),
-    ("arxiv", "activities.sources.arxiv:build"),
-    ("brave", "activities.sources.brave:build"),
-    ("tavily", "activities.sources.tavily:build"),
-    ("searxng", "activities.sources.searxng:build"),
-    ("duckduckgo", "activities.sources.duckduckgo:build"),
-)
 
 Factory = Callable[[Settings, Http], Source]
 
@@ -58,11 +35,6 @@ class _IsSource(Protocol):
     def info(self) -> SourceInfo: ...
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange: ...
-
-
-def source_names() -> list[str]:
-    """Every source that can be named, those of installed plugins included; nothing is loaded."""
-    return [*(name for name, _ in SOURCES), *(point.name for point in _user_points())]
 
 
 class ClosedSource:
@@ -92,7 +64,7 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
         if (rate := settings.of_source(name).rate) is not None and http.rate_limiter(name) is None:
             http.pace(name, rate)
         built[name] = _gated(settings, source)
-    for point in _user_points():
+    for point in user_points():
         if point.name in built:
             log.warning("source_name_taken", source=point.name, entry_point=point.value)
             continue
@@ -129,10 +101,6 @@ def why_closed(settings: Settings, source: Source) -> str:
 def _gated(settings: Settings, source: Source) -> Source:
     reason = why_closed(settings, source)
     return ClosedSource(source.info, reason) if reason else source
-
-
-def _user_points() -> Iterable[EntryPoint]:
-    return sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
 
 
 def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Source:

@@ -85,7 +85,7 @@ def source_names() -> list[str]:
     """The names of all sources, installed plugins included."""
     from importlib.metadata import entry_points
 
-    from activities.sources.registry import ENTRY_POINTS, SOURCES
+    from activities.sources.names import ENTRY_POINTS, SOURCES
 
     return [name for name, _ in SOURCES] + [point.name for point in entry_points(group=ENTRY_POINTS)]
 

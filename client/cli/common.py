@@ -216,7 +216,7 @@ def load_settings(**overrides: object) -> "Settings":
 def check_source_names(settings: "Settings") -> None:
     """Raises BadInput for settings of a source that does not exist."""
     from activities.configuration.origins import origins
-    from activities.sources.registry import source_names
+    from activities.sources.names import source_names
 
     known = source_names()
     for name in settings.sources:

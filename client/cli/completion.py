@@ -54,7 +54,7 @@ async def known_runs(settings: "Settings") -> list[str]:
 
 def sources(incomplete: str) -> list[str]:
     """Names of sources that begin with what was typed."""
-    from activities.sources.registry import source_names
+    from activities.sources.names import source_names
 
     return [name for name in source_names() if name.startswith(incomplete)]
 

@@ -24,7 +24,8 @@ from activities.errors import Malformed, RateLimited, Refused, SourceError, Unav
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.http.client import Http, read_xml
-from activities.sources.registry import SOURCES, build_sources
+from activities.sources.names import SOURCES
+from activities.sources.registry import build_sources
 from activities.types import Query
 from tests.security.test_reading import attributes, shared_stream_pdf
 

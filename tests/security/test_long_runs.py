@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.sources.registry import SOURCES
+from activities.sources.names import SOURCES
 from tests.client.harness import determinator
 from tests.replay import ReplayServer, Reply
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from activities.profiles.loader import ProfileError, load_profile, profile_names
-from activities.sources.registry import SOURCES
+from activities.sources.names import SOURCES
 
 MINE = """
 name = "mine"
