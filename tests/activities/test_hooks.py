@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -11,13 +11,19 @@ from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.testing import ActivityEnvironment
+from temporalio.worker import (
+    ActivityInboundInterceptor,
+    ExecuteActivityInput,
+    UnsandboxedWorkflowRunner,
+    Worker,
+)
 
 from activities.errors import ModelRefused, to_application_error
 from activities.hooks import Call, Hook, HookError, HookInterceptor, LogHook, Outcome, Veto, load_hooks
 from activities.profiles.loader import load_profile
 from activities.settings import Settings
-from activities.steps import Charged, Hits, JudgeAssessment, JudgeInput, SearchTask
+from activities.steps import Charged, Hits, HitsOfAll, JudgeAssessment, JudgeInput, SearchTask, SearchTasks
 from activities.types import Query, Usage
 
 SEARCH = SearchTask(run_id="ask-1", source="stub", query=Query(text="metformin"))
@@ -183,3 +189,26 @@ def test_a_hook_is_named_in_the_settings() -> None:
 def test_a_hook_that_cannot_be_loaded_is_named(name: str) -> None:
     with pytest.raises(HookError, match="hook"):
         load_hooks(Settings(hooks=[name]))
+
+
+async def test_each_search_of_one_step_is_seen() -> None:
+    """Searches of a library are one step; a hook sees them one by one, as if each were a step of its own."""
+    searches = tuple(SEARCH.model_copy(update={"query": Query(text=text)}) for text in ("one", "two"))
+
+    class Inner(ActivityInboundInterceptor):
+        async def execute_activity(self, input: ExecuteActivityInput) -> HitsOfAll:  # noqa: A002 - the SDK's
+            found = [await search_stub(task) for task in input.args[0].tasks]
+            return HitsOfAll(answers=tuple(found))
+
+    recorder = Recorder()
+    inbound = HookInterceptor([recorder]).intercept_activity(Inner(cast(ActivityInboundInterceptor, None)))
+    step = SearchTasks(run_id="ask-1", tasks=searches)
+    await ActivityEnvironment().run(
+        inbound.execute_activity,
+        ExecuteActivityInput(fn=search_stub, args=[step], executor=None, headers={}),
+    )
+    assert [(call.kind, call.name, call.step) for call in recorder.calls] == [
+        ("search", "search_stub", search) for search in searches
+    ]
+    seen = [cast(Hits, outcome.output).query for outcome in recorder.outcomes]
+    assert seen == ["one", "two"]
