@@ -92,6 +92,9 @@ _FORMS = tuple(
 )
 
 
+_COMPARED = re.compile(
+    r"^(?:what (?:is|do we) (?:currently )?known? (?:about|of|on)|compare) (?P<found>.+)$", re.IGNORECASE
+)
 _NOTHING = re.compile(r"(?:it|they|this|these|\w+ly)?", re.IGNORECASE)
 """What stands in the place of a subject that was named before a colon."""
 
@@ -119,7 +122,7 @@ def parts_of(question: str) -> Parts:
     against = _AGAINST.search(text)
     comparison, population, outcome = "", "", ""
     if against is not None:
-        comparison, population = _split(against["found"])
+        comparison, population = _split(re.split(r"[,;]", against["found"])[0])
         if (purpose := _PURPOSE.search(comparison)) is not None:
             comparison, outcome = comparison[: purpose.start()], purpose["found"]
         kept = text[: against.start()].rstrip(" ,")
@@ -131,6 +134,9 @@ def parts_of(question: str) -> Parts:
             read = _read(found, known)
             subject = _bare(topic) if _NOTHING.fullmatch(read.intervention) else read.intervention
             return replace(read, intervention=subject)
+    compared = _COMPARED.search(text) if comparison else None
+    if compared is not None:
+        return replace(known, intervention=_bare(compared["found"]))
     return _by_names(question, known)
 
 

@@ -29,6 +29,10 @@ from activities.text.pico import Parts, parts_of
             Parts("Alzheimer's disease", "approved drugs", "", ""),
         ),
         (
+            "What is known about laparoscopic surgery compared with open surgery, its harms and costs?",
+            Parts("", "laparoscopic surgery", "open surgery", ""),
+        ),
+        (
             "What is known about survival in lung cancer?",
             Parts("lung cancer", "", "", "survival"),
         ),
