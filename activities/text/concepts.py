@@ -46,6 +46,12 @@ _BODY_AND_MATTER = frozenset({"08", "13", "26", "27"})
 """WordNet's files of the body, food, states (diseases are among them) and substances."""
 _THINGS = _BODY_AND_MATTER | {"04", "06", "18", "19", "22"}
 """The same with acts (operations), artefacts (drugs are among them), people, phenomena, processes."""
+_FILES_OF_KIND: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(_DISEASES, frozenset({"19", "26"})),
+    **dict.fromkeys(("drug", "chemical"), frozenset({"06", "13", "20", "27"})),
+}
+"""WordNet's files of diseases and findings (phenomena, states), and of substances (artefacts, food, plants)
+among them."""
 KIND = 0.25
 """`Word.technical` at most of the word for the kind of thing that is asked for: `in which cancer`."""
 _ASKED_KIND = re.compile(
@@ -397,8 +403,15 @@ def _last_part(plain: str) -> str:
 def _other_names(text: str) -> tuple[str, ...]:
     """What a phrase is also called, by the vocabularies of drugs and diseases and by the thesaurus. Kinds of
     a thing mention it; kinds of an abstraction (`number` of `amount`) are other abstractions."""
-    kinds = thesaurus.narrower(text) if _THINGS.intersection(thesaurus.files(text)) else frozenset()
-    return tuple(sorted({*thesaurus.synonyms(text), *kinds, *synonyms(text, MOST_SYNONYMS)}))
+    meant = _meaning(text)
+    kinds = thesaurus.narrower(text, meant) if _THINGS.intersection(thesaurus.files(text)) else frozenset()
+    return tuple(sorted({*thesaurus.synonyms(text, meant), *kinds, *synonyms(text, MOST_SYNONYMS)}))
+
+
+def _meaning(text: str) -> frozenset[str]:
+    """WordNet's files of what a phrase means that is the name of a disease, a finding or a substance."""
+    kinds = {entity.kind for entity in link(text) if len(entity.surface) == len(text)}
+    return frozenset().union(*(_FILES_OF_KIND.get(kind, frozenset()) for kind in kinds))
 
 
 def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...], ...]:

@@ -130,24 +130,32 @@ def parts_of_speech(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _meant(phrase: str, files: frozenset[str]) -> Iterator[_Synset]:
+    """The senses of a phrase that are in one of these files; where none is, its common ones."""
+    senses = _senses(phrase)
+    fitting = [synset for _, synset, _ in senses if synset.file in files]
+    yield from fitting or (synset for rank, synset, _ in senses if rank <= COMMON_SENSES)
+
+
 @lru_cache(maxsize=16_384)
-def synonyms(phrase: str) -> frozenset[str]:
-    """Other words for the same thing: of one synset, or the noun and the adjective of one another."""
+def synonyms(phrase: str, files: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Other words for the same thing: of one synset, or the noun and the adjective of one another. `files`:
+    WordNet's files of the meaning, where it is known (a stroke is a disease and not a hit)."""
     found: set[str] = set()
-    for rank, synset, _ in _senses(phrase):
-        if rank <= COMMON_SENSES:
-            found.update(synset.words)
-            for other in synset.related:
-                found.update(_synset(other).words)
+    for synset in _meant(phrase, files):
+        found.update(synset.words)
+        for other in synset.related:
+            found.update(_synset(other).words)
     return frozenset(found - {phrase.casefold()})
 
 
 @lru_cache(maxsize=16_384)
-def narrower(phrase: str) -> frozenset[str]:
-    """Words for kinds of the thing, two levels down; empty for a word that names a whole field."""
+def narrower(phrase: str, files: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Words for kinds of the thing, two levels down; empty for a word that names a whole field. `files`: see
+    `synonyms`."""
     found: set[str] = set()
-    for rank, synset, _ in _senses(phrase):
-        if rank <= COMMON_SENSES and synset.part == "n":
+    for synset in _meant(phrase, files):
+        if synset.part == "n":
             places = [*synset.below, *(lower for place in synset.below for lower in _synset(place).below)]
             words = {word for place in places for word in _synset(place).words}
             if len(words) <= MOST_NARROWER:
