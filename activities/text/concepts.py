@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from activities.text import thesaurus
+from activities.text import age_groups, thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.entities import link, synonyms
 from activities.text.question import asked
@@ -325,8 +325,9 @@ def _within(spans: Iterable[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _compounds(plain: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
-    """Runs of words that are one noun of the thesaurus with few meanings, for a thing; and what stands before
-    `therapy`, `drug` and `disease`."""
+    """Runs of words that are one noun of the thesaurus with few meanings, for a thing; what stands before
+    `therapy`, `drug` and `disease`; and older people."""
+    yield from age_groups.spans(plain)
     for (word, start, end), (head, begins, _) in pairwise(tokens):
         if stem(head) in NAME_HEADS and begins == end + 1 and thesaurus.mostly_noun(word):
             yield start, end
@@ -403,6 +404,8 @@ def _last_part(plain: str) -> str:
 def _other_names(text: str) -> tuple[str, ...]:
     """What a phrase is also called, by the vocabularies of drugs and diseases and by the thesaurus. Kinds of
     a thing mention it; kinds of an abstraction (`number` of `amount`) are other abstractions."""
+    if aged := age_groups.other_names(text):
+        return aged
     meant = _meaning(text)
     kinds = thesaurus.narrower(text, meant) if _THINGS.intersection(thesaurus.files(text)) else frozenset()
     return tuple(sorted({*thesaurus.synonyms(text, meant), *kinds, *synonyms(text, MOST_SYNONYMS)}))

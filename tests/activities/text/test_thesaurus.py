@@ -3,6 +3,8 @@
 import pytest
 
 from activities.text import thesaurus
+from activities.text.concepts import Concepts
+from activities.text.tokens import terms
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,29 @@ def test_a_form_of_a_verb_is_no_noun_unless_it_names_a_state() -> None:
 def test_neighbours_are_kinds_of_one_thing() -> None:
     assert set(thesaurus.hypernyms("kidney")) & set(thesaurus.hypernyms("liver"))
     assert not set(thesaurus.hypernyms("kidney")) & set(thesaurus.hypernyms("surgery"))
+
+
+def test_of_a_word_with_several_meanings_only_those_of_the_given_files_are_used() -> None:
+    disease = frozenset({"26"})
+    assert "break" in thesaurus.narrower("stroke")
+    assert "break" not in thesaurus.narrower("stroke", disease)
+    assert "apoplexy" in thesaurus.synonyms("stroke", disease)
+    assert thesaurus.synonyms("kidney", disease) == thesaurus.synonyms("kidney")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "mentioned"),
+    [
+        ("Which factors predict outcome after stroke?", "Services were improved by a new plan.", False),
+        ("Which factors predict outcome after stroke?", "Patients with a cerebrovascular accident.", True),
+        ("What is known about depression in older people?", "Rates rose up to age 35.", False),
+        ("What is known about depression in older people?", "Rates rose in geriatric wards.", True),
+        ("Is surgery safe in elderly patients?", "Octogenarians did well.", True),
+    ],
+)
+def test_a_text_mentions_what_a_question_means(question: str, text: str, mentioned: bool) -> None:
+    concepts = Concepts(question)
+    named = {
+        place for place, word in enumerate(concepts.words) if word.shown in ("stroke", "older", "elderly")
+    }
+    assert (named <= concepts.read([terms(text)], [text])[0]) is mentioned
