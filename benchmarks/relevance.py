@@ -19,8 +19,11 @@ by themselves, and are no part of the figures on confidence.
 A question is answered when the command would end with exit code 0. Half of the questions, by a hash of their
 id, is for choosing rules and weights; only figures of `held-out` say how good they are. Confidence is scored
 over all of these questions against whether the right document is the first that is cited (AUC, Brier score,
-expected calibration error in ten bins), once over all and once over the answered ones. The direction line is
-compared with PubMedQA's labels, which the sample does not hold: give the file.
+expected calibration error in ten bins), once over all and once over the answered ones; and so is directness,
+the estimate that the work is on the question, which confidence is computed from. It is the calibrated one:
+confidence is lower where few or small studies were found, however well they fit the question. The direction
+line is compared with PubMedQA's labels, which the sample does not hold: give the file.
+`benchmarks/directions.py` measures it on every question.
 """
 
 import argparse
@@ -31,7 +34,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +65,8 @@ class Result:
     cited: bool
     confidence: float
     stop_reason: str
+    directness: float
+    """The estimate that the work is on the question, from the reasons for the confidence; 0 where refused."""
 
 
 def load(path: Path) -> list[Item]:
@@ -174,7 +179,15 @@ def result(kind: str, way: str, question: str, answer: Answer, gold: Collection[
         cited=any(name in gold for name in cited),
         confidence=answer.report.confidence,
         stop_reason=answer.stop_reason,
+        directness=directness(answer),
     )
+
+
+def directness(answer: Answer) -> float:
+    """The percentage among the reasons for the confidence, as a share."""
+    reasons = {reason.code: reason for reason in answer.report.confidence_reasons}
+    direct = reasons.get("confidence_direct")
+    return direct.number("percent") / 100 if direct else 0.0
 
 
 def auc(right: Sequence[float], wrong: Sequence[float]) -> float:
@@ -185,11 +198,13 @@ def auc(right: Sequence[float], wrong: Sequence[float]) -> float:
     return float(((a > b) + 0.5 * (a == b)).mean())
 
 
-def calibration(results: Sequence[Result]) -> tuple[float, float, float]:
-    """AUC, Brier score, expected calibration error of confidence against being right."""
-    sure = np.array([r.confidence for r in results])
+def calibration(
+    results: Sequence[Result], of: Callable[[Result], float] = lambda r: r.confidence
+) -> tuple[float, float, float]:
+    """AUC, Brier score, expected calibration error of confidence (or of `of`) against being right."""
+    sure = np.array([of(r) for r in results])
     true = np.array([float(r.right) for r in results])
-    area = auc([r.confidence for r in results if r.right], [r.confidence for r in results if not r.right])
+    area = auc([of(r) for r in results if r.right], [of(r) for r in results if not r.right])
     bins = np.minimum((sure * BINS).astype(int), BINS - 1)
     error = sum(
         (bins == b).mean() * abs(sure[bins == b].mean() - true[bins == b].mean()) for b in set(bins.tolist())
@@ -275,11 +290,16 @@ def show(
         ("all questions", scored),
         ("answered questions", [r for r in scored if r.answered]),
     ):
-        area, brier, error = calibration(rows)
-        print(
-            f"confidence, {name + ',':20} n = {len(rows):4}: AUC {area:.3f}, Brier {brier:.3f}, ECE "
-            f"{error:.3f}"
+        measures: tuple[tuple[str, Callable[[Result], float]], ...] = (
+            ("confidence", lambda r: r.confidence),
+            ("directness", lambda r: r.directness),
         )
+        for measure, of in measures:
+            area, brier, error = calibration(rows, of)
+            print(
+                f"{measure}, {name + ',':20} n = {len(rows):4}: AUC {area:.3f}, Brier {brier:.3f}, ECE "
+                f"{error:.3f}"
+            )
     labelled = [(item, way) for item, way in directions if item.label]
     if labelled:
         shown = [(item.label, way) for item, way in labelled if way]

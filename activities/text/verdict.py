@@ -87,6 +87,12 @@ _ASKS_DIFFERENT = re.compile(
     re.IGNORECASE,
 )
 _ASKS_DENIED = re.compile(r"\b(?:not|no|without|never)\b", re.IGNORECASE)
+_QUANTIFIED = re.compile(
+    r"\b(?:have to|has to|had to|must|requir\w+|needs?|needed|necessary|always|all|every|only|other"
+    r"|except)\b",
+    re.IGNORECASE,
+)
+"""Words for necessity and for all or none: a sentence without any answers no question that has one."""
 _COPULAR = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
 _CHANGE = "30"
 """WordNet's file of the verbs of change (`slow`, `shorten`)."""
@@ -118,6 +124,8 @@ def verdict(question: str, findings: Sequence[str]) -> Verdict | None:
     if decisive is not None and sides is not None and not stems(decisive) & sides[1]:
         return None  # what it says of one side alone compares nothing
     if decisive is not None and _beside(question, decisive):
+        return None
+    if decisive is not None and _QUANTIFIED.search(question) and not _QUANTIFIED.search(decisive):
         return None
     whole = " ".join(findings)
     if decisive is None or _WEIGHS.search(whole) or _DOUBTS.search(whole):

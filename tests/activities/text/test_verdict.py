@@ -87,3 +87,10 @@ def test_a_denial_of_something_else_is_no_answer(question: str, finding: str) ->
 def test_a_verb_of_change_is_answered_by_any_word_for_the_change() -> None:
     said = "Early mobilisation significantly reduced the duration of delirium."
     assert way("Does early mobilisation shorten the duration of delirium?", said) == "yes"
+
+
+def test_necessity_is_affirmed_by_necessity_only() -> None:
+    question = "Do enhancers have to be close to promoters?"
+    assert (
+        way(question, "Enhancers are active near promoters and increase transcription close to them.") is None
+    )

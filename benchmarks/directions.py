@@ -1,0 +1,82 @@
+"""Is the direction that a report gives a work right?
+
+    python -m benchmarks.directions --corpus FILE [--half choosing|held-out|all] [--verbose]
+
+From PubMedQA's file: the conclusions of each abstract against its question and label (yes, no, maybe). From a
+BioASQ golden file: the snippets of each document against each yes-or-no question and its exact answer; they
+are background as often as findings; the rule on necessity was chosen on them, all others on PubMedQA's
+half. Only `activities.text.verdict` is
+measured, on every question of the half; `benchmarks/relevance.py` measures it on what a run finds.
+"""
+
+import argparse
+import gzip
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from activities.text.sentences import sentences
+from activities.text.verdict import verdict
+from activities.types import Evidence
+from benchmarks.relevance import half, load, share
+
+
+def cases(path: Path, name: str) -> Iterator[tuple[str, Sequence[str], str]]:
+    """Question, stated findings, label."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        text = file.read()
+    if '"ideal_answer"' in text[:100_000]:
+        yield from _of_bioasq(json.loads(text)["questions"])
+        return
+    for item in half(load(path), name):
+        work = Evidence(
+            evidence_id=item.identity,
+            source="library",
+            title=item.question,
+            text=item.abstract,
+            evidence_type="article",
+        )
+        stated = [s.quote for s in sentences(work) if s.part == "conclusion"]
+        if stated and item.label:
+            yield item.question, list(dict.fromkeys(stated)), item.label
+
+
+def _of_bioasq(questions: Sequence[dict[str, object]]) -> Iterator[tuple[str, Sequence[str], str]]:
+    for question in questions:
+        snippets, exact = question["snippets"], question.get("exact_answer")
+        if question["type"] != "yesno" or not isinstance(snippets, list):
+            continue
+        by_document: dict[str, list[str]] = defaultdict(list)
+        for snippet in snippets:
+            by_document[snippet["document"]].append(snippet["text"])
+        label = exact[0] if isinstance(exact, list) else exact
+        for stated in by_document.values():
+            yield " ".join(str(question["body"]).split()), stated, str(label).casefold()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--half", choices=("choosing", "held-out", "all"), default="held-out")
+    parser.add_argument("--verbose", action="store_true", help="list what went wrong")
+    options = parser.parse_args()
+    shown: list[tuple[str, str]] = []
+    works = 0
+    for question, stated, label in cases(options.corpus, options.half):
+        works += 1
+        found = verdict(question, stated)
+        if found is None:
+            continue
+        shown.append((label, found.way))
+        if options.verbose and found.way != label:
+            print(f"  shown {found.way}, label {label}: {question}\n    {found.sentence}")
+    print(f"{options.corpus.name}, half: {options.half}; {works} works")
+    print(f"direction shown: {share([True] * len(shown) + [False] * (works - len(shown)))}")
+    print(f"right of those shown: {share(label == way for label, way in shown)}")
+    for (label, way), count in sorted(Counter(shown).items()):
+        print(f"    label {label:6} shown {way:4} {count:4}")
+
+
+if __name__ == "__main__":
+    main()
