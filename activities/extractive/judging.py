@@ -26,6 +26,8 @@ SMALL_STUDY, ONE_STUDY, TWO_STUDIES = 0.88, 0.92, 0.95
 what any other found; and in what two found. Later studies contradicted 16 % of the most
 cited findings, and among trials more often those of few people (Ioannidis 2005,
 doi:10.1001/jama.294.2.218); the numbers are our own."""
+_OF_SEVERAL_STUDIES = ("meta_analysis", "systematic_review", "guideline")
+"""Kinds that rest on several studies by themselves."""
 _LIMITED_FROM = 0.6
 """Directness from which the kind of evidence limits confidence."""
 _LIMITS = {WEAK_ONLY: "weak", SMALL_STUDY: "small", ONE_STUDY: "single", TWO_STUDIES: "two"}
@@ -130,6 +132,8 @@ def most_confidence(items: Sequence[Item]) -> float:
     works = stands_on(items)
     if not any(weight(work) > _WEAK for work in works):
         return WEAK_ONLY
+    if any(work.evidence_type in _OF_SEVERAL_STUDIES for work in works):
+        return 1.0
     match independent(works, studies(works)):
         case 1:
             return SMALL_STUDY if is_small(works) else ONE_STUDY

@@ -124,6 +124,8 @@ def test_one_small_study_limits_confidence_and_the_reasons_say_so() -> None:
         reason.values["why"] for reason in alone.confidence_reasons if reason.code == "confidence_limited"
     ]
     assert limits == ["small"]
+    review = document(2, METFORMIN, "Metformin and dementia: a meta-analysis", "meta_analysis")
+    assert "confidence_limited" not in {r.code for r in judged(QUESTION, [review]).confidence_reasons}
 
 
 def test_two_papers_of_one_registered_trial_are_one_study_for_confidence() -> None:
