@@ -42,7 +42,7 @@ def open_vocabularies() -> None:
         log.warning("vocabularies_not_opened", error=str(error))
 
 
-GENERATIONS = (5_000, 20, 50)
+GENERATIONS = (2_000, 10, 10)
 """Thresholds of the garbage collector in a worker. Those of Python (700, 10, 10) fit smaller programs: a full
 collection looked at every object of every imported module, for 0.2 s."""
 CONNECT_SECONDS = 600.0

@@ -265,7 +265,7 @@ class Reading:
     """Things that the question names and the document does not mention."""
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def _concepts(question: str, known: Abbreviations) -> Concepts:
     """Kept, because each step of a run asks the same question of its documents several times."""
     return Concepts(question, known)
@@ -295,7 +295,7 @@ class _Read:
         return hash(self.key)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=1024)
 def _remembered(concepts: Concepts, read: _Read) -> Reading:
     return _read(concepts, read.document)
 
