@@ -25,6 +25,7 @@ from activities.text.study_wording import (
     CLAUSE,
     COUNTED,
     COUNTED_UNITS,
+    CUT_BOUND,
     DESIGN,
     IN_TITLE,
     N_IS,
@@ -155,7 +156,10 @@ def population(item: Evidence) -> Fact | None:
         or _first(IN_TITLE, title, "who")
         or _first(COUNTED_UNITS, read)
     )
-    return Fact(_without_function_words(found.text), found.place) if found else None
+    if found is None:
+        return None
+    # `lesions larger (than 7 cm)`: where the bound is cut off, so is the word that asks for it
+    return Fact(CUT_BOUND.sub("", _without_function_words(found.text)), found.place)
 
 
 def comparison(item: Evidence) -> Fact | None:

@@ -56,6 +56,9 @@ WHO = re.compile(rf"(?<![\w,.-]){ADJECTIVES}{GROUP}", re.IGNORECASE)
 IN_TITLE = re.compile(
     rf"\b(?:in|among|of|for) (?P<who>{ADJECTIVES}{PEOPLE}\b(?: {HAVE} [^.;:?()]{{3,80}})?)", re.IGNORECASE
 )
+CUT_BOUND = re.compile(
+    r"\s(?:larger|smaller|older|younger|greater|more|less|longer|shorter|higher|lower)$", re.IGNORECASE
+)
 OF_PEOPLE = re.compile(r"patient|participant|subject|population|sample", re.IGNORECASE)
 
 TOTAL = re.compile(
