@@ -217,6 +217,7 @@ def _written(
             iterations=iterations,
             models=("extractive",),
             confidence=judged.confidence if judged else 0.0,
+            confidence_reasons=judged.confidence_reasons if judged else (),
             stop_reason=stop,
             generated_at="2026-01-01T00:00:00Z",
         ),
