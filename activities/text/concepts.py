@@ -328,6 +328,7 @@ def _compounds(plain: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[t
     """Runs of words that are one noun of the thesaurus with few meanings, for a thing; what stands before
     `therapy`, `drug` and `disease`; and older people."""
     yield from age_groups.spans(plain)
+    yield from _acts(plain, tokens)
     for (word, start, end), (head, begins, _) in pairwise(tokens):
         if stem(head) in NAME_HEADS and begins == end + 1 and thesaurus.mostly_noun(word):
             yield start, end
@@ -337,6 +338,21 @@ def _compounds(plain: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[t
             files = thesaurus.files(text) if re.fullmatch(r"[a-z -]+", text) else ()
             if 0 < len(files) <= 2 and files[0] in _THINGS:
                 yield tokens[first][1], tokens[last][2]
+
+
+def _acts(plain: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
+    """Nouns in -ing where they can be no verb: behind a noun at the end (`the harms of cancer screening?`), and
+    as the subject of a question for yes or no (`does smoking harm ...`). Elsewhere they may be one (`patients
+    receiving insulin`)."""
+    acts = {n for n, (word, _, _) in enumerate(tokens) if word.endswith("ing")}
+    acts = {n for n in acts if "n" in thesaurus.parts_of_speech(tokens[n][0])}
+    last = len(tokens) - 1
+    if last > 0 and last in acts and tokens[last][1] == tokens[last - 1][2] + 1:
+        before = tokens[last - 1][0]
+        if thesaurus.mostly_noun(before) and technical(before) >= TECHNICAL:
+            yield tokens[last][1:]
+    if 1 in acts and asked(plain).form == "yes_no" and is_function(tokens[0][0]):
+        yield tokens[1][1:]
 
 
 def _named_by_capitals(shown: str, tokens: Sequence[tuple[str, int, int]]) -> frozenset[int]:

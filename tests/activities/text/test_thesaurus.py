@@ -3,7 +3,7 @@
 import pytest
 
 from activities.text import thesaurus
-from activities.text.concepts import Concepts
+from activities.text.concepts import TECHNICAL, Concepts
 from activities.text.tokens import terms
 
 
@@ -65,3 +65,16 @@ def test_a_text_mentions_what_a_question_means(question: str, text: str, mention
         place for place, word in enumerate(concepts.words) if word.shown in ("stroke", "older", "elderly")
     }
     assert (named <= concepts.read([terms(text)], [text])[0]) is mentioned
+
+
+@pytest.mark.parametrize(
+    ("question", "act", "thing"),
+    [
+        ("What are the harms of breast cancer screening?", "screening", True),
+        ("Does smoking delay the union of fractures?", "smoking", True),
+        ("Is increasing age a risk factor for falls?", "increasing", False),
+    ],
+)
+def test_a_noun_in_ing_is_a_thing_where_it_can_be_no_verb(question: str, act: str, thing: bool) -> None:
+    word = next(word for word in Concepts(question).words if word.shown == act)
+    assert (word.technical >= TECHNICAL) is thing
