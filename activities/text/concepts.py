@@ -341,9 +341,9 @@ def _compounds(plain: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[t
 
 
 def _acts(plain: str, tokens: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
-    """Nouns in -ing where they can be no verb: behind a noun at the end (`the harms of cancer screening?`), and
-    as the subject of a question for yes or no (`does smoking harm ...`). Elsewhere they may be one (`patients
-    receiving insulin`)."""
+    """Nouns in -ing where they can be no verb: behind a noun at the end (`the harms of cancer screening?`),
+    and as the subject of a question for yes or no (`does smoking harm ...`). Elsewhere they may be one
+    (`patients receiving insulin`)."""
     acts = {n for n, (word, _, _) in enumerate(tokens) if word.endswith("ing")}
     acts = {n for n in acts if "n" in thesaurus.parts_of_speech(tokens[n][0])}
     last = len(tokens) - 1
