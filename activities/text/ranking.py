@@ -286,7 +286,16 @@ class _Read:
     def __init__(self, document: Evidence) -> None:
         kind, mesh = document.evidence_type, document.facts.get("mesh", "")
         self.document = document
-        self.key = (document.evidence_id, document.title, document.text, document.full_text, kind, mesh)
+        named = _named_by_its_file(document)
+        self.key = (
+            document.evidence_id,
+            document.title,
+            document.text,
+            document.full_text,
+            kind,
+            mesh,
+            named,
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Read) and self.key == other.key
@@ -298,6 +307,11 @@ class _Read:
 @lru_cache(maxsize=1024)
 def _remembered(concepts: Concepts, read: _Read) -> Reading:
     return _read(concepts, read.document)
+
+
+def _named_by_its_file(document: Evidence) -> bool:
+    """Whether its title is the name of its file, which need not say what it is about."""
+    return "title_from" in document.facts
 
 
 def _read(concepts: Concepts, document: Evidence) -> Reading:
@@ -312,7 +326,7 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
     for place in spoken[-3]:
         counts[place] += _TITLE_COUNT - 1
     everything = frozenset().union(*spoken)
-    untitled = not title or document.text.startswith(document.title[:40])
+    untitled = not title or _named_by_its_file(document) or document.text.startswith(document.title[:40])
     # neither indexing terms, which name what a work mentions in passing, nor the text as a whole
     displaced = frozenset() if untitled else concepts.displaced(document.title, rows[:-2])
     return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced)

@@ -195,7 +195,8 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         url=identifiers.normal_url(text.meta.get("url")),
     )
     kind, because = evidence_type.infer(title, text.text, (), "document")
-    facts = {"file": name, "evidence_type_from": because, "cut": text.cut}
+    named = "" if text.title else "file name"
+    facts = {"file": name, "evidence_type_from": because, "cut": text.cut, "title_from": named}
     year = year_in(text.meta.get("year", "") or text.meta.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),

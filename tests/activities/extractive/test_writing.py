@@ -177,6 +177,14 @@ def test_what_a_title_names_need_not_be_repeated_in_each_sentence() -> None:
     assert first.best > second.best
 
 
+def test_the_name_of_a_file_does_not_make_a_note_less_relevant() -> None:
+    said = "Metformin did not change the risk of dementia in adults."
+    unnamed, named = (document(1, said, "", "document"), document(2, said, "note seven", "document"))
+    named = named.model_copy(update={"facts": {"title_from": "file name"}})
+    for found in (unnamed, named):
+        assert texts(written(QUESTION, [found])) == [said]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
