@@ -154,7 +154,7 @@ def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
     if not items:
         return ()
     best = max(items, key=lambda item: item.direct)
-    works = stands_on(items)
+    works = [item.document for item in items]
     count = independent(works, studies(works))
     found = [
         Statement(code="confidence_direct", values={"percent": round(100 * best.direct)}),
