@@ -31,10 +31,11 @@ from activities.text.answer_phrases import (
     last_words,
     noun_phrases,
 )
-from activities.text.concepts import Concepts, technical
+from activities.text.concepts import Concepts
 from activities.text.entities import Kind, link, resolve
 from activities.text.numerals import number_of
 from activities.text.question import INHERITANCE, Asked, asked
+from activities.text.technical import technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
 
 MOST_ANSWERS = 5

@@ -14,11 +14,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from activities.text.abbreviations import Abbreviations
-from activities.text.concepts import TECHNICAL, Concepts, Word
+from activities.text.concepts import Concepts, Word
 from activities.text.facets import Facet, is_about
 from activities.text.parts import Part
 from activities.text.question import answer_fit, asked
 from activities.text.sentences import Sentence, sentences
+from activities.text.technical import TECHNICAL
 from activities.text.tokens import (
     pairs,
     terms,

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from activities.text import thesaurus
-from activities.text.concepts import TECHNICAL, Concepts
+from activities.text.concepts import Concepts
 from activities.text.negation import NO_DENIAL, denied
 from activities.text.question import compared, is_yes_or_no, stems
+from activities.text.technical import TECHNICAL
 from activities.text.tokens import terms
 
 Way = Literal["yes", "no"]

@@ -3,7 +3,8 @@
 import pytest
 
 from activities.text import thesaurus
-from activities.text.concepts import TECHNICAL, Concepts
+from activities.text.concepts import Concepts
+from activities.text.technical import TECHNICAL
 from activities.text.tokens import terms
 
 
