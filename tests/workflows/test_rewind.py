@@ -16,6 +16,7 @@ from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.steps import Role
 from client.connection import Connection
+from client.runs.events import read_events
 from client.runs.follow import Follower
 from client.runs.listing import Filter, list_runs
 from client.runs.query import iterations as query_iterations
@@ -45,13 +46,21 @@ async def back(stage: Stage, run: Run, iteration: int) -> Run:
     return Run(stage.client.get_workflow_handle(run.handle.id, result_type=Outcome))
 
 
+async def events_of(stage: Stage, run: Run, folder: Path) -> list[AgentEvent]:
+    """The whole log, also the part that is stored since the run continued as new."""
+    settings = Settings(home=folder, store_url=str(folder / "evidence"))
+    return await read_events(stage.client, settings, run.handle.id)
+
+
 def iterations(stage: Stage, role: Role) -> list[int]:
     """The iterations in which a role was asked, in order."""
     return [getattr(call.step, "iteration", 0) for call in stage.fakes.of(role)]
 
 
 @pytest.mark.parametrize("history_events", [8_000, 50])
-async def test_a_finished_run_goes_on_from_an_iteration(live: Stage, history_events: int) -> None:
+async def test_a_finished_run_goes_on_from_an_iteration(
+    live: Stage, tmp_path: Path, history_events: int
+) -> None:
     """Also when the run had continued as new, so that the iteration is in an earlier execution."""
     live.script.sufficient_at = 3
     request = a_request(history_events=history_events)
@@ -67,7 +76,7 @@ async def test_a_finished_run_goes_on_from_an_iteration(live: Stage, history_eve
     assert [r.iteration for r in report.methodology.searches] == [
         r.iteration for r in before.methodology.searches
     ]
-    events = await run.events()
+    events = await events_of(live, run, tmp_path)
     assert [e.seq for e in events] == list(range(events[0].seq, events[-1].seq + 1))
     types = [e.type for e in events]
     rewound = types.index("rewound")
@@ -135,7 +144,7 @@ async def test_a_run_with_sections_goes_back_to_before_they_began(live: Stage) -
 
 
 @pytest.mark.parametrize("history_events", [8_000, 50])
-async def test_a_running_section_goes_back_alone(live: Stage, history_events: int) -> None:
+async def test_a_running_section_goes_back_alone(live: Stage, tmp_path: Path, history_events: int) -> None:
     """Its run waits for the new execution, and its log and its iterations have each event and iteration once;
     also when the section had continued as new since."""
     stuck, judged = asyncio.Event(), []
@@ -158,7 +167,7 @@ async def test_a_running_section_goes_back_alone(live: Stage, history_events: in
     stuck.set()
     assert [found.status for found in (await run.report()).sections] == ["complete"] * 2
     assert [iteration for section, iteration in judged if section == "s1"] == [1, 2, 3, 2, 3]
-    events = await run.events()
+    events = await events_of(live, run, tmp_path)
     of_section = [event for event in events if event.section == "s1"]
     assert [e.iteration for e in of_section if e.type == "rewound"] == [1]
     begun = Counter(e.iteration for e in of_section if e.type == "looping")
