@@ -11,7 +11,7 @@ that was stopped, disconnected or starved therefore sends no further request
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -198,14 +198,13 @@ class GateActivities:
             await asyncio.wait(
                 [polling, beating, leaving], timeout=HOLD_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
+        except asyncio.CancelledError:
+            limiter.require_lease()
+            raise
         finally:
             if beating.done():
                 limiter.require_lease()  # another process may hold the gate: send nothing that waits
-            leaving.cancel()
-            if worker.is_running:
-                await worker.shutdown()
-            beating.cancel()
-            await asyncio.gather(polling, beating, leaving, return_exceptions=True)
+            await to_its_end(_close(worker, polling, beating, leaving))
             log.info("gate_given_back", queue=terms.queue)
         if not polling.cancelled() and (error := polling.exception()):
             raise ApplicationError(f"polling {terms.queue} failed: {error}", type="PollingFailed") from error
@@ -230,6 +229,33 @@ class GateActivities:
             else:
                 limiter.extend_lease(sent + heartbeat_seconds * LEASE_SHARE)
             await asyncio.sleep(beat)
+
+
+async def _close(worker: Worker, polling: asyncio.Task[None], *others: asyncio.Task[None]) -> None:
+    """Stop polling, and wait until no activity of the queue runs any more."""
+    if worker.is_running:
+        await worker.shutdown()
+    for task in others:
+        task.cancel()
+    await asyncio.gather(polling, *others, return_exceptions=True)
+
+
+async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Await work although this task is cancelled meanwhile, and raise CancelledError after it.
+
+    A holder that lost the gate learns it twice: its own heartbeat is refused, and then the SDK cancels the
+    activity. Were its end cut short by that, the lease would be required no longer while requests still wait.
+    """
+    ending = asyncio.create_task(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not ending.done():
+        try:
+            await asyncio.wait([ending])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    ending.result()
+    if cancelled is not None:
+        raise cancelled
 
 
 def _given_back(why: str, again_after: timedelta) -> ApplicationError:

@@ -18,7 +18,8 @@ _MOST_TELLING: tuple[UnusedReason, ...] = get_args(UnusedReason)
 def unused_works(
     step: PublishInput, cited: Collection[str], dropped: Sequence[DroppedClaim], retracted: Collection[str]
 ) -> tuple[UnusedWork, ...]:
-    """The works of a run that its report does not cite. Empty where it was not recorded."""
+    """The works of a run that its report does not cite, by reason and id: the order in which they were found
+    depends on how fast sources are. Empty where it was not recorded."""
     drafts = [planned.draft for planned in step.sections]
     if any(draft.unused is None for draft in drafts if draft.paragraphs):
         return ()
@@ -36,7 +37,7 @@ def unused_works(
         if name not in cited:
             own: set[UnusedReason] = {"retracted"} if name in retracted else reasons.get(name, {"not_read"})
             found.append(UnusedWork(evidence_id=name, reason=min(own, key=_MOST_TELLING.index)))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda work: (_MOST_TELLING.index(work.reason), work.evidence_id)))
 
 
 def _drafted(drafts: Iterable[SectionDraft]) -> Iterable[tuple[str, str]]:

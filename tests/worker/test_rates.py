@@ -19,11 +19,12 @@ from activities.evidence_store import EvidenceStore
 from activities.search import SearchActivities
 from activities.settings import Settings
 from activities.sources.http.client import Http
+from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.pubmed import build
 from activities.types import SourceInfo
 from tests.replay import ReplayServer
 from tests.worker.fleet import busiest_second, fleet, slow_ncbi
-from worker.rate_gate_holder import gate_activities, keep_gates, start_gate
+from worker.rate_gate_holder import gate_activities, keep_gates, start_gate, to_its_end
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
 
 pytestmark = [pytest.mark.invariant, pytest.mark.timeout(600)]
@@ -71,6 +72,25 @@ async def test_a_suspended_holder_that_resumes_after_its_successor_sends_nothing
             os.kill(stopped, signal.SIGCONT)
             assert await flood.result() == SEARCHES
     assert busiest_second([asked.at for asked in server.asked]) <= 3
+
+
+async def test_a_holder_that_is_cancelled_while_it_ends_ends_all_the_same() -> None:
+    limiter, ended = RateLimiter(3), asyncio.Event()
+
+    async def hold() -> None:
+        with limiter.under_lease():
+            await to_its_end(ended.wait())  # type: ignore[arg-type]  # what it returns does not matter here
+
+    holding = asyncio.create_task(hold())
+    for _ in range(2):
+        await asyncio.sleep(0)
+        holding.cancel()
+        await asyncio.sleep(0)
+        assert not limiter.has_lease()
+    ended.set()
+    with pytest.raises(asyncio.CancelledError):
+        await holding
+    assert limiter.has_lease()
 
 
 async def test_a_holder_that_is_asked_to_stop_gives_the_gate_back_and_ends(

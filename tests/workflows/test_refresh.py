@@ -189,6 +189,7 @@ async def started_by(handle: ScheduleHandle, number: int) -> str:
     return action.workflow_id
 
 
+@pytest.mark.flaky(reruns=2, reason="on a busy machine the server skips past two times of a schedule at once")
 async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: RefreshCase) -> None:
     now = datetime.now(UTC)
     made = await schedule_refresh(case.client, await case.request(), case.queue, WEEK, now)
