@@ -89,6 +89,7 @@ async def test_what_a_section_leaves_goes_to_the_others(stage: Stage) -> None:
         return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
 
     stage.script.usage = usage
+    stage.script.before["judge"] = lambda step: takes(30) if step.section == "s3" else None
     stage.script.answers["gap_evaluator"] = lambda step: (
         {"outstanding_gaps": [f"gap {step.iteration} of {step.question}"] if step.section == "s3" else []}
     )
