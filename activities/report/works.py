@@ -2,7 +2,6 @@
 code reads from the text, with its place."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from activities.steps import PlannedSection
 from activities.text.evidence_strength import TYPE_NAMES
@@ -13,7 +12,7 @@ from activities.text.study_facts import (
     read_facts,
     stated_conduct,
 )
-from activities.types import ComputedEffect, Evidence, Support, WorkRow
+from activities.types import Evidence, Support, WorkRow
 from activities.verification.quote_check import QuoteChecker
 
 READ_FIELDS = ("population", "comparison", "outcome")
@@ -70,11 +69,8 @@ def _of_the_study(item: Evidence, row: WorkRow, places: dict[str, str]) -> dict[
         update["conduct"] = tuple(fact.text for fact in stated)
         places |= {f"conduct.{place}": fact.place for place, fact in enumerate(stated)}
     if not row.computed and (computed := computed_effects(item)):
-        update["computed"] = tuple(
-            ComputedEffect.model_validate({k: v for k, v in asdict(effect).items() if k != "place"})
-            for effect in computed
-        )
-        places |= {f"computed.{place}": effect.place for place, effect in enumerate(computed)}
+        update["computed"] = tuple(effect for effect, _ in computed)
+        places |= {f"computed.{number}": place for number, (_, place) in enumerate(computed)}
     return update
 
 

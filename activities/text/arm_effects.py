@@ -8,9 +8,9 @@ interval (Stat Med 1998, 17:873-890, method 10), built from Wilson's intervals o
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from activities.text.sentences import Statement
+from activities.types import ComputedEffect
 
 LEAST = 5
 """Members of a group at least."""
@@ -36,33 +36,27 @@ _NO_GROUPS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ArmEffect:
-    """Two groups with events, and the difference of their shares in percentage points with its interval."""
-
-    events: int
-    total: int
-    other_events: int
-    other_total: int
-    difference: float
-    low: float
-    high: float
-    text: str
-    """The words of the work that give both groups."""
-    place: str
-
-
-def arm_effects(read: Iterable[Statement]) -> Iterator[ArmEffect]:
-    """The effects that the statements allow to compute, in their order."""
+def arm_effects(read: Iterable[Statement]) -> Iterator[tuple[ComputedEffect, str]]:
+    """The effects that the statements allow to compute, in their order, each with the statement's text."""
     for statement in read:
         if _NO_GROUPS.search(statement.text):
             continue
         for match in _PAIR.finditer(statement.text):
             events, total, other, other_total = (int(match[name]) for name in ("ae", "an", "be", "bn"))
             if _holds(events, total, match["ap"]) and _holds(other, other_total, match["bp"]):
-                effect = risk_difference(events, total, other, other_total)
-                yield ArmEffect(
-                    events, total, other, other_total, *effect, text=match.group(), place=statement.text
+                difference, low, high = risk_difference(events, total, other, other_total)
+                yield (
+                    ComputedEffect(
+                        text=match.group(),
+                        events=events,
+                        total=total,
+                        other_events=other,
+                        other_total=other_total,
+                        difference=difference,
+                        low=low,
+                        high=high,
+                    ),
+                    statement.text,
                 )
 
 

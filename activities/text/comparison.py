@@ -220,6 +220,12 @@ def _bare(text: str) -> str:
     words = re.sub(r"\s+\([^()]*\d[^()]*\)$", "", text.strip(" ,;:")).split(" ")
     if "between" in words[:3]:
         words = words[words.index("between") + 1 :]
+    return bare_phrase(" ".join(words))
+
+
+def bare_phrase(text: str) -> str:
+    """The phrase without articles and prepositions at its ends."""
+    words = text.split(" ")
     while words and is_function(words[-1].casefold()) and words[-1].islower():
         words.pop()
     while words and is_function(words[0].casefold()) and words[0] not in ("with", "no", "without"):

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from activities.text.arm_effects import ArmEffect, arm_effects
-from activities.text.comparison import comparisons
+from activities.text.arm_effects import arm_effects
+from activities.text.comparison import bare_phrase, comparisons
 from activities.text.conduct import conduct
 from activities.text.numerals import number_of
 from activities.text.parts import Part
@@ -44,8 +44,8 @@ from activities.text.study_wording import (
     TWO_GROUPS,
     WHO,
 )
-from activities.text.tokens import is_function, terms, weak_stems
-from activities.types import Evidence, EvidenceType
+from activities.text.tokens import terms, weak_stems
+from activities.types import ComputedEffect, Evidence, EvidenceType
 
 NOT_PRIMARY: frozenset[EvidenceType] = frozenset(
     {"review", "guideline", "web_page", "meta_analysis", "systematic_review", *NOT_STUDIES}
@@ -159,7 +159,7 @@ def population(item: Evidence) -> Fact | None:
     if found is None:
         return None
     # `lesions larger (than 7 cm)`: where the bound is cut off, so is the word that asks for it
-    return Fact(CUT_BOUND.sub("", _without_function_words(found.text)), found.place)
+    return Fact(CUT_BOUND.sub("", bare_phrase(found.text)), found.place)
 
 
 def comparison(item: Evidence) -> Fact | None:
@@ -169,18 +169,6 @@ def comparison(item: Evidence) -> Fact | None:
     stated = [_title(item), *_read(item, ("aim", "methods", "plain"))]
     found = next(comparisons(stated, _read(item, ("results", "conclusion"))), None)
     return Fact(*found) if found else None
-
-
-def _without_function_words(text: str) -> str:
-    """The phrase without articles and prepositions at its ends."""
-    words = text.split(" ")
-    while words and is_function(words[-1].casefold()) and words[-1].islower():
-        words.pop()
-    while words and is_function(words[0].casefold()) and words[0] not in ("with", "no", "without"):
-        words.pop(0)
-    if len(words) > 2 and words[0].endswith("ed") and is_function(words[1]):
-        words = words[2:]  # `subdivided into obese and non-obese groups`
-    return " ".join(words).strip(" ,;:")
 
 
 def outcome(item: Evidence) -> Fact | None:
@@ -205,7 +193,7 @@ def outcome(item: Evidence) -> Fact | None:
         _each(ASSESSED, _read(item, ("methods", "plain")), "found"),
     )
     found = (
-        Fact(_without_function_words(f.text), f.place)
+        Fact(bare_phrase(f.text), f.place)
         for choice in choices
         for f in choice
         if not NO_OUTCOME.match(f.text) and not CLAUSE.search(f.text) and not NO_MEASURE.search(f.text)
@@ -229,8 +217,8 @@ def stated_conduct(item: Evidence) -> tuple[Fact, ...]:
     return tuple(Fact(text, place) for text, place in conduct(read))
 
 
-def computed_effects(item: Evidence) -> tuple[ArmEffect, ...]:
-    """Absolute effects that a study's events and totals allow to compute."""
+def computed_effects(item: Evidence) -> tuple[tuple[ComputedEffect, str], ...]:
+    """Absolute effects that a study's events and totals allow to compute, each with its place."""
     if not is_primary(item):
         return ()
     return tuple(arm_effects(_read(item, ("results", "plain", "conclusion"))))[:NUMBERS]

@@ -58,11 +58,13 @@ def test_the_interval_of_a_risk_difference_is_newcombes(
 
 
 def test_an_absolute_effect_is_computed_from_two_groups_that_a_sentence_sets_against_each_other() -> None:
-    (effect,) = computed_effects(work("RESULTS: Deaths were fewer (7/40 [17.5%] versus 15/42 [35.7%])."))
+    ((effect, place),) = computed_effects(
+        work("RESULTS: Deaths were fewer (7/40 [17.5%] versus 15/42 [35.7%]).")
+    )
     assert (effect.events, effect.total, effect.other_events, effect.other_total) == (7, 40, 15, 42)
     assert effect.difference == -18.2
     assert effect.low < effect.difference < effect.high
-    assert effect.text in effect.place
+    assert effect.text in place
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def by_file(folder: Path) -> dict[str, Evidence]:
 
 def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("A plain title\n\nThe body of the note.")
+    (tmp_path / "line.txt").write_text("A note of one sentence, which is no title.")
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "page.HTML").write_text(
         "<html><head><title>Page title</title></head><body><script>x()</script>"
@@ -52,10 +53,12 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
     (tmp_path / ".hidden.txt").write_text("hidden")
     found = read(tmp_path)
     assert found.set_aside == ()
-    assert len(found.documents) == 8
+    assert len(found.documents) == 9
     files = {d.facts["file"]: d for d in found.documents}
     assert files["note.txt"].title == "A plain title"
     assert files["note.txt"].text == "A plain title\n\nThe body of the note."
+    assert "title_from" not in files["note.txt"].facts
+    assert files["line.txt"].facts["title_from"] == "file name"
     assert files["note.txt"].evidence_id.startswith("doc:")
     assert files["note.txt"].evidence_type == "document"
     assert files["deep/page.HTML"].title == "Page title"
