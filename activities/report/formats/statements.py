@@ -293,10 +293,17 @@ def _share(s: Statement) -> str:
     if of == 1:
         return "the only claim rests"
     return (
-        f"all {of} claims rest"
+        f"{'both' if of == 2 else f'all {of}'} claims rest"
         if claims == of
         else f"{claims} of {of} claims rest{'s' if claims == 1 else ''}"
     )
+
+
+def _helping(s: Statement) -> str:
+    works, independent = s.number("works"), s.number("independent")
+    if works == 1:
+        return "1 work helps with the question."
+    return f"{works} works help with the question, {independent} of them independent."
 
 
 def _one_study(s: Statement) -> str:
@@ -482,10 +489,7 @@ WORDING: Mapping[str, Wording] = {
     "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",
     "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
     "confidence_direct": "The work that speaks most directly of the question does so by {percent} %.",
-    "confidence_works": lambda s: (
-        f"{counted(s.number('works'), 'work')} {'helps' if s.number('works') == 1 else 'help'} with the "
-        f"question, {s.number('independent')} of them independent."
-    ),
+    "confidence_works": _helping,
     "confidence_limited": _limited,
     "confidence_disagreement": "The works point in different directions.",
     "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
