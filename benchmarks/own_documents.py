@@ -5,8 +5,8 @@
 `own_documents.jsonl` holds short texts on history, law, economics, engineering and a company's affairs,
 written for this benchmark. Of each: questions that it answers, in other words than its own (`asked`), and
 questions that no text answers although this one comes near (`absent`). They are read as a user's folder:
-Markdown with a heading, or plain text without one, named by a number. Half of the texts, by a hash of their id,
-is for choosing rules; the library is always whole.
+Markdown with a heading, or plain text without one, named by a number. Half of the texts, by a hash of their
+id, is for choosing rules; the library is always whole.
 """
 
 import argparse
