@@ -103,8 +103,10 @@ class Needle:
         if untitled:
             presupposed = len(missing) == 1 and missing[0].technical <= SURE
             least = _MANY_NAMED + any(word.entity for word in missing)
-            return () if presupposed and len(needed) >= least else tuple(missing)
-        missing += [self.words[place] for place in sorted(reading.displaced) if place in spoken]
+            missing = [] if presupposed and len(needed) >= least else missing
+        missing += [w for p in sorted(reading.displaced) if (w := self.words[p]) not in missing]
+        if untitled:
+            return tuple(missing)
         if self.form not in ("yes_no", "open"):
             return tuple(missing)  # the fact that is asked for may stand in a work in other words
         unsaid = {
@@ -165,7 +167,8 @@ class Reading:
     untitled: bool = False
     """Its title is unknown or the start of its text."""
     displaced: frozenset[int] = frozenset()
-    """Words of a disease that it does not name although it mentions them: it is about another one."""
+    """Words of a disease that it does not name although it mentions them, and numbers in place of which it
+    gives others: it is about another one."""
     missing: tuple[Word, ...] = ()
     """Things that the question names and the document does not mention."""
 
@@ -233,5 +236,7 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
     everything = frozenset().union(*spoken)
     untitled = not title or _named_by_its_file(document) or document.text.startswith(document.title[:40])
     # neither indexing terms, which name what a work mentions in passing, nor the text as a whole
-    displaced = frozenset() if untitled else concepts.displaced(document.title, rows[:-2])
+    displaced = concepts.numbered_otherwise(texts)
+    if not untitled:
+        displaced |= concepts.displaced(document.title, rows[:-2])
     return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced)
