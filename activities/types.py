@@ -328,6 +328,87 @@ class Claim(Frozen):
     """Chosen by code, because the claims of the model that wrote were fewer than the evidence carries."""
 
 
+CandidateFieldName = Literal[
+    "names",
+    "mechanism",
+    "targets",
+    "pathways",
+    "indications",
+    "regulatory",
+    "trials",
+    "literature_for",
+    "literature_against",
+    "safety",
+]
+FieldStatus = Literal["found", "not_found", "unreachable", "not_looked_up"]
+"""`unreachable`: a source that would know did not answer, so that nothing is known either way.
+`not_looked_up`: no source that would know was one the run may use."""
+
+
+class FieldEntry(Frozen):
+    """One statement on a candidate, with its place."""
+
+    text: str = ""
+    """As the source has it, on one line."""
+    code: str = ""
+    """A status as data: `approved`, `TERMINATED`. `activities.report.formats.candidate_words` words it."""
+    values: dict[str, str] = Field(default_factory=dict)
+    """What belongs to the code: a trial's phase, an application's number."""
+    source: str
+    """The source's name; `quote` for an item of this run, `vocabulary` for the bundled vocabularies."""
+    url: str | None = None
+    """Address of the record."""
+    evidence_id: str = ""
+    """Set for an item of this run."""
+    quote: str = ""
+    """Verbatim in the record's text."""
+
+
+class CandidateField(Frozen):
+    """What is known of one field of a candidate, or why nothing is."""
+
+    name: CandidateFieldName
+    status: FieldStatus = "not_looked_up"
+    entries: tuple[FieldEntry, ...] = ()
+    silent: tuple[str, ...] = ()
+    """Sources that would know and did not answer."""
+
+
+class Candidate(Frozen):
+    """A drug put forward for repurposing."""
+
+    name: str
+    generic_name: str = ""
+    mechanism: str = ""
+    proposed_mechanism: str = ""
+    current_indications: tuple[str, ...] = ()
+    regulatory_status: str = ""
+    """A code of `activities.candidates.status`, or words of a writer."""
+    trial_status: str = ""
+    evidence_quality: Grade = "weak"
+    support: tuple[Support, ...] = ()
+    """Quotes that speak for it."""
+    against: tuple[Support, ...] = ()
+    """Quotes that speak against it."""
+    records: tuple[Support, ...] = ()
+    """Quotes that say where it stands and not whether it works: of labels, approvals and registrations, and
+    of works that call it approved."""
+    quality_reasons: tuple[Statement, ...] = ()
+    """What the quality of the evidence follows from."""
+    fields: tuple[CandidateField, ...] = ()
+    """Its page: every field with its source. Empty in reports of before candidates had pages."""
+    looked_up: str = ""
+    """Key of what was looked up (`activities.steps.CandidateFindings`) in the evidence store."""
+
+    search_suggestions: tuple[str, ...] = ()
+    """Searches that would test it."""
+
+    @property
+    def quotes(self) -> tuple[Support, ...]:
+        """Everything that it cites."""
+        return (*self.support, *self.against, *self.records)
+
+
 WorkDirection = Literal["affirms", "denies", "mixed", "unclear"]
 
 

@@ -17,17 +17,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from activities.text.sentences import sentences
-from activities.text.verdict import verdict
+from activities.text.verdict import Verdict, weigh
 from activities.types import Evidence
+from benchmarks import bioasq
 from benchmarks.relevance import half, load, share
 
 
-def cases(path: Path, name: str) -> Iterator[tuple[str, Sequence[str], str]]:
-    """Question, stated findings, label."""
+def cases(path: Path, name: str) -> Iterator[tuple[str, Sequence[str], str, str]]:
+    """Question, stated findings, label, the text they conclude."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         text = file.read()
     if '"ideal_answer"' in text[:100_000]:
-        yield from _of_bioasq(json.loads(text)["questions"])
+        yield from _of_bioasq(json.loads(text)["questions"], name)
         return
     for item in half(load(path), name):
         work = Evidence(
@@ -39,20 +40,25 @@ def cases(path: Path, name: str) -> Iterator[tuple[str, Sequence[str], str]]:
         )
         stated = [s.quote for s in sentences(work) if s.part == "conclusion"]
         if stated and item.label:
-            yield item.question, list(dict.fromkeys(stated)), item.label
+            yield item.question, list(dict.fromkeys(stated)), item.label, item.abstract
 
 
-def _of_bioasq(questions: Sequence[dict[str, object]]) -> Iterator[tuple[str, Sequence[str], str]]:
+def _of_bioasq(
+    questions: Sequence[dict[str, object]], name: str
+) -> Iterator[tuple[str, Sequence[str], str, str]]:
     for question in questions:
         snippets, exact = question["snippets"], question.get("exact_answer")
+        body = " ".join(str(question["body"]).split())
         if question["type"] != "yesno" or not isinstance(snippets, list):
+            continue
+        if name not in ("all", bioasq.half(body)):
             continue
         by_document: dict[str, list[str]] = defaultdict(list)
         for snippet in snippets:
             by_document[snippet["document"]].append(snippet["text"])
         label = exact[0] if isinstance(exact, list) else exact
         for stated in by_document.values():
-            yield " ".join(str(question["body"]).split()), stated, str(label).casefold()
+            yield body, stated, str(label).casefold(), ""
 
 
 def main() -> None:
@@ -63,10 +69,12 @@ def main() -> None:
     options = parser.parse_args()
     shown: list[tuple[str, str]] = []
     works = 0
-    for question, stated, label in cases(options.corpus, options.half):
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    for question, stated, label, work in cases(options.corpus, options.half):
         works += 1
-        found = verdict(question, stated)
-        if found is None:
+        found = weigh(question, stated, work)
+        if not isinstance(found, Verdict):
+            reasons[found][label] += 1
             continue
         shown.append((label, found.way))
         if options.verbose and found.way != label:
@@ -76,6 +84,10 @@ def main() -> None:
     print(f"right of those shown: {share(label == way for label, way in shown)}")
     for (label, way), count in sorted(Counter(shown).items()):
         print(f"    label {label:6} shown {way:4} {count:4}")
+    print("without a direction, by reason and label:")
+    for reason, labels in sorted(reasons.items(), key=lambda r: -r[1].total()):
+        each = ", ".join(f"{label} {count}" for label, count in labels.most_common())
+        print(f"    {reason:32} {labels.total():4}  {each}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive.sentence_choice import (
     answers_first,
     best_first,
@@ -12,11 +11,11 @@ from activities.extractive.sentence_choice import (
     ranked_items,
     unused,
 )
+from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
-from activities.text.needle import Needle
 from activities.text.question import asked
-from activities.text.ranking import Item, Ranked, rank, similarity
+from activities.text.ranking import Item, Needle, Ranked, rank, similarity
 from activities.text.sentences import sentences
 from activities.text.stance import contradicts, one_work, same
 from activities.text.tokens import is_function
@@ -74,7 +73,7 @@ def work_row(question: str, document: Evidence, chosen: Sequence[Ranked]) -> Wor
     quoted = [r.sentence for r in chosen if r.sentence.evidence_id == document.evidence_id]
     concluding = [s for s in sentences(document) if s.part == "conclusion"]
     stated = list(dict.fromkeys(s.quote for s in concluding or quoted))
-    sure = verdict(question, stated)
+    sure = verdict(question, stated, f"{document.title}\n{document.text}" if concluding else "")
     best = next((s for s in quoted if s.part == "conclusion"), quoted[0])
     return WorkRow(
         evidence_id=document.evidence_id,

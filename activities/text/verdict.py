@@ -1,10 +1,12 @@
 """Which way a work answers a yes-or-no question, where its wording leaves no doubt.
 
 Rules over the sentences in which a work states its findings: an affirmation without a denial beside it means
-yes, a denial without an affirmation means no. There is no verdict where the work weighs two sides
-(`although`, `however`), where the question itself denies, where the finding is `only`, `questionable` or
-`unclear`, where `no difference` answers a question that does not ask for one, and where no sentence covers
-enough of the question. A wrong direction costs more than none: measured by `benchmarks/relevance.py`.
+yes, a denial of the very thing that is asked means no, and so does a quality with a denying prefix
+(`inadequate`). Several sentences may decide where they agree. There is no verdict where the work weighs two
+sides (`although`, `however`), where the question itself denies, where the finding is `only`, `questionable`
+or `unclear`, where `no difference` answers a question that does not ask for one, and where no sentence covers
+enough of the question. The conclusion of a work that covers the question need not repeat all of it. A wrong
+direction costs more than none: measured by `benchmarks/directions.py`, which prints why there is none.
 """
 
 import re
@@ -13,99 +15,40 @@ from dataclasses import dataclass
 from typing import Literal
 
 from activities.text import thesaurus
+from activities.text import verdict_wording as wording
 from activities.text.concepts import Concepts
-from activities.text.negation import NO_DENIAL, denied
 from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.technical import TECHNICAL
 from activities.text.tokens import terms
 
 Way = Literal["yes", "no"]
+Undecided = Literal[
+    "no yes-or-no question",
+    "the question denies",
+    "no sentence on the question",
+    "one side of a comparison",
+    "independent of something else",
+    "weighs two sides",
+    "doubt",
+    "sentences disagree",
+    "wording",
+]
+"""Why a work has no direction."""
 LEAST_COVERAGE = 0.6
 """Share of the question's weight in the decisive sentence at least."""
+LEAST_OF_WORK, LEAST_CONCLUDING = 0.7, 0.15
+"""The same of a conclusion whose work holds so much of the question."""
+LEAST_RESTATED = 0.85
+"""Share of a question from which a sentence states the very thing that is asked."""
+LEAST_OF_NEAREST = 0.6
+"""Share of what the nearest sentence covers that another one must cover to be read."""
+_AFTER_QUANTIFIER = 5
+"""Words behind `must` or `always` among which the predicate stands that they are said of."""
 _WORD_WEIGHT = 0.35
 _WEAK_WEIGHT = 0.2
-
-_DEPRECATES = (
-    r"\bquestionable\b|\binappropriate\b|\bpoor(?:ly)?\b|\brather than\b|\bindependent of\b"
-    r"|\bregardless of\b|\bless useful\b|\bunreliable\b|\bfew\b"
-    r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place)"
-)
-"""Judgements that deny what was asked, beside the negations of every text."""
-_INDEPENDENT = re.compile(r"\b(?:independent|regardless|irrespective) of\b", re.IGNORECASE)
-_DENIES = denied(0, _DEPRECATES)
-_DENIED = denied(6, _DEPRECATES)
-_HARMLESS = re.compile(
-    rf"{NO_DENIAL.pattern}|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality"
-    r"|side effects?|toxicity)\w*"
-    r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*",
-    re.IGNORECASE,
-)
-_AFFIRMS = re.compile(
-    r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
-    r"|correlates?|predict(?:s|or|ors|ive|ed)?|risk factors?)\b"
-    r"|\b(?:improv(?:e|es|ed|ing)|reduc(?:e|es|ed|ing|tion)|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)"
-    r"|lower(?:s|ed)?|higher|greater|better|worse|prevent(?:s|ed)?|affect(?:s|ed)?|influenc(?:e|es|ed)"
-    r"|enhanc(?:e|es|ed)|contribut(?:e|es|ed)|impact(?:s|ed)?|protect\w*|promot\w+|alter(?:s|ed)?|change[sd]?"
-    r"|induc\w+|lead(?:s|ing)? to|result(?:s|ed)? in)\b"
-    r"|\b(?:effective(?:ly)?|efficacious|safe(?:ly)?|feasible|useful|reliable|valid|accurate(?:ly)?|valuable"
-    r"|beneficial|acceptable|successful(?:ly)?|adequate|appropriate|helpful|promising|good|excellent"
-    r"|favou?rable|superior|viable|justified|important|essential|necessary|possible|recommended|advantage\w*)\b"
-    r"|\bsignificant(?:ly)?\b",
-    re.IGNORECASE,
-)
-_WEIGHS = re.compile(
-    r"\b(?:but|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
-    r"|in contrast)\b",
-    re.IGNORECASE,
-)
-_DOUBTS = re.compile(
-    r"\bquestion(?:able|ed)\b|\bunclear\b|\buncertain\w*\b|\bunknown\b|\bcontroversial\b|\bdifficult\b"
-    r""
-    r"|\brais\w+ (?:the |a )?questions?\b|\bmay or may not\b"
-    r"|\bremain\w*\b|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective|hypothes[ie]s)\b"
-    r"|\b(?:little|no|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b",
-    re.IGNORECASE,
-)
-_ALIKE = re.compile(
-    r"\bno (?:\w+ ){0,3}differen|\bnot (?:\w+ ){0,3}differ|\bsimilar\b|\bcomparable\b|\bequivalent\b"
-    r"|\bequal(?:ly)?\b|\bidentical\b|\bas (?:\w+ ){1,2}as\b|\bno better\b|\bnot inferior|\bnon-?inferior",
-    re.IGNORECASE,
-)
-_PARTLY = re.compile(
-    r"\b(?:only|merely|modest(?:ly)?|weak(?:ly)?|small|limited|minimal|partial(?:ly)?|some|certain|subset"
-    r"|depend\w*)\b",
-    re.IGNORECASE,
-)
-_LESS = re.compile(r"\bless\b|\blow(?:er)?\b|\bfewer\b|\bsmaller\b|\bpoorer\b", re.IGNORECASE)
-_ASKS_LESS = re.compile(r"reduc|less|low|decreas|prevent", re.IGNORECASE)
-_ASKS_ALIKE = re.compile(
-    r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bcomparable|\balternative|\breplac|\bsubstitut"
-    r"|\breflect|\brepresent|\bequal",
-    re.IGNORECASE,
-)
-_ASKS_DIFFERENT = re.compile(
-    r"\bdiffer\w*|\bbetter\b|\bsuperior\b|\bcompar\w+|\bmore \w+|\bworse\b|\bdiscordance|\bvariation",
-    re.IGNORECASE,
-)
-_ASKS_DENIED = re.compile(r"\b(?:not|no|without|never)\b", re.IGNORECASE)
-_QUANTIFIED = re.compile(
-    r"\b(?:have to|has to|had to|must|requir\w+|needs?|needed|necessary|always|all|every|only|other"
-    r"|except)\b",
-    re.IGNORECASE,
-)
-"""Words for necessity and for all or none: a sentence without any answers no question that has one."""
-_COPULAR = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
 _CHANGE = "30"
 """WordNet's file of the verbs of change (`slow`, `shorten`)."""
 _FIRST_SENSES = 3
-_FINDING = re.compile(
-    r"\b(?:effects?|role|risks?|influence|impact|associat\w+|correlat\w+|relat(?:ed|ion|ionship)\w*|links?|linked"
-    r"|benefi(?:t|ts|cial)|differen\w+|improvements?|reductions?|increases?|decreases?|changes?|evidence|needs?"
-    r"|needed|value|predict\w*|required?|advantages?|indicat(?:ed|ion|or)s?|worthwhile|accura\w+|reliab\w+"
-    r"|adequate\w*|safety|efficacy|support(?:s|ed)?)\b",
-    re.IGNORECASE,
-)
-"""The nouns and forms, beside `_AFFIRMS`, by which studies of any subject say what they found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,25 +57,6 @@ class Verdict:
 
     way: Way
     sentence: str
-
-
-def verdict(question: str, findings: Sequence[str]) -> Verdict | None:
-    """The direction of a work whose findings these sentences state; None where it is uncertain."""
-    if not findings or not is_yes_or_no(question) or _ASKS_DENIED.search(question):
-        return None
-    decisive = _nearest(question, findings)
-    sides = compared(question)
-    if decisive is not None and sides is not None and not stems(decisive) & sides[1]:
-        return None  # what it says of one side alone compares nothing
-    if decisive is not None and _beside(question, decisive):
-        return None
-    if decisive is not None and _QUANTIFIED.search(question) and not _QUANTIFIED.search(decisive):
-        return None
-    whole = " ".join(findings)
-    if decisive is None or _WEIGHS.search(whole) or _DOUBTS.search(whole):
-        return None
-    way = _way(question, _Predicate(question), decisive, whole)
-    return Verdict(way, decisive) if way else None
 
 
 class _Predicate:
@@ -148,23 +72,63 @@ class _Predicate:
             if not (word.noun or word.entity) and word.technical < TECHNICAL
         }
         last = len(words) - 1
-        self._is_a_quality = bool(_COPULAR.match(question)) and last in self._places
+        self._is_a_quality = bool(wording.COPULAR.match(question)) and last in self._places
         if self._is_a_quality:
             self._places = {last}
         asked = words[last].shown if self._is_a_quality else question
         changes = any(
             _CHANGE in thesaurus.files(words[place].shown)[:_FIRST_SENSES] for place in self._places
         )
-        self.asks_finding = changes or bool(_AFFIRMS.search(asked) or _FINDING.search(asked))
+        qualities = [words[place].shown for place in self._places if words[place].shown.isalpha()]
+        # a quality with a prefix that denies it: `inadequate` of `adequate`
+        denying = rf"\b(?:in|un|im|il|ir|dis|non-?)(?:{'|'.join(map(re.escape, qualities))})\b"
+        self._contrary = re.compile(denying if qualities else r"$^", re.IGNORECASE)
+        self.asks_finding = changes or bool(wording.AFFIRMS.search(asked) or wording.FINDING.search(asked))
 
     def in_text(self, text: str) -> bool:
         """Whether a text has a word of the predicate, in any form or by a synonym."""
         return bool(self._places & self._mentioned(text))
 
+    def restated(self, text: str) -> bool:
+        """Whether a text says nearly all that is asked with the predicate, or all of it (`X is a Y`), without
+        a hedge."""
+        mentioned = self._mentioned(text)
+        weights = _weights(self._concepts)
+        said = sum(weights[place] for place in mentioned)
+        if wording.HEDGES.search(text):
+            return False
+        if not self._places:
+            return len(mentioned) == len(weights)
+        return bool(self._places & mentioned) and said >= LEAST_RESTATED * sum(weights)
+
+    def quantified(self, text: str) -> bool:
+        """Whether a word of necessity or of all stands just before the predicate."""
+        return any(
+            self.in_text(" ".join(text[match.end() :].split()[:_AFTER_QUANTIFIER]))
+            for match in wording.QUANTIFIED.finditer(text)
+        )
+
+    def contrary_in(self, text: str) -> bool:
+        """Whether a text has a quality that is asked about with a prefix that denies it."""
+        return bool(self._contrary.search(text))
+
+    def restated_briefly(self, text: str) -> bool:
+        """Whether a text has the predicate and the first thing that the question names."""
+        named = (n for n, word in enumerate(self._concepts.words) if word.noun or word.entity)
+        return self.in_text(text) and next(named, 0) in self._mentioned(text)
+
+    def is_denied(self, text: str) -> bool:
+        """Whether a text that denies something has the predicate, or denies a finding itself: `no effect`."""
+        if self.contrary_in(text):
+            return True
+        stated = wording.PREMISE.sub("", text)
+        found = self.in_text(text) or (self.asks_finding and bool(wording.NO_FINDING.search(stated)))
+        return found and bool(wording.DENIES.search(stated) or wording.ALIKE.search(stated))
+
     def denied_by(self, text: str) -> bool:
         """Whether a run of words that is denied is what the question asks: `without recurrence` denies
         nothing to a question that asks whether a treatment is sufficient."""
-        if self.asks_finding and (_AFFIRMS.search(text) or _FINDING.search(text)):
+        if self.asks_finding and (wording.AFFIRMS.search(text) or wording.FINDING.search(text)):
             return True
         mentioned = self._mentioned(text)
         return bool(mentioned & self._places if self._is_a_quality else mentioned)
@@ -173,39 +137,108 @@ class _Predicate:
         return self._concepts.read([terms(text)], [text])[0]
 
 
+def verdict(question: str, findings: Sequence[str], work: str = "") -> Verdict | None:
+    """The direction of a work whose findings these sentences state; None where it is uncertain. `work`: its
+    whole text, where the sentences are its conclusions."""
+    found = weigh(question, findings, work)
+    return found if isinstance(found, Verdict) else None
+
+
+def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | Undecided:
+    """The direction, or why none is given."""
+    if not is_yes_or_no(question):
+        return "no yes-or-no question"
+    if wording.ASKS_DENIED.search(question):
+        return "the question denies"
+    near = _near(question, findings, work)
+    if not near:
+        return "no sentence on the question"
+    predicate = _Predicate(question)
+    found = [_read(question, predicate, text, share, findings) for text, share in near]
+    sure = [reading for reading in found if isinstance(reading, Verdict)]
+    if len({reading.way for reading in sure}) > 1:
+        return "sentences disagree"
+    return sure[0] if sure else found[0]
+
+
+def _read(
+    question: str, predicate: _Predicate, sentence: str, share: float, findings: Sequence[str]
+) -> Verdict | Undecided:
+    """The direction of one sentence among a work's findings, or why it gives none."""
+    sides = compared(question)
+    if sides is not None and not stems(sentence) & sides[1]:
+        return "one side of a comparison"
+    if _beside(question, sentence):
+        return "independent of something else"
+    if any(wording.WEIGHS.search(text) for text in findings):
+        return "weighs two sides"
+    whole = " ".join(findings)
+    if wording.DOUBTS.search(whole):
+        return "doubt"
+    way = _way(question, predicate, sentence, whole)
+    if way is None or (way == "no" and not predicate.is_denied(sentence)):
+        return "wording"
+    if way == "yes" and share < LEAST_COVERAGE and not predicate.restated_briefly(sentence):
+        return "no sentence on the question"
+    return Verdict(way, sentence)
+
+
 def _beside(question: str, sentence: str) -> bool:
     """Whether a sentence calls a finding independent of something that is not asked about: `regardless of
     size` denies an influence of size only."""
-    found = _INDEPENDENT.search(sentence)
+    found = wording.INDEPENDENT.search(sentence)
     return found is not None and not set(terms(sentence[found.end() :])) & set(terms(question))
 
 
-def _nearest(question: str, findings: Sequence[str]) -> str | None:
-    """The sentence that covers most of the question; None when none covers enough."""
+def _weights(concepts: Concepts) -> list[float]:
+    return [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
+
+
+def _shares(question: str, texts: Sequence[str]) -> list[float]:
+    """How much of the question each text holds, 0 to 1."""
     concepts = Concepts(question)
-    weights = [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
+    weights = _weights(concepts)
     total = sum(weights)
-    spoken = concepts.read([terms(text) for text in findings], findings)
-    shares = [sum(weights[p] for p in places) / total if total else 0.0 for places in spoken]
-    best = max(range(len(findings)), key=lambda n: shares[n])
-    return findings[best] if shares[best] >= LEAST_COVERAGE else None
+    spoken = concepts.read([terms(text) for text in texts], texts)
+    return [sum(weights[p] for p in places) / total if total else 0.0 for places in spoken]
+
+
+def _near(question: str, findings: Sequence[str], work: str) -> list[tuple[str, float]]:
+    """The sentences that cover enough of the question with what they cover, the nearest first. The conclusion
+    of a work that covers the question need not repeat it."""
+    if not findings:
+        return []
+    *shares, whole = _shares(question, (*findings, work))
+    least = LEAST_CONCLUDING if whole >= LEAST_OF_WORK else LEAST_COVERAGE
+    least = max(least, LEAST_OF_NEAREST * max(shares))
+    order = sorted(range(len(findings)), key=lambda n: (-shares[n], n))
+    return [(findings[n], shares[n]) for n in order if shares[n] >= least]
 
 
 def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Way | None:
     """The direction of a sentence (`quoted`), the nearest to the question among a work's findings."""
-    sentence, whole = _HARMLESS.sub(" ", quoted), _HARMLESS.sub(" ", findings)
-    runs = [match.group() for match in _DENIED.finditer(sentence)]
-    bare = _DENIED.sub(" ", sentence)
-    affirms = bool(_AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
-    if _ALIKE.search(quoted):
-        alike, different = bool(_ASKS_ALIKE.search(question)), bool(_ASKS_DIFFERENT.search(question))
+    sentence, whole = wording.HARMLESS.sub(" ", quoted), wording.HARMLESS.sub(" ", findings)
+    runs = [match.group() for match in wording.DENIED.finditer(sentence)]
+    bare = wording.DENIED.sub(" ", sentence)
+    if wording.ALIKE.search(quoted):
+        alike, different = (
+            bool(wording.ASKS_ALIKE.search(question)),
+            bool(wording.ASKS_DIFFERENT.search(question)),
+        )
         if alike != different:
             return "yes" if alike else "no"
-        if not runs:
-            return None
-    if runs and not _AFFIRMS.search(bare):
+        bare = wording.ALIKE.sub(" ", bare)
+    if predicate.contrary_in(sentence):
+        return None if wording.DIRECTLY_DENIED.search(sentence) else "no"
+    if any(predicate.in_text(match.group()) for match in wording.DIRECTLY_DENIED.finditer(sentence)):
+        return "no"
+    if runs and not wording.AFFIRMS.search(bare):
         return "no" if any(predicate.denied_by(run) for run in runs) else None
-    if affirms and not _DENIES.search(whole):
-        partly = _PARTLY.search(quoted) or (_LESS.search(quoted) and not _ASKS_LESS.search(question))
-        return None if partly else "yes"
-    return None
+    affirms = bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
+    if not (affirms or (not runs and predicate.restated(quoted))) or wording.DENIES.search(whole):
+        return None
+    if wording.QUANTIFIED.search(question) and not predicate.quantified(quoted):
+        return None
+    partly = wording.PARTLY.search(quoted)
+    less = wording.LESS.search(wording.LESS_HARM.sub(" ", quoted)) and not wording.ASKS_LESS.search(question)
+    return None if partly or less else "yes"

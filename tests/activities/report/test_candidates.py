@@ -2,19 +2,21 @@
 
 import pytest
 
-from activities.candidates.types import (
-    Candidate,
-    CandidateField,
-    CandidateFieldName,
-    CandidateFindings,
-    FieldEntry,
-)
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Report
-from activities.types import Evidence, Identifiers, Support
+from activities.steps import CandidateFindings
+from activities.types import (
+    Candidate,
+    CandidateField,
+    CandidateFieldName,
+    Evidence,
+    FieldEntry,
+    Identifiers,
+    Support,
+)
 from tests.activities.cases import planned, publish_input, quoting
-from tests.activities.report.rendered import words_of
+from tests.activities.report.test_formats import words_of
 
 TRIAL = Evidence(
     evidence_id="pmid:10",

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from activities.drafts import DraftClaim, DraftParagraph, ProofreadInput, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
@@ -14,6 +13,8 @@ from activities.roles.allowances import ALLOWANCES
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.steps import (
+    DraftClaim,
+    DraftParagraph,
     GapsInput,
     HypothesisInput,
     JudgeInput,
@@ -22,10 +23,13 @@ from activities.steps import (
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
+    ProofreadInput,
     ReflectInput,
     Role,
+    SectionDraft,
     SelectInput,
     StepContext,
+    WriteInput,
 )
 from activities.types import (
     Evidence,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.text.verdict import verdict
+from activities.text.verdict import Verdict, verdict, weigh
 
 QUESTION = "Does metformin slow cognitive decline in diabetes?"
 
@@ -94,3 +94,63 @@ def test_necessity_is_affirmed_by_necessity_only() -> None:
     assert (
         way(question, "Enhancers are active near promoters and increase transcription close to them.") is None
     )
+
+
+def test_a_conclusion_need_not_repeat_what_its_work_is_about() -> None:
+    question = "Does nuchal thickness in the first trimester predict diabetes during pregnancy?"
+    work = "Nuchal thickness of 200 women was measured in the first trimester of pregnancy for diabetes."
+    said = "Nuchal thickness does not predict its onset."
+    assert way(question, said) is None
+    found = verdict(question, [said], f"{work} {said}")
+    assert found is not None
+    assert found.way == "no"
+
+
+def test_findings_that_disagree_have_no_direction() -> None:
+    yes = "Metformin significantly reduced cognitive decline in diabetes."
+    no = "Metformin did not slow cognitive decline in adults with diabetes."
+    assert weigh(QUESTION, [yes]) == Verdict("yes", yes)
+    assert way(QUESTION, yes, no) != "yes"
+
+
+@pytest.mark.parametrize(
+    ("question", "finding", "expected"),
+    [
+        ("Are the criteria for sepsis adequate?", "The criteria for sepsis are inadequate.", "no"),
+        ("Are the criteria for sepsis adequate?", "The criteria for sepsis are not inadequate.", None),
+        ("Can dogs prime children for therapy?", "Dogs can prime children for therapy.", "yes"),
+        ("Can dogs prime children for therapy?", "Dogs might prime children for therapy.", None),
+        ("Is rucaparib a PARP inhibitor?", "Rucaparib is an oral PARP inhibitor.", "yes"),
+        ("Is surgery better than rest?", "Surgery was not better than rest.", "no"),
+        ("Are nasal prongs noisier than masks?", "Nasal prongs are not noisier than masks.", "no"),
+    ],
+)
+def test_the_very_thing_that_is_asked_is_affirmed_or_denied_by_its_own_words(
+    question: str, finding: str, expected: str | None
+) -> None:
+    assert way(question, finding) == expected
+
+
+def test_a_denial_beside_the_finding_denies_nothing() -> None:
+    said = (
+        "Iron content did not differ between mice, suggesting that loss of oligodendrocytes is caused by "
+        "impaired handling of iron in maturation."
+    )
+    assert way("Does iron regulate oligodendrocyte maturation?", said) != "no"
+
+
+def test_less_of_a_harm_is_an_affirmation() -> None:
+    said = "Surgery of the clavicle was associated with a lower rate of complications."
+    assert way("Is surgery of the clavicle effective?", said) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("What slows cognitive decline?", "no yes-or-no question"),
+        ("Does metformin not slow decline?", "the question denies"),
+        ("Does insulin lower blood pressure?", "no sentence on the question"),
+    ],
+)
+def test_why_there_is_no_direction_is_said(question: str, reason: str) -> None:
+    assert weigh(question, ["Metformin slowed cognitive decline in diabetes."]) == reason

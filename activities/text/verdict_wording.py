@@ -1,0 +1,113 @@
+"""How sentences affirm, deny, weigh and doubt what a yes-or-no question asks.
+
+Forms of English by which studies of any subject state a finding, none of them a subject;
+`activities.text.verdict` reads with them.
+"""
+
+import re
+
+from activities.text.negation import NEGATOR, denied
+
+DEPRECATES = (
+    r"\bquestionable\b|\binappropriate\b|\bpoor(?:ly)?\b|\brather than\b|\bindependent of\b"
+    r"|\bregardless of\b|\bless useful\b|\bunreliable\b|\bfew\b"
+    r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place)"
+)
+"""Judgements that deny what was asked, beside the negations of every text."""
+INDEPENDENT = re.compile(r"\b(?:independent|regardless|irrespective) of\b", re.IGNORECASE)
+DENIES = denied(0, DEPRECATES)
+DENIED = denied(6, DEPRECATES)
+DIRECTLY_DENIED = re.compile(rf"(?:{NEGATOR})(?:[ -][\w'-]+){{0,3}}", re.IGNORECASE)
+"""A negator with the words that it denies surely."""
+HARMLESS = re.compile(
+    r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less\b"
+    r"|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality"
+    r"|side effects?|toxicity)\w*"
+    r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*",
+    re.IGNORECASE,
+)
+"""Phrases with a negation that deny nothing that is asked. `Not better than` is none of them."""
+AFFIRMS = re.compile(
+    r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
+    r"|correlates?|predict(?:s|or|ors|ive|ed)?|risk factors?)\b"
+    r"|\b(?:improv(?:e|es|ed|ing)|reduc(?:e|es|ed|ing|tion)|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)"
+    r"|lower(?:s|ed)?|higher|greater|better|worse|prevent(?:s|ed)?|affect(?:s|ed)?|influenc(?:e|es|ed)"
+    r"|enhanc(?:e|es|ed)|contribut(?:e|es|ed)|impact(?:s|ed)?|protect\w*|promot\w+|alter(?:s|ed)?|change[sd]?"
+    r"|induc\w+|lead(?:s|ing)? to|result(?:s|ed)? in)\b"
+    r"|\b(?:effective(?:ly)?|efficacious|safe(?:ly)?|feasible|useful|reliable|valid|accurate(?:ly)?|valuable"
+    r"|beneficial|acceptable|successful(?:ly)?|adequate|appropriate|helpful|promising|good|excellent"
+    r"|favou?rable|superior|viable|justified|important|essential|necessary|possible|recommended|advantage\w*)\b"
+    r"|\bsignificant(?:ly)?\b",
+    re.IGNORECASE,
+)
+WEIGHS = re.compile(
+    r"\b(?:but|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
+    r"|in contrast)\b",
+    re.IGNORECASE,
+)
+DOUBTS = re.compile(
+    r"\bquestion(?:able|ed)\b|\bunclear\b|\buncertain\w*\b|\bunknown\b|\bcontroversial\b|\bdifficult\b"
+    r"|\brais\w+ (?:the |a )?questions?\b|\bmay or may not\b"
+    r"|\bremain\w*\b|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective|hypothes[ie]s)\b"
+    r"|\b(?:little|no|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b",
+    re.IGNORECASE,
+)
+HEDGES = re.compile(
+    r"\b(?:may|might|could|possibl[ey]|potential(?:ly)?|suspected|proposed|hypothesi[sz]ed|putative)\b",
+    re.IGNORECASE,
+)
+ALIKE = re.compile(
+    r"\bno (?:\w+ ){0,3}differen|\bnot (?:\w+ ){0,3}differ|\bsimilar\b|\bcomparable\b|\bequivalent\b"
+    r"|\bequal(?:ly)?\b|\bidentical\b|\bas (?!well as|early as|soon as)(?:\w+ ){1,2}as\b|\bno better\b"
+    r"|\bnot inferior|\bnon-?inferior",
+    re.IGNORECASE,
+)
+PARTLY = re.compile(
+    r"(?<!-)\b(?:only|merely|modest(?:ly)?|weak(?:ly)?|small|limited|minimal|partial(?:ly)?|some|certain|subset"
+    r"|depend\w*)\b",
+    re.IGNORECASE,
+)
+LESS = re.compile(r"\bless\b|\blow(?:er)?\b|\bfewer\b|\bsmaller\b|\bpoorer\b", re.IGNORECASE)
+NO_FINDING = re.compile(
+    r"\bno(?:r| longer)? (?:[\w-]+ ){0,2}?(?:effect|influence|impact|associat|correlat|relat|link|benefi|role"
+    r"|evidence|differen|improvement|reduction|increase|decrease|change|advantage)\w*"
+    r"|\b(?:not|nor|never)\b (?:[\w-]+ ){0,2}?(?:affect|influenc|associat|correlat|relat|differ|improv"
+    r"|predict|chang|alter)\w*|\bfail(?:s|ed)? to\b",
+    re.IGNORECASE,
+)
+PREMISE = re.compile(r"^.*\b(?:suggest|indicat|imply|conclud|show|demonstrat)\w*,? that\b", re.IGNORECASE)
+"""What stands before the statement that a sentence makes."""
+LESS_HARM = re.compile(
+    r"\b(?:less|low(?:er)?|fewer|smaller) (?:[\w-]+ ){0,3}?(?:mortality|deaths?|complications?|morbidity"
+    r"|recurrences?|infections?|pain|failures?|bleeding|re-?admissions?|costs?|toxicity|adverse|non-?union"
+    r"|relapses?|symptoms?|blood loss|stay)\b",
+    re.IGNORECASE,
+)
+"""Less of a harm is no less of what is hoped for."""
+ASKS_LESS = re.compile(r"reduc|less|low|decreas|prevent", re.IGNORECASE)
+ASKS_ALIKE = re.compile(
+    r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bcomparable|\balternative|\breplac|\bsubstitut"
+    r"|\breflect|\brepresent|\bequal",
+    re.IGNORECASE,
+)
+ASKS_DIFFERENT = re.compile(
+    r"\bdiffer\w*|\bbetter\b|\bsuperior\b|\bcompar\w+|\bmore \w+|\bworse\b|\bdiscordance|\bvariation",
+    re.IGNORECASE,
+)
+ASKS_DENIED = re.compile(r"\b(?:not|no|without|never)\b", re.IGNORECASE)
+QUANTIFIED = re.compile(
+    r"\b(?:have to|has to|had to|must|requir\w+|needs?|needed|necessary|always|all|every|only|other"
+    r"|except)\b",
+    re.IGNORECASE,
+)
+"""Words for necessity and for all or none: a sentence without any answers no question that has one."""
+COPULAR = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
+FINDING = re.compile(
+    r"\b(?:effects?|role|risks?|influence|impact|associat\w+|correlat\w+|relat(?:ed|ion|ionship)\w*|links?|linked"
+    r"|benefi(?:t|ts|cial)|differen\w+|improvements?|reductions?|increases?|decreases?|changes?|evidence|needs?"
+    r"|needed|value|predict\w*|required?|advantages?|indicat(?:ed|ion|or)s?|worthwhile|accura\w+|reliab\w+"
+    r"|adequate\w*|safety|efficacy|support(?:s|ed)?"
+    r"|due to|caus(?:e[sd]?|ing)|attribut\w+|explain\w*|compromis\w+|impair\w*|worsen\w*|harm\w*)\b",
+    re.IGNORECASE,
+)
+"""The nouns and forms, beside `AFFIRMS`, by which studies of any subject say what they found."""
