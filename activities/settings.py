@@ -166,6 +166,8 @@ class Settings(BaseSettings):
     """Addresses of model servers that a request may name besides `openai_base_url`."""
     web_ui: bool = True
     """Whether the embedded server serves Temporal's Web UI, which has no authentication."""
+    command_server: bool = True
+    """Whether a process of the home that has imported what commands import executes them (Linux)."""
     log_level: str = "info"
 
     @field_validator("roles")

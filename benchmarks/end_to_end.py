@@ -34,6 +34,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.cli.request import AskOptions, build_request
 from client.connect import connect
+from client.embedded.command_server import command_server_pid
 from client.embedded.home import Places, ServerNote, read_note
 from client.runs.listing import RESEARCH
 from client.runs.start import signing_key, start
@@ -148,10 +149,13 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def _cpu_of_commands() -> float:
-    """CPU seconds of all child processes that have ended."""
+def _cpu_of_commands(home: Path) -> float:
+    """CPU seconds of all commands that have ended: child processes of this one, and the command server of the
+    home with its children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    pid = command_server_pid(home)
+    there = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15] if pid else []
+    return used.ru_utime + used.ru_stime + sum(map(int, there)) / TICKS
 
 
 def _peak(pid: int) -> float:
@@ -243,7 +247,7 @@ class Bench:
         self.sections, self.rounds = sections, rounds
         self.seen = Seen()
         self.asked = 0
-        self.commands = _cpu_of_commands()
+        self.commands = _cpu_of_commands(home)
         """CPU seconds of the commands that have ended."""
 
     def measure(self, name: str, seconds: float, at_once: int) -> float:
@@ -265,7 +269,7 @@ class Bench:
     ) -> None:
         before, self.seen = self.seen, asyncio.run(histories(self.home))
         self.seen.cpu = dict(now.cpu)
-        commands = _cpu_of_commands() - self.commands
+        commands = _cpu_of_commands(self.home) - self.commands
         self.commands += commands
         steps = max(self.seen.steps - before.steps, 1)
         iterations = self.seen.iterations - before.iterations

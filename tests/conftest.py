@@ -31,6 +31,10 @@ CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinato
 """Shared with the caller: the index of names takes seconds to build and is named by what it is made of, so
 the fresh home of a test need not build it."""
 
+COMMAND_SERVER = os.environ.get("DETERMINATOR_COMMAND_SERVER", "false")
+"""Without it a home of a test needs one process less. With the variable set to `true` every test that runs
+the command line runs it through the command server of its home, once that is there."""
+
 
 @pytest.fixture(autouse=True)
 def logs_for_the_next_test() -> Iterator[None]:
@@ -101,6 +105,7 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("DETERMINATOR_HOME", str(home))
     monkeypatch.setenv("DETERMINATOR_CACHE", CACHE)
+    monkeypatch.setenv("DETERMINATOR_COMMAND_SERVER", COMMAND_SERVER)
     monkeypatch.chdir(folder)
 
 

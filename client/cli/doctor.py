@@ -74,6 +74,8 @@ async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
         yield check
     if address is None:
         yield check_worker(settings)
+    if (check := check_commands(settings)) is not None:
+        yield check
     yield await check_store(settings)
     yield await check_model(settings)
     if settings.hooks:
@@ -180,6 +182,22 @@ def check_worker(settings: "Settings") -> Check:
     if all(note.fingerprint != wanted for note in running):
         listed += "; the next `ask` starts one with these settings"
     return Check("worker", "ok", listed)
+
+
+def check_commands(settings: "Settings") -> Check | None:
+    """Whether the command server runs; None on systems that have none."""
+    import sys
+
+    from client.embedded.command_server import command_server_pid
+
+    if sys.platform != "linux":
+        return None
+    if not settings.command_server:
+        return Check("commands", "ok", "each in a process of its own (DETERMINATOR_COMMAND_SERVER)")
+    pid = command_server_pid(settings.home)
+    if pid is None:
+        return Check("commands", "ok", "the command server does not run; `ask` starts it")
+    return Check("commands", "ok", f"the command server executes them, pid {pid}")
 
 
 async def check_store(settings: "Settings") -> Check:

@@ -1,6 +1,7 @@
 """`determinator up` and `down`: the embedded server and its workers, started and stopped by hand."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -34,7 +35,8 @@ def up(as_json: bool) -> None:
 @click.command(short_help="Stop the embedded worker and server.")
 @click.option("--worker-only", is_flag=True, help="Leave the server running.")
 def down(worker_only: bool) -> None:
-    """Stop the embedded worker and server. Runs under way are kept and go on with the next command."""
+    """Stop the embedded worker and server. Runs under way are kept and go on with the next command. The
+    command server ends with them."""
     from client.embedded.server import stop_embedded
 
     settings = load_settings()
@@ -43,4 +45,10 @@ def down(worker_only: bool) -> None:
         return await asyncio.to_thread(stop_embedded, settings.home, server=not worker_only)
 
     ended = run_async(body)
-    print_text(f"stopped the {' and the '.join(ended)}" if ended else "nothing was running")
+    print_text(f"stopped {listed(ended)}" if ended else "nothing was running")
+
+
+def listed(names: Sequence[str]) -> str:
+    """`the worker, the server and the command server`"""
+    *others, last = [f"the {name}" for name in names]
+    return f"{', '.join(others)} and {last}" if others else last

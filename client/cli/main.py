@@ -165,18 +165,22 @@ def print_error(message: str, code: int) -> int:
 
 
 def main() -> NoReturn:
-    """Entry of the console script."""
+    """Run the command line of this process in it. The console script is `client.launch`."""
+    leave(execute(sys.argv[1:]))
+
+
+def execute(arguments: Sequence[str]) -> int:
+    """Run a command line as this process's own and return its exit code, whatever happens."""
     # Importing creates many objects that stay, and looking through them is a tenth of the time of a short
     # command. One that follows a run enables the collector again.
     gc.disable()
     try:
-        code = run(sys.argv[1:])
+        return run(arguments)
     except BaseException:  # noqa: BLE001 - every error leaves through `leave`
         import traceback
 
         traceback.print_exc()
-        code = Exit.FAILED
-    leave(code)
+        return Exit.FAILED
 
 
 if __name__ == "__main__":

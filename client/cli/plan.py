@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from client import caller
 from client.cli.common import (
     address_option,
     json_option,
@@ -122,7 +123,7 @@ async def submit_plan(connection: "Connection", run_id: str, text: str, *, keep:
 def from_editor(text: str) -> str | None:
     """The text as edited; None when it was not saved. Raises BadInput without an editor."""
     try:
-        return click.edit(text, extension=".toml", require_save=True)
+        return caller.edit(text)
     except click.ClickException as error:
         raise BadInput(
             f"{error.format_message()}; set EDITOR to your editor, or give the plan with --file"

@@ -40,7 +40,7 @@ CLIENT_ONLY = frozenset(
         *("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections", "parallel_sections"),
         *("max_gaps", "searches_per_gap", "results_per_search", "temporal_address", "temporal_namespace"),
         *("max_tokens_per_section", "max_cost_per_section", "max_time_per_section", "judge_threshold"),
-        *("task_queue", "web_ui"),
+        *("task_queue", "web_ui", "command_server"),
     }
 )
 """Settings that a request carries or that concern the command alone: workers do not differ by them."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from activities.private_files import file_name, private_home, write_whole
 from activities.settings import Settings
+from client.embedded.command_protocol import socket_path
 
 DEFAULT_QUEUE = str(Settings.model_fields["task_queue"].default)
 
@@ -83,7 +84,10 @@ class Places:
         self.server_lock = state / "server.lock"
         self.server_note = state / "server.json"
         self.fingerprint_key = state / "fingerprint.key"
+        self.command_lock = state / "commands.lock"
+        self.command_socket = socket_path(self.home)
         self.logs = self.home / "logs"
+        self.command_log = self.logs / "commands.log"
         self.server_log = self.logs / "server.log"
         self.reports = self.home / "reports"
 

@@ -26,16 +26,22 @@ TEST_SECONDS = 2.0
 
 
 def spawn(
-    command: list[str], lock: Path, log: Path, folder: Path, env: Mapping[str, str] | None = None
+    command: list[str],
+    lock: Path,
+    log: Path,
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    patience: float = TEST_SECONDS,
 ) -> int:
     """Start a process in a session of its own, with its output in a log, holding the lock; return its pid.
+    `patience` is how many seconds to wait for the lock.
 
     Raises Locked when the lock is held, OSError when the process cannot be started.
     """
     rotate(log)
     environment = dict(os.environ if env is None else env)
     held = LockFile(lock)
-    held.acquire(TEST_SECONDS)
+    held.acquire(patience)
     with held, _open_log(log) as output:
         if INHERITABLE:
             environment["DETERMINATOR_LOCK_FD"] = str(held.fd)

@@ -16,6 +16,7 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from temporalio.client import Client
@@ -24,6 +25,7 @@ from temporalio.service import RPCError
 from activities.settings import Settings
 from client.connection import Connection, NoConnection, Say, open_client, quiet
 from client.embedded.binary import NoServerBinary, find_temporal, free_port, loopback_address, server_version
+from client.embedded.command_server import end_command_server, start_command_server
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note, write_note
 from client.embedded.locks import LockFile, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention
@@ -38,6 +40,7 @@ from client.embedded.workers import (
     serve_queue,
     settle,
 )
+from client.exit import afterwards
 
 START_SECONDS = 60.0
 """How long a server may need until it answers: 1 s is common, a loaded machine is slower."""
@@ -71,6 +74,8 @@ async def start_embedded(
     `for_run` keeps the worker while a run is about to start. Raises NoConnection.
     """
     places = Places(settings.home)
+    if worker:
+        serve_next_commands(settings)
     try:
         places.make()
         wanted = Wanted.by(settings, places) if worker else None
@@ -96,11 +101,19 @@ async def serve(
     """See that a worker of the embedded server serves the queue of a run; return the connection with the
     queue and whether it is served. Raises NoConnection."""
     places = Places(settings.home)
+    serve_next_commands(settings)
     try:
         served = await serve_queue(settings, places, queue, connection.address, running=running, say=say)
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
     return replace(connection, task_queue=queue, served=served)
+
+
+def serve_next_commands(settings: Settings) -> None:
+    """Start the command server of the home once this command has printed its result. Commands that need no
+    worker do not: it would cost more than they do."""
+    if settings.command_server:
+        afterwards(partial(start_command_server, settings.home))
 
 
 def unwritable(home: Path, error: OSError) -> str:
@@ -131,6 +144,8 @@ def stop_embedded(home: Path, *, server: bool = True) -> list[str]:
         server_note = read_note(places.server_note, ServerNote)
         if server and end(places.server_lock, server_note.pid if server_note else None):
             ended.append("server")
+        if server and end_command_server(home):
+            ended.append("command server")
     return ended
 
 

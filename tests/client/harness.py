@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-COMMAND = [sys.executable, "-m", "client.cli.main"]
+COMMAND = [sys.executable, "-m", "client.launch"]
 SECONDS = 120.0
 
 
