@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import Client
+from temporalio.service import GrpcCompression
 
 from activities.settings import Settings
 from client.connect import connect
 from client.connection import (
     BadConnectionSettings,
     NoConnection,
+    compression,
     configured,
     open_client,
     plain_address,
@@ -33,6 +35,15 @@ from tests.client.harness import determinator
 )
 def test_an_address_is_accepted_as_people_write_it(given: str, plain: str) -> None:
     assert plain_address(given) == plain
+
+
+@pytest.mark.parametrize("near", ["127.0.0.1:7233", "localhost:7233", "[::1]:7233"])
+def test_nothing_is_compressed_for_a_server_on_this_machine(near: str) -> None:
+    assert compression(near) is GrpcCompression.NONE
+
+
+def test_requests_to_other_machines_are_compressed() -> None:
+    assert compression("temporal.example.org:7233") is GrpcCompression.GZIP
 
 
 @pytest.mark.parametrize("given", ["", "a b", "host:port", "host:7233/path", ":7233"])
