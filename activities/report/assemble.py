@@ -12,6 +12,7 @@ from activities.report.answers import answers_of
 from activities.report.brief import brief
 from activities.report.candidates import check_candidates
 from activities.report.claims import CheckedDrafts, check_drafts
+from activities.report.confidence import asked_and_not_named, confidence, confidence_reasons
 from activities.report.contexts import contexts
 from activities.report.formats.citations import Citations
 from activities.report.formats.prose import section_text, summary_text
@@ -36,17 +37,6 @@ from activities.text.independence import studies
 from activities.text.pico import parts_of
 from activities.types import Candidate, Claim, Evidence, Statement, Support
 from activities.verification.quote_check import Checked, QuoteChecker
-
-OWN_REASONS = frozenset(
-    {
-        "confidence_strength",
-        "confidence_one_study",
-        "confidence_contradictions",
-        "confidence_few_claims_stand",
-        "confidence_stopped",
-    }
-)
-"""Reasons for the confidence that are found here, from the claims that are kept."""
 
 
 def build_report(
@@ -91,7 +81,9 @@ def build_report(
     refused = [item for item in done.checked if not item.kept]
     rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
     short = set(step.models) == {"extractive"}
-    answer = brief(step.question, list(claims.values()), summary, rows, references, answers) if short else ()
+    kept = list(claims.values())
+    unnamed = asked_and_not_named(step.question, kept) if short and not (answers or candidates.kept) else ""
+    answer = brief(step.question, kept, summary, rows, references, answers) if short else ()
     return Report(
         run_id=step.run_id,
         question=step.question,
@@ -118,8 +110,8 @@ def build_report(
         ),
         limitations=sentences(statements),
         statements=statements,
-        confidence=_confidence(step.confidence, verified, len(refused)),
-        confidence_reasons=_confidence_reasons(step, list(claims.values()), verified, len(refused)),
+        confidence=confidence(step.confidence, verified, len(refused), unnamed),
+        confidence_reasons=confidence_reasons(step, kept, verified, len(refused), unnamed),
         stop_reason=step.stop_reason,
         generated_at=step.generated_at,
         draft=step.draft,
@@ -195,44 +187,6 @@ def _with_pages(references: Iterable[Reference], around: Iterable[QuoteContext])
     return tuple(
         r.model_copy(update={"pages": tuple(sorted(pages.get(r.evidence_id, ())))}) for r in references
     )
-
-
-def _confidence(judged: float, kept: int, refused: int) -> float:
-    """The judge's confidence, 0 where there is no answer; it falls with the share of claims that are kept
-    once that is under half, since the evidence does not say what was made of it. Rounded, so that it does not
-    depend on the order in which sections end."""
-    share = kept / (kept + refused) if kept else 0.0
-    return round(judged * min(1.0, 2 * share), 4)
-
-
-def _confidence_reasons(
-    step: PublishInput, claims: Sequence[Claim], kept: int, refused: int
-) -> tuple[Statement, ...]:
-    """What the judging step gave, and what this step has found itself."""
-    if not claims:
-        return ()
-    reasons = [reason for reason in step.confidence_reasons if reason.code not in OWN_REASONS]
-    strengths = {claim.strength for claim in claims}
-    best = next(grade for grade in ("strong", "moderate", "weak") if grade in strengths)
-    standing = sum(claim.strength == best for claim in claims)
-    reasons.append(
-        Statement(
-            code="confidence_strength", values={"strength": best, "claims": standing, "of": len(claims)}
-        )
-    )
-    alone = sum(claim.independent_works <= 1 for claim in claims)
-    if alone:
-        reasons.append(Statement(code="confidence_one_study", values={"claims": alone, "of": len(claims)}))
-    disputed = sum(bool(claim.contradicts) for claim in claims)
-    if disputed:
-        reasons.append(Statement(code="confidence_contradictions", values={"claims": disputed}))
-    if kept < refused:
-        reasons.append(
-            Statement(code="confidence_few_claims_stand", values={"verified": kept, "claims": kept + refused})
-        )
-    if step.stop_reason not in ("sufficient_evidence", "no_new_evidence"):
-        reasons.append(Statement(code="confidence_stopped", values={"stop_reason": step.stop_reason}))
-    return tuple(reasons)
 
 
 def _methodology(step: PublishInput, included: int) -> Methodology:

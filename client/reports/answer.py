@@ -15,6 +15,8 @@ FIRST_CLAIMS = 5
 """Claims shown on the terminal; the report has them all."""
 SAMPLE_ONLY = "sample_only"
 """Code of the statement that only the bundled sample library was searched."""
+UNNAMED = "confidence_unnamed"
+"""Code of the statement that no quote names what is asked for."""
 UNREADABLE = "records_unreadable"
 """Code of the statement that counts what could not be read."""
 
@@ -81,6 +83,9 @@ def _bottom_line(report: Report) -> str:
     if balance := words.balance(report):
         return balance
     claims = claims_of(report)
+    unnamed = next((s for s in report.confidence_reasons if s.code == UNNAMED), None)
+    if claims and unnamed:
+        return f"{sentence(unnamed)} The nearest finding: {with_references(claims[0])}"
     return with_references(claims[0]) if claims else clean(report.executive_summary)
 
 

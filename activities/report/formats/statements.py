@@ -484,6 +484,7 @@ WORDING: Mapping[str, Wording] = {
     "confidence_strength": lambda s: (
         f"The strongest evidence is graded {s.text('strength')}; {_share(s)} on it."
     ),
+    "confidence_unnamed": "No quote names what is asked for: {asked}.",
     "confidence_one_study": _one_study,
     "confidence_few_claims_stand": "Only {verified} of {claims} claims passed the checks.",
     "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",

@@ -1,0 +1,77 @@
+"""How sure a report is of its answer, and why: what the judging step gave, and what the kept claims show."""
+
+from collections.abc import Sequence
+
+from activities.publication import PublishInput
+from activities.text import thesaurus
+from activities.text.entities import Kind, of_kind
+from activities.text.question import asked
+from activities.types import Claim, Statement
+
+UNNAMED = 0.3
+"""Confidence at most in an answer that does not name what is asked for."""
+_SUBSTANCES = frozenset({"06", "27"})
+"""WordNet's files of artefacts (`drug`, `medication`) and substances; a treatment is an act."""
+_NAMES: tuple[Kind, ...] = ("drug", "drug_class", "chemical", "protein")
+_OWN_REASONS = frozenset(
+    {
+        "confidence_unnamed",
+        "confidence_strength",
+        "confidence_one_study",
+        "confidence_contradictions",
+        "confidence_few_claims_stand",
+        "confidence_stopped",
+    }
+)
+"""Reasons that are found here, from the claims that are kept."""
+
+
+def asked_and_not_named(question: str, claims: Sequence[Claim]) -> str:
+    """What a question asks for in its own words (`approved drugs`), where it asks for drugs and has claims
+    whose quotes name no substance; empty otherwise."""
+    want = asked(question)
+    files = thesaurus.files(want.focus.rpartition(" ")[2])
+    if not claims or "drug" not in want.things or _SUBSTANCES.isdisjoint(files):
+        return ""
+    quotes = (support.quote for claim in claims for support in claim.support)
+    return "" if any(of_kind(quote, _NAMES) for quote in quotes) else want.focus
+
+
+def confidence(judged: float, kept: int, refused: int, unnamed: str) -> float:
+    """The judge's confidence, 0 where there is no answer; it falls with the share of claims that are kept
+    once that is under half, since the evidence does not say what was made of it, and is low where no quote
+    names what is asked for. Rounded, so that it does not depend on the order in which sections end."""
+    share = kept / (kept + refused) if kept else 0.0
+    return round(min(judged * min(1.0, 2 * share), UNNAMED if unnamed else 1.0), 4)
+
+
+def confidence_reasons(
+    step: PublishInput, claims: Sequence[Claim], kept: int, refused: int, unnamed: str
+) -> tuple[Statement, ...]:
+    """What the judging step gave, and what this step has found itself."""
+    if not claims:
+        return ()
+    reasons = [reason for reason in step.confidence_reasons if reason.code not in _OWN_REASONS]
+    if unnamed:
+        reasons.insert(0, Statement(code="confidence_unnamed", values={"asked": unnamed}))
+    strengths = {claim.strength for claim in claims}
+    best = next(grade for grade in ("strong", "moderate", "weak") if grade in strengths)
+    standing = sum(claim.strength == best for claim in claims)
+    reasons.append(
+        Statement(
+            code="confidence_strength", values={"strength": best, "claims": standing, "of": len(claims)}
+        )
+    )
+    alone = sum(claim.independent_works <= 1 for claim in claims)
+    if alone:
+        reasons.append(Statement(code="confidence_one_study", values={"claims": alone, "of": len(claims)}))
+    disputed = sum(bool(claim.contradicts) for claim in claims)
+    if disputed:
+        reasons.append(Statement(code="confidence_contradictions", values={"claims": disputed}))
+    if kept < refused:
+        reasons.append(
+            Statement(code="confidence_few_claims_stand", values={"verified": kept, "claims": kept + refused})
+        )
+    if step.stop_reason not in ("sufficient_evidence", "no_new_evidence"):
+        reasons.append(Statement(code="confidence_stopped", values={"stop_reason": step.stop_reason}))
+    return tuple(reasons)
