@@ -12,11 +12,11 @@ from temporalio import activity
 
 from activities.errors import DeterminatorError, to_application_error
 from activities.heartbeat import heartbeating
+from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import CHECK_PUBMED, pubmed_name
 from activities.retractions.lookup import StandingLookup, StandingVerdict, combine
 from activities.retractions.rules import standing_of
 from activities.sources.ncbi import MAX_IDS
-from activities.steps import PubMedCheck, PubMedSaid
 from activities.types import EvidenceRef, StandingNotice
 
 log = structlog.get_logger()

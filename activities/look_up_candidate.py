@@ -10,12 +10,12 @@ import structlog
 from temporalio import activity
 
 from activities.candidates.lookup import Answered, look_up
+from activities.candidates.types import LOOK_UP_ATTEMPTS, CandidateLookUp, LookedUp
 from activities.errors import DeterminatorError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.sources.base import Source
 from activities.sources.http.client import forgotten_when_malformed
-from activities.steps import LOOK_UP_ATTEMPTS, CandidateLookUp, LookedUp
 
 log = structlog.get_logger()
 

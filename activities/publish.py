@@ -17,18 +17,19 @@ from typing import Protocol
 import structlog
 from temporalio import activity
 
+from activities.candidates.types import CandidateFindings
 from activities.errors import DeterminatorError, StoreError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
+from activities.publication import PublishInput, PubMedCheck, PubMedSaid
 from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Published, Report
 from activities.report.stored import report_name
 from activities.retractions.rules import worst
-from activities.steps import CandidateFindings, PublishInput, PubMedCheck, PubMedSaid
 from activities.types import Evidence, EvidenceRef, Standing, StandingNotice, Statement
 
 log = structlog.get_logger()

@@ -15,6 +15,7 @@ from activities.check_pubmed import ReleaseStanding
 from activities.errors import DeterminatorError, StoreError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
+from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import pubmed_name
 from activities.report.archive import Archive, Change, NewWork, newest
 from activities.report.refreshed import keep
@@ -23,7 +24,7 @@ from activities.retractions.lookup import StandingVerdict
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.registry import options, why_closed
-from activities.steps import PubMedCheck, PubMedSaid, SearchTask
+from activities.steps import SearchTask
 from activities.types import Evidence, EvidenceRef, Frozen, Query, SearchRecord
 
 log = structlog.get_logger()

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from temporalio import activity
 
 from activities.draft_progress import reporting_draft
+from activities.drafts import Proofread, ProofreadInput, SectionDraft, WriteInput
 from activities.errors import DeterminatorError, to_application_error
 from activities.heartbeat import heartbeating
 from activities.models import progress
@@ -25,16 +26,12 @@ from activities.steps import (
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
-    Proofread,
-    ProofreadInput,
     ReflectInput,
     Reflection,
     Role,
-    SectionDraft,
     SelectInput,
     StepContext,
     TeamLedger,
-    WriteInput,
 )
 from activities.types import ReportPlan
 

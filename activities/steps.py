@@ -12,28 +12,19 @@ from pydantic import Field
 from activities.iterations import IterationRecord, Recommendation
 from activities.types import (
     Allowance,
-    Candidate,
-    CandidateField,
-    Claim,
     EvidenceRef,
-    Filters,
     Frozen,
-    Gate,
     Mode,
     ModelChoice,
     Price,
     Profile,
     Query,
-    ReportPlanSection,
     SearchRecord,
     SearchStatus,
     SourceOption,
-    StandingNotice,
     Statement,
-    StopReason,
     Support,
     Usage,
-    WorkRow,
 )
 
 T = TypeVar("T")
@@ -345,44 +336,6 @@ class Hypotheses(Frozen):
     hypotheses: tuple[MechanismHypothesis, ...] = ()
 
 
-# looking candidates up
-
-LOOK_UP_ATTEMPTS = 2
-"""Attempts at sources that fail: a report does not wait for long for what it can do without."""
-
-
-class CandidateLookUp(Frozen):
-    """Look one candidate up in the sources that the run may use."""
-
-    run_id: str
-    name: str
-    generic_name: str = ""
-    question: str
-    """The diseases it names are what trials are looked for."""
-    sources: tuple[str, ...]
-
-
-class CandidateFindings(Frozen):
-    """What sources say about a candidate. Kept in the evidence store; only its `LookedUp` is passed on."""
-
-    name: str
-    fields: tuple[CandidateField, ...] = ()
-    asked: tuple[str, ...] = ()
-    silent: dict[str, str] = Field(default_factory=dict)
-    """Source -> why it did not answer."""
-
-
-class LookedUp(Frozen):
-    """A small pointer to stored `CandidateFindings`."""
-
-    name: str
-    blob: str
-    found: int = 0
-    """Fields with at least one entry."""
-    silent: tuple[str, ...] = ()
-    """Sources that did not answer."""
-
-
 # managing a team
 
 
@@ -427,100 +380,6 @@ class TeamLedger(Frozen):
     next_speaker: Member | Literal[""] = ""
     """Empty when it named no member of the team."""
     instruction: str = ""
-
-
-# writing: a writer produces claims with quotes; markdown, numbering and references are code
-
-
-class DraftClaim(Frozen):
-    text: str
-    """One sentence."""
-    support: tuple[Support, ...]
-    contradicts: tuple[str, ...] = ()
-    """Texts or ids of earlier claims it contradicts."""
-    added_by_code: bool = False
-    """Chosen by code, because the model's own claims were fewer than the evidence carries."""
-
-
-class DraftParagraph(Frozen):
-    claims: tuple[DraftClaim, ...]
-
-
-UnusedReason = Literal[
-    "retracted",
-    "refused",
-    "repeats",
-    "outranked",
-    "not_chosen",
-    "no_sentence",
-    "another_subject",
-    "not_relevant",
-    "not_read",
-]
-"""Why a work that was found is not cited:
-
-- `retracted`: it supports nothing;
-- `refused`: a writer cited it, and the claims or their quotes failed the checks;
-- `repeats`: what it says is stated already, from another work or in another section;
-- `outranked`: sentences of it answer, and those of other works answer better;
-- `not_chosen`: the model read it and made no claim of it that addresses the question;
-- `no_sentence`: it is relevant, and no single sentence of it answers;
-- `another_subject`: it does not mention what the question names;
-- `not_relevant`: it is too far from the question;
-- `not_read`: it ranked below the works that a writer was given.
-"""
-
-
-class SectionDraft(Frozen):
-    """What a writer makes of one section; every sentence is a claim."""
-
-    title: str = ""
-    paragraphs: tuple[DraftParagraph, ...] = ()
-    limitations: tuple[str, ...] = ()
-    works: tuple[WorkRow, ...] = ()
-    """What the cited works did and found, as far as it was read from them."""
-    unused: dict[UnusedReason, tuple[str, ...]] | None = None
-    """Reason -> ids of the works that the writer was given and does not cite; None where not recorded."""
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The paragraphs as text."""
-        return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
-
-
-class WriteInput(StepContext):
-    """For the writer (a whole short report) and the long writer (one section of a long one)."""
-
-    section_id: str = "s1"
-    title: str = ""
-    evidence: tuple[EvidenceRef, ...] = ()
-    """Best first; retracted work is already left out."""
-    judged: tuple[str, ...] | None = None
-    """Ids of the items that code judged to help with the question, among all that were found; None where a
-    model judged, or where items were found since."""
-    written: tuple[Claim, ...] = ()
-    """Claims of earlier sections, not to be repeated; contradictions to them are to be kept."""
-    shared: tuple[str, ...] = ()
-    """Ids of items that belong to another section: to be cited only for a statement of this section's own."""
-    other_sections: tuple[str, ...] = ()
-    """Key questions that other sections answer."""
-    stop_reason: StopReason = "sufficient_evidence"
-    hypotheses: tuple[MechanismHypothesis, ...] = ()
-    report_to: str = ""
-    """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
-
-
-class ProofreadInput(StepContext):
-    """One pass over the drafts of all sections: drop repetition, mark contradictions, keep every quote."""
-
-    drafts: dict[str, SectionDraft]
-    owners: dict[str, str] = Field(default_factory=dict)
-    """Evidence id -> section it belongs to: where a repeated claim stays."""
-    titles: dict[str, str] = Field(default_factory=dict)
-
-
-class Proofread(Frozen):
-    drafts: dict[str, SectionDraft]
 
 
 # searching
@@ -574,92 +433,3 @@ class HitsOfAll(Frozen):
     """The answers of several exchanges, in the order of their tasks."""
 
     answers: tuple[Hits, ...]
-
-
-# publishing
-
-
-class PlannedSection(Frozen):
-    """A section on its way into the report."""
-
-    section: ReportPlanSection
-    draft: SectionDraft = SectionDraft()
-    status: Literal["complete", "partial", "failed", "cancelled"] = "complete"
-    note: str = ""
-
-
-class Decision(Frozen):
-    """Who decided what, and when."""
-
-    gate: Gate
-    action: Literal["approved", "rejected", "timed_out_approved", "timed_out_rejected", "edited", "chosen"]
-    by: str = ""
-    note: str = ""
-    at: str = ""
-    """ISO time."""
-    plan_hash: str = ""
-
-
-class PrismaCounts(Frozen):
-    """The numbers of a PRISMA flow diagram."""
-
-    identified: int = 0
-    duplicates: int = 0
-    screened: int = 0
-    included: int = 0
-
-
-class PubMedCheck(Frozen):
-    """The works of a report that PubMed is asked about."""
-
-    run_id: str
-    pmids: tuple[str, ...]
-
-
-class PubMedSaid(Frozen):
-    """What PubMed says of works when a report is released."""
-
-    asked: tuple[str, ...] = ()
-    """PMIDs."""
-    notices: dict[str, tuple[StandingNotice, ...]] = Field(default_factory=dict)
-    """By PMID; empty for a work PubMed knows and has no notice on."""
-    failure: str = ""
-    """Why PubMed did not answer."""
-
-
-class PublishInput(Frozen):
-    """Everything code needs to check the quotes, number the references and render the report."""
-
-    run_id: str
-    question: str
-    mode: Mode
-    profile: str
-    title: str
-    sections: tuple[PlannedSection, ...]
-    candidates: tuple[Candidate, ...] = ()
-    evidence: tuple[EvidenceRef, ...] = ()
-    """What is cited, and what is retracted or under concern."""
-    found: tuple[str, ...] = ()
-    """Ids of everything that was found; empty where it was not recorded."""
-    searches: tuple[SearchRecord, ...] = ()
-    counts: PrismaCounts = PrismaCounts()
-    iterations: int = 0
-    usage: Usage = Usage()
-    models: tuple[str, ...] = ()
-    prompt_versions: tuple[str, ...] = ()
-    plan_hash: str = ""
-    approvals: tuple[Decision, ...] = ()
-    limitations: tuple[Statement | str, ...] = ()
-    confidence: float = 0.0
-    confidence_reasons: tuple[Statement, ...] = ()
-    stop_reason: StopReason = "sufficient_evidence"
-    generated_at: str
-    """ISO time, from the workflow's clock."""
-    draft: bool = False
-    """True while the report gate waits: the standing is checked again when it is released."""
-    pubmed: PubMedSaid | None = None
-    """What PubMed says of the cited works now; None when it was not asked."""
-    filters: Filters = Filters()
-    """What every search was narrowed by."""
-    results_per_search: int = 10
-    """Works that each search was asked for."""

@@ -27,25 +27,18 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from activities.drafts import DraftClaim, DraftParagraph, ProofreadInput, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import (
-    DraftClaim,
-    DraftParagraph,
-    ProofreadInput,
-    Role,
-    SearchTask,
-    SectionDraft,
-    StepContext,
-    WriteInput,
-)
+from activities.steps import Role, SearchTask, StepContext
 from activities.text.repetition import repeated_share
 from activities.types import Evidence, Support, Usage
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.server import PACE
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
-from tests.workflows.fakes import Call, Fakes, document
+from tests.workflows.fakes import Fakes
+from tests.workflows.script import Call, document
 from worker.build import build_worker
 
 MODEL_SECONDS = 0.2

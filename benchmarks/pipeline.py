@@ -9,22 +9,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from activities import extractive
+from activities.drafts import WriteInput
 from activities.evidence_store import make_ref
 from activities.profiles.loader import load_profile, profile_names
+from activities.publication import PlannedSection, PublishInput
 from activities.report.assemble import build_report
 from activities.report.schema import Report
 from activities.sources.base import Source, search
-from activities.steps import (
-    GapsInput,
-    JudgeAssessment,
-    JudgeInput,
-    ParsedQuery,
-    ParseQueryInput,
-    PlannedSection,
-    PublishInput,
-    SelectInput,
-    WriteInput,
-)
+from activities.steps import GapsInput, JudgeAssessment, JudgeInput, ParsedQuery, ParseQueryInput, SelectInput
 from activities.types import (
     Evidence,
     Filters,

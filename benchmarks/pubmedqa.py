@@ -29,12 +29,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import httpx
 
 from activities import extractive
+from activities.drafts import SectionDraft, WriteInput
 from activities.evidence_store import make_ref
 from activities.settings import Settings
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http
 from activities.sources.library import build
-from activities.steps import GapsInput, JudgeAssessment, JudgeInput, SectionDraft, SelectInput, WriteInput
+from activities.steps import GapsInput, JudgeAssessment, JudgeInput, SelectInput
 from activities.text.sentences import sentences
 from activities.types import Criterion, Evidence, Filters, Profile, Query, SourceOption
 

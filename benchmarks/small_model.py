@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from activities.drafts import ProofreadInput, SectionDraft, WriteInput
 from activities.errors import ModelError
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
@@ -40,13 +41,10 @@ from activities.steps import (
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
-    ProofreadInput,
     ReflectInput,
     Role,
-    SectionDraft,
     SelectInput,
     StepContext,
-    WriteInput,
 )
 from activities.text.ranking import rank, relevant
 from activities.types import Evidence, EvidenceRef, ModelChoice, SearchRecord, SourceInfo, SourceOption

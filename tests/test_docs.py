@@ -13,6 +13,7 @@ from typing import Any, get_args
 import click
 import pytest
 
+from activities.drafts import UnusedReason
 from activities.errors import Malformed
 from activities.hooks import Call, Outcome, Veto
 from activities.profiles.loader import load_profile
@@ -21,7 +22,7 @@ from activities.sources.base import search
 from activities.sources.http.client import open_http
 from activities.sources.library import records
 from activities.sources.names import ENTRY_POINTS
-from activities.steps import SearchTask, UnusedReason
+from activities.steps import SearchTask
 from activities.types import Query, Usage
 from client.cli.main import determinator
 from client.reports.use import UNUSED

@@ -10,8 +10,8 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
+    from activities.drafts import SectionDraft
     from activities.event_store import EventActivities, EventBatch
-    from activities.steps import SectionDraft
     from activities.types import Statement, StopReason
     from workflows.event_types import DATA, AgentEvent, EventType, Streaming
     from workflows.types import Phase, StoredEvents

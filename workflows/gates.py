@@ -12,7 +12,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Decision
+    from activities.publication import Decision
     from activities.types import Gate
 
 from workflows.context import RunContext

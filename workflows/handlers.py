@@ -18,7 +18,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.draft_progress import DraftProgress
-    from activities.steps import Decision
+    from activities.publication import Decision
     from activities.types import Frozen
     from workflows.event_types import AgentEvent
     from workflows.types import (

@@ -10,6 +10,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.publication import PubMedSaid
     from activities.publish import CHECK_PUBMED
     from activities.refresh import (
         RefreshActivities,
@@ -21,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.report.archive import NewWork
     from activities.search import activity_name
-    from activities.steps import Hits, PubMedSaid
+    from activities.steps import Hits
     from activities.types import EvidenceRef, SearchRecord
 
 from datetime import UTC

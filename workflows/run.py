@@ -11,7 +11,7 @@ from temporalio import workflow
 from temporalio.exceptions import is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import PlannedSection
+    from activities.publication import PlannedSection
     from activities.types import ReportPlan, ReportPlanSection, StopReason
     from workflows.types import Outcome, ResearchRequest
 

@@ -5,16 +5,10 @@ import zlib
 
 from pydantic import BaseModel, Field
 
-from activities.steps import (
-    AgentTask,
-    Decision,
-    MechanismHypothesis,
-    ParsedQuery,
-    PlannedSection,
-    Prepared,
-)
+from activities.candidates.types import Candidate
+from activities.publication import Decision, PlannedSection
+from activities.steps import AgentTask, MechanismHypothesis, ParsedQuery, Prepared
 from activities.types import (
-    Candidate,
     Claim,
     EvidenceRef,
     Gate,

@@ -5,11 +5,12 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from activities.candidates.types import Candidate
+from activities.drafts import SectionDraft
 from activities.iterations import IterationRecord
 from activities.report.schema import Report
-from activities.steps import FollowUp, SectionDraft
+from activities.steps import FollowUp
 from activities.types import (
-    Candidate,
     EvidenceRef,
     Filters,
     Frozen,

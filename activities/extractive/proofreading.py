@@ -1,6 +1,6 @@
 """One pass over the drafts of all sections."""
 
-from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput
+from activities.drafts import DraftClaim, DraftParagraph, Proofread, ProofreadInput
 from activities.text.repetition import remove_repetition, with_repeated
 from activities.text.stance import contradicts, one_work
 

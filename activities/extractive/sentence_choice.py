@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from activities.steps import UnusedReason, WriteInput
+from activities.drafts import UnusedReason, WriteInput
 from activities.text.answers import Passage, answers, leading
 from activities.text.facets import DRUGS, Facet, chapter, facet_of, facet_of_section, is_about
 from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.extractive.sentence_choice import (
     answers_first,
     best_first,
@@ -11,7 +12,6 @@ from activities.extractive.sentence_choice import (
     ranked_items,
     unused,
 )
-from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
 from activities.text.question import asked

@@ -7,8 +7,9 @@ everything but the outline. The blob keeps the whole report.
 
 from collections.abc import Callable
 
+from activities.candidates.types import Candidate
 from activities.report.schema import Methodology, Published, Report, Verification
-from activities.types import Candidate, Claim, Support
+from activities.types import Claim, Support
 
 MAX_BYTES = 200 * 1024
 """Under the guard of 256 KiB, with room for what wraps it."""

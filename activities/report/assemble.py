@@ -8,6 +8,8 @@ summary, and which limitations the report states.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
+from activities.candidates.types import Candidate, CandidateFindings
+from activities.publication import PublishInput
 from activities.report.answers import answers_of
 from activities.report.brief import brief
 from activities.report.candidates import check_candidates
@@ -32,10 +34,9 @@ from activities.report.strength import with_strength
 from activities.report.summary import summary_claims
 from activities.report.unused import unused_works
 from activities.report.works import work_rows
-from activities.steps import CandidateFindings, PublishInput
 from activities.text.independence import studies
 from activities.text.pico import parts_of
-from activities.types import Candidate, Claim, Evidence, Statement, Support
+from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import Checked, QuoteChecker
 
 

@@ -6,6 +6,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
+from activities.candidates.types import Candidate
+from activities.drafts import UnusedReason
 from activities.report.brief import brief
 from activities.report.candidates import fields_not_said
 from activities.report.formats.citations import Citations
@@ -17,8 +19,7 @@ from activities.report.formats.prose import (
     summary_text,
 )
 from activities.report.schema import Report, ReportSection
-from activities.steps import UnusedReason
-from activities.types import Candidate, Evidence, EvidenceRef, Frozen, Support
+from activities.types import Evidence, EvidenceRef, Frozen, Support
 from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
 
 _CONNECTING = ("**The sources disagree:**", "**On the other hand:**")

@@ -14,20 +14,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from activities.candidates import reading
 from activities.candidates.fields import FIELDS
 from activities.candidates.status import CODES, STOPPED_TRIALS, foremost, states_approval
-from activities.steps import CandidateFindings
+from activities.candidates.types import (
+    Candidate,
+    CandidateField,
+    CandidateFieldName,
+    CandidateFindings,
+    FieldEntry,
+)
 from activities.text.drugs import names_drug
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
 from activities.text.independence import independent, studies
 from activities.text.sentences import NOT_STUDIES, sentences
-from activities.types import (
-    Candidate,
-    CandidateField,
-    CandidateFieldName,
-    Evidence,
-    FieldEntry,
-    Statement,
-)
+from activities.types import Evidence, Statement
 
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""

@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.candidates.status import CODES
+from activities.candidates.types import Candidate, CandidateFindings
 from activities.report.candidate_pages import Said, page, quality
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim
 from activities.report.strength import grade
-from activities.steps import CandidateFindings
 from activities.text.drugs import names_drug
-from activities.types import Candidate, Evidence, Statement
+from activities.types import Evidence, Statement
 from activities.verification.quote_check import Checked, QuoteChecker, normalise, worded
 
 _FIELDS = ("mechanism", "proposed_mechanism", "regulatory_status", "trial_status")

@@ -10,9 +10,10 @@ from typing import Literal
 
 from rapidfuzz import fuzz
 
+from activities.drafts import SectionDraft
+from activities.publication import PlannedSection
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim
-from activities.steps import PlannedSection, SectionDraft
 from activities.text.entities import of_kind
 from activities.types import Claim, Statement
 from activities.verification.quote_check import Checked, QuoteChecker, normalise

@@ -5,9 +5,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
+from activities.candidates.types import Candidate
 from activities.report.formats.text import clean
 from activities.report.schema import QuoteContext
-from activities.types import Candidate, Claim, Evidence, Support
+from activities.types import Claim, Evidence, Support
 from activities.verification.quote_check import normalise
 
 AROUND = 240

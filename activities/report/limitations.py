@@ -6,9 +6,9 @@ Statements only: `activities.report.formats.statements` words them.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from activities.publication import PlannedSection, PublishInput
 from activities.report.formats.statements import as_statement
 from activities.report.schema import DroppedClaim, Reference
-from activities.steps import PlannedSection, PublishInput
 from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
 SEARCHED_OUT = ("sufficient_evidence", "no_new_evidence")

@@ -6,6 +6,8 @@ what rests on retracted work alone is dropped, the rest keeps its words and its 
 
 from collections.abc import Mapping, Sequence
 
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+from activities.publication import PlannedSection, PublishInput
 from activities.report.archive import Change, NewWork, TouchedClaim
 from activities.report.assemble import build_report
 from activities.report.claims import claim_id
@@ -17,7 +19,6 @@ from activities.report.formats.text import clean
 from activities.report.schema import Report, ReportSection
 from activities.retractions.lookup import StandingVerdict
 from activities.retractions.rules import worst
-from activities.steps import DraftClaim, DraftParagraph, PlannedSection, PublishInput, SectionDraft
 from activities.types import (
     Claim,
     Evidence,

@@ -9,9 +9,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from activities.steps import Decision, PrismaCounts, UnusedReason
+from activities.candidates.types import Candidate
+from activities.drafts import UnusedReason
+from activities.publication import Decision, PrismaCounts
 from activities.types import (
-    Candidate,
     Claim,
     EvidenceType,
     Filters,

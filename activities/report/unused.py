@@ -7,9 +7,10 @@ report shows: retracted works, claims that failed the checks, and works that no 
 from collections.abc import Collection, Iterable, Sequence
 from typing import get_args
 
+from activities.drafts import SectionDraft, UnusedReason
+from activities.publication import PublishInput
 from activities.report.claims import plain_claim
 from activities.report.schema import DroppedClaim, UnusedWork
-from activities.steps import PublishInput, SectionDraft, UnusedReason
 
 _MOST_TELLING: tuple[UnusedReason, ...] = get_args(UnusedReason)
 """A work may be left out of several sections for different reasons: the first of these is reported."""

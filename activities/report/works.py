@@ -3,7 +3,7 @@ code reads from the text, with its place."""
 
 from collections.abc import Mapping, Sequence
 
-from activities.steps import PlannedSection
+from activities.publication import PlannedSection
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.study_facts import (
     Fact,

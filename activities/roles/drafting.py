@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic.json_schema import SkipJsonSchema
 
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, UnusedReason, WriteInput
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.models.tokens import estimate
@@ -32,7 +33,7 @@ from activities.roles.validation import (
     plural,
     supports,
 )
-from activities.steps import DraftClaim, DraftParagraph, Role, SectionDraft, UnusedReason, WriteInput
+from activities.steps import Role
 from activities.text.ranking import RELEVANT, rank
 from activities.text.sentences import readable
 from activities.text.stance import same

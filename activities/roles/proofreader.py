@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from rapidfuzz import fuzz
 
+from activities.drafts import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.prompt import compose, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, plural
-from activities.steps import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft
 from activities.text.repetition import remove_repetition, with_repeated
 from activities.types import Evidence
 

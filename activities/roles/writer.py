@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from activities.drafts import SectionDraft, WriteInput
 from activities.roles import drafting
 from activities.roles.drafting import DraftAnswer
 from activities.roles.role import Prompt, RoleSpec
-from activities.steps import SectionDraft, WriteInput
 from activities.types import Evidence
 
 

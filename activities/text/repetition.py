@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from activities.steps import DraftClaim, DraftParagraph, SectionDraft
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
 from activities.text.stance import same, same_direction
 from activities.text.tokens import terms, weak_stems
 from activities.verification.quote_check import normalise

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from activities.steps import DraftClaim
+from activities.drafts import DraftClaim
 from activities.types import Evidence, Statement, Support
 from activities.verification.claim_check import missing_number, reversal
 

@@ -24,9 +24,9 @@ from client.cli.common import (
 from client.cli.failures import BadInput
 
 if TYPE_CHECKING:
+    from activities.drafts import UnusedReason
     from activities.settings import Settings
     from activities.sources.library.overview import FileState
-    from activities.steps import UnusedReason
     from client.reports.use import Use
 
 SHOWN_PROBLEMS = 3

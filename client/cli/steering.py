@@ -26,7 +26,7 @@ from client.cli.failures import BadInput
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from activities.types import Candidate
+    from activities.candidates.types import Candidate
     from client.connection import Connection
     from workflows.types import Progress
 

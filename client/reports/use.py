@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from activities.drafts import UnusedReason
 from activities.settings import Settings
-from activities.steps import UnusedReason
 from client.connection import Connection
 from client.reports.load import NoReport, load_report
 

@@ -1,7 +1,9 @@
 """A small set of documents and drafts that the tests of claims, reports and formats share."""
 
-from activities.steps import DraftClaim, DraftParagraph, PlannedSection, PublishInput, SectionDraft
-from activities.types import Candidate, Evidence, EvidenceRef, Identifiers, ReportPlanSection, Support
+from activities.candidates.types import Candidate
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+from activities.publication import PlannedSection, PublishInput
+from activities.types import Evidence, EvidenceRef, Identifiers, ReportPlanSection, Support
 
 TRIAL = Evidence(
     evidence_id="pmid:1",

@@ -6,10 +6,10 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.evidence_store import EvidenceStore
+from activities.publication import PublishInput, PubMedCheck, PubMedSaid
 from activities.publish import PublishActivities, pubmed_check
 from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
-from activities.steps import PublishInput, PubMedCheck, PubMedSaid
 from activities.types import StandingNotice, Statement
 from tests.activities.cases import FULL, REGISTRY, TRIAL
 from tests.activities.retractions.test_lookup import answers, efetch, lookup, ref

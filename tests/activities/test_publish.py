@@ -6,15 +6,16 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.drafts import DraftClaim
 from activities.errors import StoreError, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
+from activities.publication import PublishInput, PubMedSaid
 from activities.publish import PublishActivities, cited_refs
 from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.schema import Published, Report
 from activities.report.stored import report_name
-from activities.steps import DraftClaim, PublishInput, PubMedSaid
 from activities.types import EvidenceRef, Standing, StandingNotice, Statement
 from tests.activities.cases import (
     DOCUMENTS,

@@ -10,9 +10,9 @@ from pathlib import Path
 from unittest import mock
 
 from activities.evidence_store import EvidenceStore
+from activities.publication import PublishInput
 from activities.publish import PublishActivities
 from activities.report.schema import Report
-from activities.steps import PublishInput
 from activities.types import Evidence
 from client.cli.main import run
 from tests.activities.cases import DOCUMENTS, FULL

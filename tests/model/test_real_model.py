@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.drafts import SectionDraft
 from activities.errors import ModelUnusable
 from activities.evidence_store import EvidenceStore
 from activities.models.address import parse
@@ -20,13 +21,7 @@ from activities.models.sizing import effort_for
 from activities.roles.allowances import SMALL, allowance_of
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
-from activities.steps import (
-    Charged,
-    JudgeAssessment,
-    ParsedQuery,
-    Role,
-    SectionDraft,
-)
+from activities.steps import Charged, JudgeAssessment, ParsedQuery, Role
 from activities.types import ModelChoice
 from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
 from tests.client.harness import begin

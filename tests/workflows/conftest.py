@@ -18,8 +18,9 @@ from temporalio.worker import Worker
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
-from tests.workflows.fakes import Fakes, Script
+from tests.workflows.fakes import Fakes
 from tests.workflows.sandbox import SANDBOX
+from tests.workflows.script import Script
 from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate

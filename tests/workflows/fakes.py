@@ -5,39 +5,29 @@ the real quote check.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.candidates.types import CandidateLookUp, LookedUp
 from activities.draft_progress import SIGNAL, DraftProgress
-from activities.errors import (
-    ModelDown,
-    ModelRefused,
-    SourceError,
-    Unavailable,
-    to_application_error,
-)
+from activities.drafts import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft, WriteInput
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive import manage
 from activities.follow_up import FollowUpActivities
 from activities.look_up_candidate import CandidateActivities
+from activities.publication import PublishInput
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
 from activities.search import TOGETHER, activity_name
-from activities.sources.base import Source
 from activities.steps import (
     AgentSelectionPlan,
     AgentTask,
-    CandidateLookUp,
     Charged,
-    DraftClaim,
-    DraftParagraph,
     GapsInput,
     Hits,
     HitsOfAll,
@@ -46,7 +36,6 @@ from activities.steps import (
     JudgeAssessment,
     JudgeInput,
     KnowledgeGapOutput,
-    LookedUp,
     ManagerInput,
     MechanismHypothesis,
     Observation,
@@ -56,172 +45,35 @@ from activities.steps import (
     PlanInput,
     Prepared,
     PrepareInput,
-    Proofread,
-    ProofreadInput,
-    PublishInput,
     ReflectInput,
     Reflection,
     Role,
     SearchTask,
     SearchTasks,
-    SectionDraft,
     SelectInput,
     StepContext,
     TeamLedger,
-    WriteInput,
 )
 from activities.text.repetition import remove_repetition
 from activities.types import (
-    Allowance,
-    Criterion,
     Evidence,
     EvidenceRef,
-    Identifiers,
-    ModelChoice,
-    Price,
-    Profile,
-    Provenance,
     ReportPlan,
     ReportPlanSection,
-    SourceInfo,
-    SourceOption,
     Support,
     Usage,
+)
+from tests.workflows.script import (
+    SOURCES,
+    Call,
+    Script,
+    document,
+    held,
+    outage,
 )
 from worker.graph_check import check_graph
 
 T = TypeVar("T")
-
-PROFILE = Profile(
-    name="biomedical",
-    description="A question of medicine.",
-    criteria=(Criterion(name="relevance", description="on the question", minimum=6),),
-    confidence_threshold=0.8,
-    sources=("alpha", "beta"),
-)
-MODEL = ModelChoice(backend="openai", model="m1")
-PRICE = Price(input_per_million=1.0, output_per_million=4.0)
-SOURCES = ("alpha", "beta", "gamma")
-COST = Usage(calls=1, input_tokens=800, output_tokens=200, cost_microusd=1_600)
-"""What a call costs unless a test says otherwise."""
-
-
-def sentence(source: str, query: str) -> str:
-    """The one quotable sentence of the document a search finds."""
-    return f"In this cohort metformin, aspirin and sirolimus ({query} in {source}) lowered mortality."
-
-
-def document(source: str, query: str, number: int = 1) -> Evidence:
-    """What a search finds; a work of its own for each source, query and number."""
-    name = f"{source}-{query}-{number}".replace(" ", "-")
-    return Evidence(
-        evidence_id=f"doi:10.1000/{name}",
-        source=source,
-        title=f"{name} in {source}",
-        text=sentence(source, query),
-        year=2020,
-        identifiers=Identifiers(doi=f"10.1000/{name}"),
-        evidence_type="observational",
-        standing="none",
-        provenance=(Provenance(source=source, query=query),),
-    )
-
-
-def down(message: str = "the model failed (503)") -> ApplicationError:
-    """A model that is not there, as its client says it. Retried by the step's policy."""
-    return to_application_error(ModelDown(message, usage=Usage(calls=1)))
-
-
-def refused(category: str = "auth") -> ApplicationError:
-    """A model that will never answer."""
-    return to_application_error(ModelRefused("the key was refused", category=category))
-
-
-def outage(error: type[SourceError] = Unavailable) -> ApplicationError:
-    """A source that gives no answer; final at once, so that a test need not wait for retries."""
-    plain = to_application_error(error("the source is down"))
-    return ApplicationError(plain.message, *plain.details, type=plain.type, non_retryable=True)
-
-
-def takes(seconds: float) -> None:
-    """Let virtual time pass in an activity: the first attempt asks to be tried again after so long."""
-    if activity.info().attempt == 1:
-        raise ApplicationError("not yet", next_retry_delay=timedelta(seconds=seconds))
-
-
-@dataclass
-class Call:
-    """A thinking step that was executed."""
-
-    role: Role
-    step: StepContext
-    workflow_id: str
-    usage: Usage
-    paid: bool
-    """Whether a model was asked, and not code or the extractive back end."""
-    began: float
-    ended: float
-    """Seconds of the real clock."""
-
-
-@dataclass
-class Script:
-    """What happens in a run. A function gets the step's input and returns its answer, or raises."""
-
-    mode: str = "iterative"
-    profile: Profile = PROFILE
-    models: dict[str, ModelChoice] = field(default_factory=lambda: {"default": MODEL})
-    prices: dict[str, Price | None] = field(default_factory=lambda: {MODEL.model: PRICE})
-    sources: Sequence[SourceOption] = tuple(
-        SourceOption(
-            info=SourceInfo(name=name, title=name.title(), covers="papers"),
-            enabled=name != "gamma",
-            reason="set GAMMA_KEY" if name == "gamma" else "",
-        )
-        for name in SOURCES
-    )
-    sections: int = 3
-    sufficient_at: int | None = 1
-    """The judge is satisfied in this iteration; None: never."""
-    usage: Callable[[Role, StepContext], Usage] = lambda _role, _step: COST
-    before: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
-    """Called before a paid step; may raise."""
-    holds: dict[Role, Callable[[Any], Awaitable[None]]] = field(default_factory=dict)
-    """Awaited before a paid step."""
-    always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
-    """Called before any step, paid or not; may raise."""
-    answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
-    model_seconds: float = 0.0
-    """Duration of a paid step, in real time."""
-    search_seconds: float = 0.0
-    reports: Callable[[WriteInput], Sequence[tuple[str, ...]]] | None = None
-    """The paragraphs that a paid writer reports, one report after another, before it answers."""
-    hangs: Role | None = None
-    """A role whose paid steps never answer."""
-    cursor: dict[str, str] | None = None
-    """What every search says there is more under."""
-    search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
-    together_fails: bool = False
-    """Whether a step of several searches fails."""
-    undecided: bool = False
-    """Whether a request without a profile is prepared for another one first, as it really is."""
-    slow_search: Callable[[SearchTask], Awaitable[Sequence[Evidence]]] | None = None
-    """Like `search`, for one that waits."""
-    publish: Callable[[PublishInput], None] | None = None
-    pubmed_queue: str | None = None
-    """Where PubMed may be asked about what is cited."""
-    registers: dict[str, Source] = field(default_factory=dict)
-    """What candidates are looked up in, by name."""
-
-
-def held(usage: Usage, allowance: Allowance) -> Usage:
-    """A usage within what the call was allowed, as the model client holds it."""
-    return usage.model_copy(
-        update={
-            "input_tokens": min(usage.input_tokens, allowance.input_tokens),
-            "output_tokens": min(usage.output_tokens, allowance.output_tokens),
-        }
-    )
 
 
 class Fakes:

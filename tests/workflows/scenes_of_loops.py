@@ -25,8 +25,9 @@ from client.runs.refreshing import start_refresh
 from client.runs.rewinding import rewind
 from tests.registered import registered_names
 from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
-from tests.workflows.fakes import Fakes, document, down, outage, takes
+from tests.workflows.fakes import Fakes
 from tests.workflows.recording import first_run, keep, keep_history
+from tests.workflows.script import document, down, outage, takes
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_look_up import Register, candidates_from
 from tests.workflows.test_loop_searches import searches_of_a_library

@@ -10,8 +10,8 @@ from activities.steps import (
     TeamLedger,
 )
 from tests.workflows.conftest import Run, Stage, a_request
-from tests.workflows.fakes import PROFILE, takes
 from tests.workflows.recording import first_run, keep
+from tests.workflows.script import PROFILE, takes
 from tests.workflows.test_replay import RUN_ID
 from workflows.graph.definition import (
     AgentNode,

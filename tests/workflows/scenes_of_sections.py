@@ -16,8 +16,8 @@ from activities.steps import (
 from activities.types import ReportPlan, ReportPlanSection, Usage
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Stage, a_request, until
-from tests.workflows.fakes import COST, PROFILE, document, takes
 from tests.workflows.recording import first_run, keep
+from tests.workflows.script import COST, PROFILE, document, takes
 from workflows.types import EditPlan
 
 

@@ -7,7 +7,7 @@ from activities.steps import (
     ParsedQuery,
 )
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.fakes import takes
+from tests.workflows.script import takes
 
 
 @pytest.mark.parametrize(("chosen", "kind"), [("iterative", "IterativeResearch"), ("deep", "DeepResearch")])

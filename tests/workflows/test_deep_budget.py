@@ -9,7 +9,7 @@ from activities.roles.allowances import ALLOWANCES
 from activities.steps import Role, StepContext
 from activities.types import Price, Usage
 from tests.workflows.conftest import Run, Stage, a_request, limitations
-from tests.workflows.fakes import COST, takes
+from tests.workflows.script import COST, takes
 
 pytestmark = pytest.mark.invariant
 

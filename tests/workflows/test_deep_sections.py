@@ -15,7 +15,7 @@ from activities.steps import (
 )
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
-from tests.workflows.fakes import document, outage, takes
+from tests.workflows.script import document, outage, takes
 
 
 @pytest.mark.parametrize("failing", range(4))

@@ -8,7 +8,7 @@ from activities.steps import (
 )
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import all_judging, at_the_plan
-from tests.workflows.fakes import takes
+from tests.workflows.script import takes
 
 
 async def test_signals_reach_sections_that_run(stage: Stage) -> None:

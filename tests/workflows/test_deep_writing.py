@@ -7,20 +7,12 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.steps import (
-    DraftClaim,
-    DraftParagraph,
-    HypothesisInput,
-    PlanInput,
-    Proofread,
-    ProofreadInput,
-    SectionDraft,
-    WriteInput,
-)
+from activities.drafts import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft, WriteInput
+from activities.steps import HypothesisInput, PlanInput
 from activities.types import Identifiers, ModelChoice, ReportPlan, ReportPlanSection, Support
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
-from tests.workflows.fakes import PROFILE, document, takes
+from tests.workflows.script import PROFILE, document, takes
 from workflows.types import ChooseCandidates
 
 

@@ -18,7 +18,8 @@ from activities.payloads import DATA_CONVERTER
 from client.embedded.binary import free_port
 from client.embedded.namespace import register_attributes
 from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
-from tests.workflows.fakes import Fakes, document
+from tests.workflows.fakes import Fakes
+from tests.workflows.script import document
 from workflows.types import PlanView
 
 SECONDS = 40.0

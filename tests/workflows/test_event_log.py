@@ -14,13 +14,14 @@ from temporalio import activity
 from temporalio.client import Client
 
 from activities.draft_progress import SIGNAL, DraftProgress
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
-from activities.steps import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from client.runs.errors import NoAnswer
 from client.runs.events import read_events
 from tests.workflows.conftest import PATIENCE, Run, Stage, a_request, a_worker
-from tests.workflows.fakes import Fakes, down
+from tests.workflows.fakes import Fakes
+from tests.workflows.script import down
 from workflows.event_types import (
     DATA,
     RENAMED,

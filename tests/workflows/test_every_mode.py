@@ -10,7 +10,7 @@ from activities.report.formats.names import STOPPED
 from activities.steps import JudgeAssessment, Role, SearchTask
 from activities.types import StopReason
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.fakes import down, outage, takes
+from tests.workflows.script import down, outage, takes
 from workflows.types import Outcome
 
 MODES = ("simple", "team", "hierarchical", "graph")

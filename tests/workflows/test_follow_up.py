@@ -6,7 +6,7 @@ from activities.steps import FollowUp
 from activities.types import EvidenceRef
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Run, Stage, a_request, limitations
-from tests.workflows.fakes import document
+from tests.workflows.script import document
 from workflows.types import EvidenceIndex
 
 

@@ -8,7 +8,7 @@ from temporalio.client import WorkflowFailureError
 from activities.steps import JudgeAssessment, JudgeInput, SelectInput
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import all_judging
-from tests.workflows.fakes import takes
+from tests.workflows.script import takes
 from workflows.hierarchy import SUB_TEAM
 from workflows.rules.attempts import Attempt, better
 

@@ -22,7 +22,7 @@ from activities.steps import (
 from activities.types import EvidenceRef, SearchRecord, SearchStatus, Support, Usage
 from client.runs.query import iterations
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request
-from tests.workflows.fakes import PROFILE, document
+from tests.workflows.script import PROFILE, document
 from workflows.memory import RECORDS_KEPT, TEXT_CHARS, LoopMemory
 from workflows.rules.hypotheses import suggested_searches
 from workflows.rules.payload_limits import rows

@@ -14,7 +14,8 @@ from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.types import Evidence
 from tests.workflows.conftest import TEST_SERVER, Run, Stage, a_request, a_worker
-from tests.workflows.fakes import PROFILE, Fakes, document, takes
+from tests.workflows.fakes import Fakes
+from tests.workflows.script import PROFILE, document, takes
 from workflows.state import CARRIED_PLAINLY, RunState
 from workflows.types import EditPlan, PlanView
 

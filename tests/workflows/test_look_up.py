@@ -6,13 +6,14 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
+from activities.candidates.types import CandidateField, CandidateFieldName
 from activities.errors import Refused, SourceError, Unavailable
 from activities.report.schema import Report
 from activities.sources.base import Exchange, Source
 from activities.sources.chembl import read_mechanism
-from activities.types import CandidateField, CandidateFieldName, Query, SourceInfo, SourceOption
+from activities.types import Query, SourceInfo, SourceOption
 from tests.workflows.conftest import Stage, a_request, limitations
-from tests.workflows.fakes import PROFILE, Script, takes
+from tests.workflows.script import PROFILE, Script, takes
 from workflows.rules.look_up import permitted_sources
 
 DRUGS = {"metformin", "aspirin"}

@@ -6,7 +6,7 @@ from temporalio.client import WorkflowFailureError
 from activities.steps import Role
 from activities.types import Usage
 from tests.workflows.conftest import Run, Stage, a_request, limitations, said_of_steps
-from tests.workflows.fakes import COST, down
+from tests.workflows.script import COST, down
 
 ROLES: tuple[Role, ...] = (
     "query_parser",

@@ -11,7 +11,7 @@ from activities.payloads import DATA_CONVERTER
 from activities.steps import GapsInput, SelectInput
 from activities.types import EvidenceRef, ReportPlan, ReportPlanSection
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request, limitations
-from tests.workflows.fakes import PROFILE, outage, takes
+from tests.workflows.script import PROFILE, outage, takes
 from workflows.types import (
     AddSource,
     Approval,
@@ -405,7 +405,7 @@ async def test_queries_answer_while_a_run_works_and_when_it_is_over(stage: Stage
 
 async def test_answers_stay_under_the_payload_limit(stage: Stage) -> None:
     """240 references with the longest titles, addresses and queries there can be."""
-    from tests.workflows.fakes import document
+    from tests.workflows.script import document
 
     converter = DATA_CONVERTER.payload_converter
 

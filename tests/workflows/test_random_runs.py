@@ -17,7 +17,7 @@ from activities.roles.allowances import ALLOWANCES
 from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTask, StepContext
 from activities.types import Evidence, Usage
 from tests.workflows.conftest import Run, Stage, a_request, a_stage
-from tests.workflows.fakes import document, down, outage, refused, takes
+from tests.workflows.script import document, down, outage, refused, takes
 from workflows.modes import MODES
 from workflows.types import ResearchRequest
 

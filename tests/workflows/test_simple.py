@@ -7,7 +7,7 @@ import pytest
 from activities.steps import JudgeAssessment, JudgeInput, ParsedQuery, SearchTask
 from activities.types import Evidence
 from tests.workflows.conftest import QUESTION, Stage, a_request
-from tests.workflows.fakes import document
+from tests.workflows.script import document
 
 UNSURE = {"scores": {"relevance": 3}, "confidence": 0.3}
 

@@ -6,11 +6,12 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from activities.errors import RateLimited
+from activities.publication import Decision
 from activities.report.formats.names import STOPPED
-from activities.steps import Decision, JudgeInput, KnowledgeGapOutput, ReflectInput, Role, SearchTask
+from activities.steps import JudgeInput, KnowledgeGapOutput, ReflectInput, Role, SearchTask
 from activities.types import Evidence, ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request, limitations, said_of_steps
-from tests.workflows.fakes import COST, document, down, outage, refused, takes
+from tests.workflows.script import COST, document, down, outage, refused, takes
 from workflows.types import Approval, Outcome
 
 

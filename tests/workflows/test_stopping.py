@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from activities.steps import JudgeAssessment
 from activities.types import Allowance, SearchStatus, StopReason, Usage
-from tests.workflows.fakes import PROFILE
+from tests.workflows.script import PROFILE
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import JUDGE_FAILURES, Last, LoopState, all_failed, decide_next, sufficient
 from workflows.types import Limits

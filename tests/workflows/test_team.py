@@ -10,7 +10,7 @@ from activities.extractive.managing import ROTATION
 from activities.steps import JudgeAssessment, ManagerInput, Member, Role, TeamLedger, TeamTurn
 from activities.types import ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.fakes import MODEL, PROFILE
+from tests.workflows.script import MODEL, PROFILE
 from workflows.rules.stopping import LoopState
 from workflows.rules.team import RESETS, STALLS, TURNS_KEPT, TeamState, apply_ledger, decide_round
 from workflows.team import MEMBERS, TEMPERATURES

@@ -7,7 +7,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from activities.steps import PublishInput
+from activities.publication import PublishInput
 from activities.types import EvidenceRef, Frozen, SearchRecord, Statement
 
 T = TypeVar("T", bound=Frozen)

@@ -16,8 +16,8 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
+    from activities.drafts import SectionDraft
     from activities.iterations import IterationRecord
-    from activities.steps import SectionDraft
     from activities.types import Allowance, EvidenceRef, Price, StopReason
     from workflows.types import (
         Grant,

@@ -13,9 +13,10 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.drafts import Proofread, ProofreadInput, SectionDraft, WriteInput
     from activities.report.claims import draft_claims
     from activities.role_activities import ThinkActivities
-    from activities.steps import Proofread, ProofreadInput, Role, SectionDraft, WriteInput
+    from activities.steps import Role
     from activities.types import Claim, EvidenceRef, ReportPlanSection
 
 from workflows.rules.division import divide

@@ -9,7 +9,8 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import DraftClaim, DraftParagraph, PlannedSection, SectionDraft
+    from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+    from activities.publication import PlannedSection
     from activities.types import EvidenceRef, ReportPlanSection, StopReason, Support
     from workflows.types import Outcome, SectionFindings
 

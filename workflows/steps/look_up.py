@@ -10,9 +10,8 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.candidates.fields import unanswered
+    from activities.candidates.types import Candidate, CandidateLookUp, LookedUp
     from activities.look_up_candidate import CandidateActivities
-    from activities.steps import CandidateLookUp, LookedUp
-    from activities.types import Candidate
 
 from workflows.context import RunContext
 from workflows.events import EventLog

@@ -7,9 +7,9 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.publication import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
     from activities.publish import CHECK_PUBMED, PublishActivities, pubmed_check, reaches_out
     from activities.report.schema import Published
-    from activities.steps import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
     from activities.types import Statement, StopReason
     from workflows.types import Outcome
 

@@ -3,15 +3,11 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from activities.candidates.types import Candidate
+    from activities.drafts import SectionDraft, WriteInput
     from activities.role_activities import ThinkActivities
-    from activities.steps import (
-        Hypotheses,
-        HypothesisInput,
-        MechanismHypothesis,
-        SectionDraft,
-        WriteInput,
-    )
-    from activities.types import Candidate, EvidenceRef, ReportPlanSection, StopReason
+    from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
+    from activities.types import EvidenceRef, ReportPlanSection, StopReason
 
 from workflows.context import RunContext
 from workflows.events import EventLog

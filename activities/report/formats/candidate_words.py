@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from activities.candidates.status import STOPPED_TRIALS
+from activities.candidates.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
 from activities.report.formats.statements import counted, listed
 from activities.report.formats.text import clean
-from activities.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
 
 LABELS: Mapping[CandidateFieldName, str] = {
     "names": "Names",

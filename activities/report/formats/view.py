@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from activities.candidates.types import Candidate, CandidateFieldName, FieldEntry
 from activities.report.formats import candidate_words, words
 from activities.report.formats import references as refs
 from activities.report.formats.citations import Citations
@@ -36,15 +37,7 @@ from activities.report.formats.statements import sentences
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.formats.works import grouped, work_views
 from activities.report.schema import Reference, Report, ReportSection
-from activities.types import (
-    ANSWERED,
-    Candidate,
-    CandidateFieldName,
-    Claim,
-    FieldEntry,
-    Grade,
-    Support,
-)
+from activities.types import ANSWERED, Claim, Grade, Support
 
 _BARS = 12
 """Bars of a figure over years at most: more cannot be distinguished on a telephone."""

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from activities.publication import Decision
 from activities.report.formats.model import WorkView
 from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim, Methodology, QuestionParts, Report, ReportSection
-from activities.steps import Decision
 from activities.types import ComputedEffect, SearchRecord, Statement, WorkDirection
 
 DIRECTIONS: Mapping[WorkDirection, str] = {

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from activities import extractive
+from activities.drafts import SectionDraft, WriteInput
 from activities.evidence_store import make_ref
-from activities.steps import JudgeAssessment, JudgeInput, SectionDraft, WriteInput
+from activities.steps import JudgeAssessment, JudgeInput
 from activities.types import (
     Criterion,
     Evidence,

@@ -7,14 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from activities import extractive
-from activities.steps import (
-    DraftClaim,
-    DraftParagraph,
-    Hypotheses,
-    HypothesisInput,
-    ProofreadInput,
-    SectionDraft,
-)
+from activities.drafts import DraftClaim, DraftParagraph, ProofreadInput, SectionDraft
+from activities.steps import Hypotheses, HypothesisInput
 from activities.text.drugs import drug
 from activities.text.ranking import rank
 from activities.text.stance import contradicts, same

@@ -7,18 +7,12 @@ other scripts, text that looks like markup.
 import random
 from typing import get_args
 
+from activities.candidates.types import Candidate
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+from activities.publication import PlannedSection, PrismaCounts, PublishInput
 from activities.report.assemble import build_report
 from activities.report.schema import Report
-from activities.steps import (
-    DraftClaim,
-    DraftParagraph,
-    PlannedSection,
-    PrismaCounts,
-    PublishInput,
-    SectionDraft,
-)
 from activities.types import (
-    Candidate,
     Evidence,
     EvidenceType,
     Identifiers,

@@ -5,25 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.drafts import DraftParagraph, SectionDraft
+from activities.publication import PrismaCounts
 from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.claims import draft_claims, plain_claim
 from activities.report.formats import render
 from activities.report.limitations import SEARCHED_OUT
-from activities.report.markdown_check import check_markdown
-from activities.report.schema import Report
-from activities.steps import DraftParagraph, PrismaCounts, PublishInput, SectionDraft
-from activities.text.independence import independent, studies
-from activities.types import (
-    Candidate,
-    Evidence,
-    EvidenceType,
-    SearchRecord,
-    Statement,
-    StopReason,
-    Support,
-    Usage,
-)
+from activities.types import Evidence, SearchRecord, Statement, StopReason, Usage
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -35,21 +24,9 @@ from tests.activities.cases import (
     quoting,
     ref_of,
 )
+from tests.activities.report.building import built, codes, stated
 
 SAFE_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
-
-
-def built(step: PublishInput) -> Report:
-    return build_report(step, DOCUMENTS)
-
-
-def codes(report: Report) -> list[str]:
-    """The codes of the limitations."""
-    return [statement.code for statement in report.statements]
-
-
-def stated(report: Report, code: str) -> list[Statement]:
-    return [statement for statement in report.statements if statement.code == code]
 
 
 def test_a_full_report_passes_an_outsiders_check() -> None:
@@ -188,30 +165,6 @@ def test_sections_keep_their_ids_and_titles_whatever_failed() -> None:
     ]
 
 
-def test_an_outage_is_never_no_results() -> None:
-    report = built(
-        publish_input(
-            searches=(
-                SearchRecord(source="pubmed", query="a", status="unavailable"),
-                SearchRecord(source="pubmed", query="b", status="rate_limited"),
-            ),
-            stop_reason="all_sources_failed",
-        )
-    )
-    assert [s.values for s in stated(report, "searches_failed")] == [
-        {"source": "pubmed", "status": "unavailable", "failed": 1, "of": 2},
-        {"source": "pubmed", "status": "rate_limited", "failed": 1, "of": 2},
-    ]
-    assert report.unanswered == Statement(code="searches_all_failed")
-
-
-def test_an_empty_search_is_no_failure() -> None:
-    report = built(publish_input(searches=(SearchRecord(source="pubmed", query="a", status="empty"),)))
-    assert report.unanswered
-    assert report.unanswered.code == "nothing_found"
-    assert "searches_failed" not in codes(report)
-
-
 @pytest.mark.parametrize("reason", get_args(StopReason))
 def test_every_exit_leaves_a_report_that_says_so(reason: StopReason) -> None:
     report = built(publish_input(stop_reason=reason, title=" "))
@@ -219,94 +172,6 @@ def test_every_exit_leaves_a_report_that_says_so(reason: StopReason) -> None:
     assert report.unanswered is not None
     assert codes(report)[0] == "unanswered"
     assert len(stated(report, "stopped_early")) == (reason not in SEARCHED_OUT)
-
-
-def test_retracted_work_that_was_found_and_withheld_is_named() -> None:
-    withheld = [
-        ref_of(TRIAL).model_copy(
-            update={"evidence_id": f"doc:{n}", "title": f"Withheld work {n}", "standing": "retracted"}
-        )
-        for n in range(23)
-    ]
-    report = built(FULL.model_copy(update={"evidence": (*FULL.evidence, *withheld)}))
-    named = {(s.text("evidence_id"), s.text("title")) for s in stated(report, "retracted_left_out")}
-    assert {(ref.evidence_id, ref.title) for ref in withheld} <= named
-
-
-def test_retracted_work_is_left_out_and_named() -> None:
-    report = built(
-        publish_input(
-            planned(
-                "s1", quoting("All live.", ("pmid:3", "Metformin abolished all mortality in every patient"))
-            )
-        )
-    )
-    assert report.references == ()
-    assert [s.text("evidence_id") for s in stated(report, "retracted_left_out")] == ["pmid:3"]
-
-
-def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
-    """Of several sections the most telling reason; what no writer was given was not read."""
-    lead = planned("s1", quoting("Reduced.", ("pmid:1", REDUCED)), quoting("Invented.", ("pmid:2", "x" * 40)))
-    near = {"not_relevant": ("pmid:1", "pmid:4"), "outranked": ("pmid:5",)}
-    far = {"another_subject": ("pmid:5",)}
-    drafts = [(lead, near), (planned("s2"), far)]
-    sections = [s.model_copy(update={"draft": s.draft.model_copy(update={"unused": u})}) for s, u in drafts]
-    found = ("pmid:1", "pmid:2", "pmid:3", "pmid:4", "pmid:5", "pmid:6")
-    step = publish_input(*sections).model_copy(
-        update={"found": found, "evidence": tuple(map(ref_of, DOCUMENTS.values()))}
-    )
-    assert {work.evidence_id: work.reason for work in built(step).unused} == {
-        "pmid:2": "refused",
-        "pmid:3": "retracted",
-        "pmid:4": "not_relevant",
-        "pmid:5": "outranked",
-        "pmid:6": "not_read",
-    }
-    other_order = step.model_copy(update={"found": found[::-1]})
-    assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
-    assert built(step.model_copy(update={"sections": (lead,)})).unused == ()  # as it was before
-
-
-def test_retracted_work_that_was_found_and_withheld_is_named_too() -> None:
-    step = FULL.model_copy(update={"evidence": tuple(map(ref_of, DOCUMENTS.values()))})
-    assert [s.text("evidence_id") for s in stated(built(step), "retracted_left_out")] == ["pmid:3"]
-
-
-def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_trials() -> None:
-    def item(name: str, kind: EvidenceType, year: int, text: str, *authors: str) -> Evidence:
-        return Evidence(
-            evidence_id=name,
-            source="x",
-            title=name,
-            text=text,
-            authors=authors,
-            year=year,
-            evidence_type=kind,
-        )
-
-    first = item("a", "randomized_trial", 2010, "NCT00000001 enrolled 120 patients.", "Doe J")
-    second = item("b", "randomized_trial", 2012, "Ten years of NCT00000001.", "Roe B")
-    same = item("c", "observational", 2010, "We followed 500 adults.", "Poe E")
-    twin = item("d", "observational", 2010, "In all, 500 participants were seen.", "Poe E")
-    other = item("e", "observational", 2010, "In all, 501 participants were seen.", "Poe E")
-    review = item("f", "systematic_review", 2011, "Trials such as NCT00000001 were pooled.", "Moe M")
-    late = item("g", "randomized_trial", 2015, "A later trial of 80 women.", "Loe L")
-    items = [first, second, same, twin, other, review, late]
-    study = studies(items)
-    assert study["a"] == study["b"]
-    assert study["c"] == study["d"] != study["e"]
-    assert len(set(study.values())) == 5
-    assert independent([first, second], study) == 1
-    assert independent([same, twin, other], study) == 2
-    assert independent([review, first, same], study) == 1
-    assert independent([review, first, late], study) == 2
-
-
-def test_concern_is_shown_in_the_reference_and_named() -> None:
-    report = built(publish_input(planned("s1", quoting("Mortality rose.", ("pmid:2", INCREASED)))))
-    assert report.references[0].standing == "concern"
-    assert [s.number("number") for s in stated(report, "concern")] == [1]
 
 
 def test_the_extractive_back_end_is_named_plainly() -> None:
@@ -318,74 +183,6 @@ def test_an_unknown_price_is_not_a_price_of_nothing() -> None:
     report = built(publish_input(usage=Usage(calls=1, input_tokens=5, cost_microusd=None)))
     assert report.methodology.cost_usd is None
     assert "price_unknown" in codes(report)
-
-
-def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None:
-    support = (Support(evidence_id="pmid:1", quote=REDUCED),)
-    report = built(
-        publish_input(
-            candidates=(
-                Candidate(name="Metformin", support=support, evidence_quality="weak"),
-                Candidate(name="Aspirin", support=support),
-                Candidate(
-                    name="Ibuprofen",
-                    support=(Support(evidence_id="pmid:1", quote="made up words of a model"),),
-                ),
-            )
-        )
-    )
-    assert [(c.name, c.evidence_quality) for c in report.candidates] == [("Metformin", "strong")]
-    assert [s.text("name") for s in stated(report, "candidate_left_out")] == ["Aspirin", "Ibuprofen"]
-
-
-def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
-    candidate = Candidate(
-        name="Metformin",
-        support=(Support(evidence_id="pmid:1", quote=REDUCED),),
-        against=(
-            Support(evidence_id="pmid:2", quote=INCREASED),
-            Support(evidence_id="pmid:1", quote="Metformin did nothing for anybody at all."),
-            Support(evidence_id="pmid:3", quote="Metformin abolished all mortality in every patient"),
-        ),
-        search_suggestions=("metformin mortality no benefit",),
-    )
-    report = built(publish_input(candidates=(candidate,)))
-    assert [s.evidence_id for s in report.candidates[0].against] == ["pmid:2"]
-    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert verify(report, lines) == []
-    for form in ("md", "html"):
-        assert "metformin mortality no benefit" in render(report, form).decode()
-    assert check_markdown(render(report, "md").decode()).holds
-    forged = candidate.model_copy(update={"against": (Support(evidence_id="pmid:2", quote=REDUCED),)})
-    assert verify(report.model_copy(update={"candidates": (forged,)}), lines)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("mechanism", "Inhibits telomerase"),
-        ("proposed_mechanism", "AMPK -> immortality"),
-        ("regulatory_status", "approved in 1999 for immortality"),
-        ("trial_status", "PHASE4 completed"),
-        ("current_indications", ("immortality",)),
-    ],
-)
-def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str, value: object) -> None:
-    report = built(FULL)
-    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert verify(report, lines) == []
-    [candidate] = report.candidates
-    invented = candidate.model_copy(update={field: value})
-    [problem] = verify(report.model_copy(update={"candidates": (invented,)}), lines)
-    assert field.replace("_", " ") in problem
-
-
-def test_a_candidate_under_concern_is_weak() -> None:
-    support = (Support(evidence_id="pmid:2", quote=INCREASED),)
-    report = built(
-        publish_input(candidates=(Candidate(name="metformin", support=support, evidence_quality="strong"),))
-    )
-    assert report.candidates[0].evidence_quality == "weak"
 
 
 def test_the_summary_leads_with_what_is_strong_and_direct() -> None:
@@ -463,13 +260,6 @@ def test_the_summary_begins_with_the_claim_that_answers_and_not_with_what_is_mis
     report = build_report(step, {**DOCUMENTS, "pmid:7": item})
     assert report.summary_claims[0] == "s2c1"
     assert report.executive_summary.startswith("- Metformin does reduce mortality [1] [PMID: 1].")
-
-
-def test_a_drug_question_without_a_candidate_says_so() -> None:
-    step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
-    assert "no_candidate" in codes(built(step))
-    other = step.model_copy(update={"profile": "biomedical"})
-    assert "no_candidate" not in codes(built(other))
 
 
 def test_a_file_that_cannot_be_read_is_counted_once_however_often_the_library_is_searched() -> None:

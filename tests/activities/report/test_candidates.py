@@ -2,21 +2,19 @@
 
 import pytest
 
-from activities.report.assemble import build_report
-from activities.report.formats import render
-from activities.report.schema import Report
-from activities.steps import CandidateFindings
-from activities.types import (
+from activities.candidates.types import (
     Candidate,
     CandidateField,
     CandidateFieldName,
-    Evidence,
+    CandidateFindings,
     FieldEntry,
-    Identifiers,
-    Support,
 )
+from activities.report.assemble import build_report
+from activities.report.formats import render
+from activities.report.schema import Report
+from activities.types import Evidence, Identifiers, Support
 from tests.activities.cases import planned, publish_input, quoting
-from tests.activities.report.test_formats import words_of
+from tests.activities.report.rendered import words_of
 
 TRIAL = Evidence(
     evidence_id="pmid:10",

@@ -11,7 +11,7 @@ from lxml import html as lxml_html
 
 from activities.report.formats import render
 from activities.report.schema import Report
-from tests.activities.report.test_formats import EVIL, hostile
+from tests.activities.report.rendered import EVIL, hostile
 from tests.activities.report.wide import RICH
 
 ORDER = (

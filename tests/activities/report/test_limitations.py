@@ -8,7 +8,7 @@ from activities.report.limitations import folded
 from activities.roles.prompt import left_out
 from activities.types import Statement
 from tests.activities.cases import FULL
-from tests.activities.report.test_assemble import built
+from tests.activities.report.building import built
 
 ROOT = Path(__file__).parents[3]
 EMITTED = re.compile(r"(?:Statement\(\s*code=|add_limitation\(\s*|_refusal\()\"([a-z_]+)\"")

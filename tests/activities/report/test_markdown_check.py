@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from activities.report.formats import render
 from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
-from tests.activities.report.test_formats import REPORT, hostile
+from tests.activities.report.rendered import REPORT, hostile
 from tests.activities.report.wide import RICH
 
 SOUND = """\

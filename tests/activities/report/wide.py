@@ -1,8 +1,9 @@
 """A report that has something to show in every part."""
 
+from activities.candidates.types import Candidate
+from activities.publication import Decision, PrismaCounts
 from activities.report.assemble import build_report
-from activities.steps import Decision, PrismaCounts
-from activities.types import Candidate, Evidence, Identifiers, SearchRecord, Support, Usage, WorkRow
+from activities.types import Evidence, Identifiers, SearchRecord, Support, Usage, WorkRow
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
 
 SECONDARY = Evidence(

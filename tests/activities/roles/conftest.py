@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.drafts import DraftClaim, DraftParagraph, ProofreadInput, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
@@ -13,8 +14,6 @@ from activities.roles.allowances import ALLOWANCES
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
 from activities.steps import (
-    DraftClaim,
-    DraftParagraph,
     GapsInput,
     HypothesisInput,
     JudgeInput,
@@ -23,13 +22,10 @@ from activities.steps import (
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
-    ProofreadInput,
     ReflectInput,
     Role,
-    SectionDraft,
     SelectInput,
     StepContext,
-    WriteInput,
 )
 from activities.types import (
     Evidence,

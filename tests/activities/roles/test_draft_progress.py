@@ -13,10 +13,10 @@ from temporalio.testing import ActivityEnvironment
 
 from activities import draft_progress
 from activities.draft_progress import MOST_REPORTS, DraftProgress
+from activities.drafts import SectionDraft, WriteInput
 from activities.role_activities import ThinkActivities
 from activities.roles.drafting import paragraphs_so_far
 from activities.roles.writer import SPEC
-from activities.steps import SectionDraft, WriteInput
 from tests.activities.roles.conftest import DOCUMENTS, Case
 from tests.fake_openai import SSE, completion, events
 from tests.replay import Asked, Reply

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from activities.drafts import DraftClaim, SectionDraft
 from activities.roles.drafting import ClaimAnswer, DraftAnswer
 from activities.roles.registry import SPECS
-from activities.steps import DraftClaim, SectionDraft
 from activities.types import Claim, Evidence, ModelChoice
 from activities.verification.quote_check import QuoteChecker, verbatim
 from activities.verification.wording import wording_problem

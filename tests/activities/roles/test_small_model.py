@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from activities.drafts import SectionDraft
 from activities.roles.allowances import allowance_of
 from activities.sources.library import SAMPLE
 from activities.sources.library.files import list_folder, read_files
-from activities.steps import JudgeAssessment, Role, SectionDraft, StepContext
+from activities.steps import JudgeAssessment, Role, StepContext
 from activities.text.ranking import rank, relevant
 from activities.types import Effort, Evidence, ModelChoice
 from activities.verification.quote_check import QuoteChecker

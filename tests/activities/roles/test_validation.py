@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from activities.drafts import Proofread, SectionDraft
 from activities.profiles.loader import load_profile
 from activities.roles.registry import SPECS
 from activities.roles.role import Prompt
@@ -18,10 +19,8 @@ from activities.steps import (
     KnowledgeGapOutput,
     Observation,
     ParsedQuery,
-    Proofread,
     Reflection,
     Role,
-    SectionDraft,
     TeamLedger,
 )
 from activities.types import ReportPlan

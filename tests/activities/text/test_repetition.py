@@ -1,6 +1,6 @@
 """Repetition across sections: each statement once, in the section it belongs to, and no statement lost."""
 
-from activities.steps import DraftClaim, DraftParagraph, SectionDraft
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
 from activities.text.repetition import remove_repetition, repeated_share
 from activities.types import Support
 

@@ -16,8 +16,8 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.conftest import Stage, a_request, a_stage, until
 from tests.workflows.deep import all_judging
-from tests.workflows.fakes import down, outage, takes
 from tests.workflows.graph.graphs import SPOILED, valid_graphs
+from tests.workflows.script import down, outage, takes
 from tests.workflows.test_every_mode import within_limits
 from tests.workflows.test_random_runs import Weather, holds, play
 from workflows.graph.conditions import Facts

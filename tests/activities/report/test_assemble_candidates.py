@@ -1,0 +1,93 @@
+import pytest
+
+from activities.candidates.types import Candidate
+from activities.report.audit import evidence_line, verify
+from activities.report.formats import render
+from activities.report.markdown_check import check_markdown
+from activities.types import Support
+from tests.activities.cases import (
+    DOCUMENTS,
+    FULL,
+    INCREASED,
+    REDUCED,
+    planned,
+    publish_input,
+    quoting,
+    ref_of,
+)
+from tests.activities.report.building import built, codes, stated
+
+
+def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None:
+    support = (Support(evidence_id="pmid:1", quote=REDUCED),)
+    report = built(
+        publish_input(
+            candidates=(
+                Candidate(name="Metformin", support=support, evidence_quality="weak"),
+                Candidate(name="Aspirin", support=support),
+                Candidate(
+                    name="Ibuprofen",
+                    support=(Support(evidence_id="pmid:1", quote="made up words of a model"),),
+                ),
+            )
+        )
+    )
+    assert [(c.name, c.evidence_quality) for c in report.candidates] == [("Metformin", "strong")]
+    assert [s.text("name") for s in stated(report, "candidate_left_out")] == ["Aspirin", "Ibuprofen"]
+
+
+def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
+    candidate = Candidate(
+        name="Metformin",
+        support=(Support(evidence_id="pmid:1", quote=REDUCED),),
+        against=(
+            Support(evidence_id="pmid:2", quote=INCREASED),
+            Support(evidence_id="pmid:1", quote="Metformin did nothing for anybody at all."),
+            Support(evidence_id="pmid:3", quote="Metformin abolished all mortality in every patient"),
+        ),
+        search_suggestions=("metformin mortality no benefit",),
+    )
+    report = built(publish_input(candidates=(candidate,)))
+    assert [s.evidence_id for s in report.candidates[0].against] == ["pmid:2"]
+    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
+    assert verify(report, lines) == []
+    for form in ("md", "html"):
+        assert "metformin mortality no benefit" in render(report, form).decode()
+    assert check_markdown(render(report, "md").decode()).holds
+    forged = candidate.model_copy(update={"against": (Support(evidence_id="pmid:2", quote=REDUCED),)})
+    assert verify(report.model_copy(update={"candidates": (forged,)}), lines)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("mechanism", "Inhibits telomerase"),
+        ("proposed_mechanism", "AMPK -> immortality"),
+        ("regulatory_status", "approved in 1999 for immortality"),
+        ("trial_status", "PHASE4 completed"),
+        ("current_indications", ("immortality",)),
+    ],
+)
+def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str, value: object) -> None:
+    report = built(FULL)
+    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
+    assert verify(report, lines) == []
+    [candidate] = report.candidates
+    invented = candidate.model_copy(update={field: value})
+    [problem] = verify(report.model_copy(update={"candidates": (invented,)}), lines)
+    assert field.replace("_", " ") in problem
+
+
+def test_a_candidate_under_concern_is_weak() -> None:
+    support = (Support(evidence_id="pmid:2", quote=INCREASED),)
+    report = built(
+        publish_input(candidates=(Candidate(name="metformin", support=support, evidence_quality="strong"),))
+    )
+    assert report.candidates[0].evidence_quality == "weak"
+
+
+def test_a_drug_question_without_a_candidate_says_so() -> None:
+    step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
+    assert "no_candidate" in codes(built(step))
+    other = step.model_copy(update={"profile": "biomedical"})
+    assert "no_candidate" not in codes(built(other))

@@ -1,0 +1,126 @@
+from activities.text.independence import independent, studies
+from activities.types import Evidence, EvidenceType, SearchRecord, Statement
+from tests.activities.cases import (
+    DOCUMENTS,
+    FULL,
+    INCREASED,
+    REDUCED,
+    TRIAL,
+    planned,
+    publish_input,
+    quoting,
+    ref_of,
+)
+from tests.activities.report.building import built, codes, stated
+
+
+def test_an_outage_is_never_no_results() -> None:
+    report = built(
+        publish_input(
+            searches=(
+                SearchRecord(source="pubmed", query="a", status="unavailable"),
+                SearchRecord(source="pubmed", query="b", status="rate_limited"),
+            ),
+            stop_reason="all_sources_failed",
+        )
+    )
+    assert [s.values for s in stated(report, "searches_failed")] == [
+        {"source": "pubmed", "status": "unavailable", "failed": 1, "of": 2},
+        {"source": "pubmed", "status": "rate_limited", "failed": 1, "of": 2},
+    ]
+    assert report.unanswered == Statement(code="searches_all_failed")
+
+
+def test_an_empty_search_is_no_failure() -> None:
+    report = built(publish_input(searches=(SearchRecord(source="pubmed", query="a", status="empty"),)))
+    assert report.unanswered
+    assert report.unanswered.code == "nothing_found"
+    assert "searches_failed" not in codes(report)
+
+
+def test_retracted_work_that_was_found_and_withheld_is_named() -> None:
+    withheld = [
+        ref_of(TRIAL).model_copy(
+            update={"evidence_id": f"doc:{n}", "title": f"Withheld work {n}", "standing": "retracted"}
+        )
+        for n in range(23)
+    ]
+    report = built(FULL.model_copy(update={"evidence": (*FULL.evidence, *withheld)}))
+    named = {(s.text("evidence_id"), s.text("title")) for s in stated(report, "retracted_left_out")}
+    assert {(ref.evidence_id, ref.title) for ref in withheld} <= named
+
+
+def test_retracted_work_is_left_out_and_named() -> None:
+    report = built(
+        publish_input(
+            planned(
+                "s1", quoting("All live.", ("pmid:3", "Metformin abolished all mortality in every patient"))
+            )
+        )
+    )
+    assert report.references == ()
+    assert [s.text("evidence_id") for s in stated(report, "retracted_left_out")] == ["pmid:3"]
+
+
+def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
+    """Of several sections the most telling reason; what no writer was given was not read."""
+    lead = planned("s1", quoting("Reduced.", ("pmid:1", REDUCED)), quoting("Invented.", ("pmid:2", "x" * 40)))
+    near = {"not_relevant": ("pmid:1", "pmid:4"), "outranked": ("pmid:5",)}
+    far = {"another_subject": ("pmid:5",)}
+    drafts = [(lead, near), (planned("s2"), far)]
+    sections = [s.model_copy(update={"draft": s.draft.model_copy(update={"unused": u})}) for s, u in drafts]
+    found = ("pmid:1", "pmid:2", "pmid:3", "pmid:4", "pmid:5", "pmid:6")
+    step = publish_input(*sections).model_copy(
+        update={"found": found, "evidence": tuple(map(ref_of, DOCUMENTS.values()))}
+    )
+    assert {work.evidence_id: work.reason for work in built(step).unused} == {
+        "pmid:2": "refused",
+        "pmid:3": "retracted",
+        "pmid:4": "not_relevant",
+        "pmid:5": "outranked",
+        "pmid:6": "not_read",
+    }
+    other_order = step.model_copy(update={"found": found[::-1]})
+    assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
+    assert built(step.model_copy(update={"sections": (lead,)})).unused == ()  # as it was before
+
+
+def test_retracted_work_that_was_found_and_withheld_is_named_too() -> None:
+    step = FULL.model_copy(update={"evidence": tuple(map(ref_of, DOCUMENTS.values()))})
+    assert [s.text("evidence_id") for s in stated(built(step), "retracted_left_out")] == ["pmid:3"]
+
+
+def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_trials() -> None:
+    def item(name: str, kind: EvidenceType, year: int, text: str, *authors: str) -> Evidence:
+        return Evidence(
+            evidence_id=name,
+            source="x",
+            title=name,
+            text=text,
+            authors=authors,
+            year=year,
+            evidence_type=kind,
+        )
+
+    first = item("a", "randomized_trial", 2010, "NCT00000001 enrolled 120 patients.", "Doe J")
+    second = item("b", "randomized_trial", 2012, "Ten years of NCT00000001.", "Roe B")
+    same = item("c", "observational", 2010, "We followed 500 adults.", "Poe E")
+    twin = item("d", "observational", 2010, "In all, 500 participants were seen.", "Poe E")
+    other = item("e", "observational", 2010, "In all, 501 participants were seen.", "Poe E")
+    review = item("f", "systematic_review", 2011, "Trials such as NCT00000001 were pooled.", "Moe M")
+    late = item("g", "randomized_trial", 2015, "A later trial of 80 women.", "Loe L")
+    items = [first, second, same, twin, other, review, late]
+    study = studies(items)
+    assert study["a"] == study["b"]
+    assert study["c"] == study["d"] != study["e"]
+    assert len(set(study.values())) == 5
+    assert independent([first, second], study) == 1
+    assert independent([same, twin, other], study) == 2
+    assert independent([review, first, same], study) == 1
+    assert independent([review, first, late], study) == 2
+
+
+def test_concern_is_shown_in_the_reference_and_named() -> None:
+    report = built(publish_input(planned("s1", quoting("Mortality rose.", ("pmid:2", INCREASED)))))
+    assert report.references[0].standing == "concern"
+    assert [s.number("number") for s in stated(report, "concern")] == [1]

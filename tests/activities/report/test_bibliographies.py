@@ -1,0 +1,117 @@
+import json
+import re
+
+import rispy
+from bibtexparser.entrypoint import parse_string
+
+from activities.report.formats import render
+from activities.report.formats.bibliography import keys
+from activities.report.schema import Reference
+from activities.types import Identifiers
+from tests.activities.cases import (
+    DOCUMENTS,
+    TRIAL,
+)
+from tests.activities.report.rendered import REPORT, hostile
+
+
+def test_bibtex_is_read_back_with_every_reference() -> None:
+    library = parse_string(render(REPORT, "bibtex", DOCUMENTS).decode())
+    assert not library.failed_blocks
+    entry = library.entries[0]
+    assert entry["title"] == TRIAL.title
+    assert entry["author"] == "Doe, J. A. and Roe, B."
+    assert entry["doi"] == "10.1016/s0140-6736(20)1234-5"
+    assert "M\\" in library.entries[1]["author"]
+    assert len(library.entries) == 2
+
+
+def test_citation_keys_are_what_people_write() -> None:
+    def reference(
+        number: int, *authors: str, year: int | None = 2009, title: str = "", pmid: str | None = None
+    ) -> Reference:
+        return Reference(
+            number=number,
+            evidence_id=f"x:{number}",
+            source="pubmed",
+            title=title,
+            authors=authors,
+            year=year,
+            identifiers=Identifiers(pmid=pmid),
+        )
+
+    references = [
+        reference(1, "Smith JA", "Roe B"),
+        reference(2, "Smith P"),
+        reference(3, "M\u00fcller K", year=2021),
+        reference(4, "\u0141ukasz S\u00f8rensen"),
+        reference(5, title="On the use of aspirin", year=None),
+        reference(6, "\u738b\u5c0f\u660e"),
+        reference(7, title="On the use of aspirin", pmid="16827975"),
+        reference(8, "Smith P", pmid="16968876", year=2006),
+    ]
+    assert list(keys(references).values()) == [
+        "Smith2009a",
+        "Smith2009b",
+        "Muller2021",
+        "Sorensen2009",
+        "Aspirin",
+        "Pubmed2009",
+        "PMID16827975-2009",
+        "Smith2006",
+    ]
+    many = keys([reference(n, "Doe J") for n in range(30)])
+    assert len(set(many.values())) == 30
+    assert many[29] == "Doe2009ad"
+
+
+def test_hostile_bibtex_breaks_no_entry() -> None:
+    library = parse_string(render(hostile(), "bibtex").decode())
+    assert not library.failed_blocks
+    assert len(library.entries) == 1
+
+
+def test_ris_is_read_back_with_every_reference() -> None:
+    records = rispy.loads(render(REPORT, "ris", DOCUMENTS).decode())
+    assert [r["title"] for r in records] == [r.title for r in REPORT.references]
+    assert records[0]["authors"] == ["Doe, J. A.", "Roe, B."]
+    assert records[0]["abstract"].startswith("BACKGROUND")
+    assert "EXPRESSION OF CONCERN" in records[1]["notes"][0]
+
+
+def ris_records(text: str) -> list[dict[str, list[str]]]:
+    """RIS by its own rule: a tag of two characters, two spaces, a hyphen, a space; `TY` begins a record and
+    `ER` ends it. Written apart from the library that writes the file."""
+    records: list[dict[str, list[str]]] = []
+    current: dict[str, list[str]] | None = None
+    for line in filter(None, text.splitlines()):
+        assert re.match(r"[A-Z][A-Z0-9]  - ?", line), line
+        tag, value = line[:2], line[6:]
+        if tag == "TY":
+            assert current is None
+            current = {}
+        assert current is not None
+        current.setdefault(tag, []).append(value)
+        if tag == "ER":
+            records.append(current)
+            current = None
+    assert current is None
+    return records
+
+
+def test_an_independent_reader_reads_the_ris_file() -> None:
+    first, second = ris_records(render(REPORT, "ris", DOCUMENTS).decode())
+    assert first["TY"] == ["JOUR"]
+    assert first["AU"] == ["Doe, J. A.", "Roe, B."]
+    assert first["DO"] == ["10.1016/s0140-6736(20)1234-5"]
+    assert first["PY"] == ["2020"]
+    assert first["ID"] == ["Doe2020"]
+    assert second["AU"] == ["M\u00fcller, K."]
+    assert len(ris_records(render(hostile(), "ris").decode())) == 1
+
+
+def test_csl_has_what_a_citation_processor_needs() -> None:
+    first = json.loads(render(REPORT, "csl"))[0]
+    assert first["author"] == [{"family": "Doe", "given": "J. A."}, {"family": "Roe", "given": "B."}]
+    assert first["issued"] == {"date-parts": [[2020]]}
+    assert (first["type"], first["PMID"]) == ("article-journal", "1")

@@ -1,0 +1,100 @@
+import io
+import sys
+
+import docx
+import pypdf
+import pytest
+
+from activities.report.assemble import build_report
+from activities.report.formats import MissingExtra, render
+from tests.activities.cases import (
+    DOCUMENTS,
+    INCREASED,
+    REDUCED,
+    planned,
+    publish_input,
+    quoting,
+)
+from tests.activities.report.rendered import REPORT
+from tests.activities.report.wide import RICH
+
+
+def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    styles = {p.style.name: p.text for p in document.paragraphs if p.style is not None}
+    assert {"Title", "Subtitle", "Heading 1", "List Bullet", "Quote", "Caption"} <= set(styles)
+    heads = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Heading 1"]
+    assert heads == [
+        *("Summary", "Background", "Benefit", "Harm", "Candidates", "Works", "Contradictions", "Gaps"),
+        *("Limitations", "Method", "References"),
+    ]
+    links = {link.address for p in document.paragraphs for link in p.hyperlinks}
+    assert "https://pubmed.ncbi.nlm.nih.gov/1/" in links
+    properties = document.core_properties
+    assert (properties.title, properties.author) == ("Metformin and mortality", "Determinator")
+    assert properties.subject == RICH.question
+    assert properties.created is not None
+    assert properties.created.year == 2026
+
+
+def test_the_tables_of_a_word_document_fit_its_page_and_repeat_their_heads() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    page = document.sections[0]
+    room = (page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0)
+    assert len(document.tables) == 4
+    for table in document.tables:
+        assert sum(cell.width or 0 for cell in table.rows[0].cells) <= room
+        assert table.rows[0]._tr.xpath("w:trPr/w:tblHeader")
+
+
+def test_a_word_document_shows_the_figures_as_pictures_with_their_numbers_in_words() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    said = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
+    assert len(said) == 3
+    assert f"{RICH.methodology.counts.identified} identified" in said[0]
+    assert all(shape.width for shape in document.inline_shapes)
+
+
+def test_without_what_draws_pictures_a_word_document_has_the_figures_as_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    assert len(document.tables) == 7
+    assert not document.inline_shapes
+
+
+def test_a_word_document_has_the_claims_and_each_quote_that_differs_once() -> None:
+    document = docx.Document(io.BytesIO(render(RICH, "docx")))
+    quotes = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Quote"]
+    assert quotes == [f"\u201c{REDUCED}\u201d [2]", f"\u201c{INCREASED}\u201d [4]"]
+    points = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "List Bullet"]
+    assert points[0].startswith(
+        "Long-term mortality stayed lower under metformin. [1, 2] [PMID: 4, 1] (strong"
+    )
+
+
+def test_a_pdf_has_the_claims_and_greek_letters() -> None:
+    greek = quoting("TNF-\u03b1 fell.", ("pmid:1", 'TNF-\u03b1 fell, and the "drug" was inactive'))
+    report = build_report(publish_input(planned("s1", greek)), DOCUMENTS)
+    pages = pypdf.PdfReader(io.BytesIO(render(report, "pdf"))).pages
+    text = " ".join("".join(page.extract_text() for page in pages).split())
+    assert "TNF-\u03b1 fell. [1]" in text
+    assert "Metformin and mortality" in text
+
+
+@pytest.mark.parametrize(
+    ("fmt", "module", "extra"),
+    [
+        ("docx", "docx", "docx"),
+        ("pdf", "typst", "pdf"),
+        ("ris", "rispy", "bibliography"),
+        ("bibtex", "bibtexparser.entrypoint", "bibliography"),
+    ],
+)
+def test_a_missing_extra_is_one_clear_line(
+    fmt: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=rf"pip install 'determinator\[{extra}\]'"):
+        render(REPORT, fmt)
