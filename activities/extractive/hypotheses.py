@@ -12,7 +12,8 @@ from activities.candidates.records import facts_of, is_record_of_another, standi
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import drug, drugs_in, drugs_named, spellings
 from activities.text.evidence_strength import direction, weight
-from activities.text.ranking import Item, Needle, calls_for_research, rank, relevant
+from activities.text.needle import Needle
+from activities.text.ranking import Item, calls_for_research, rank, relevant
 from activities.text.sentences import Sentence
 from activities.text.tokens import fold, is_function, phrases, terms
 from activities.text.uses import Asked, acting, asked_about, drugs_in_use, without_other_diseases

@@ -12,8 +12,9 @@ from activities.text.drugs import drugs_in
 from activities.text.evidence_strength import CLINICAL, direction, weight
 from activities.text.facets import facet_of
 from activities.text.independence import independent, participants, studies
+from activities.text.needle import Needle
 from activities.text.question import compared, stems
-from activities.text.ranking import Item, Needle, answered, rank, relevant
+from activities.text.ranking import Item, answered, rank, relevant
 from activities.text.study_facts import is_primary
 from activities.types import Criterion, Evidence, Statement
 

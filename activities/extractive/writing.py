@@ -14,8 +14,9 @@ from activities.extractive.sentence_choice import (
 )
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
+from activities.text.needle import Needle
 from activities.text.question import asked
-from activities.text.ranking import Item, Needle, Ranked, rank, similarity
+from activities.text.ranking import Item, Ranked, rank, similarity
 from activities.text.sentences import sentences
 from activities.text.stance import contradicts, one_work, same
 from activities.text.tokens import is_function

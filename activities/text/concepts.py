@@ -13,6 +13,7 @@ from functools import lru_cache
 from activities.text import age_groups, thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.entities import link, synonyms
+from activities.text.numbered import numbered
 from activities.text.technical import (
     ENTITY,
     LONGEST_NAME,
@@ -46,6 +47,9 @@ among them."""
 _INITIAL = re.compile(r"(?<!\w)[a-z]\. (?=[a-z])")
 """The abbreviated first word of a name of two: `E. coli`."""
 _HYPHEN = re.compile(r"-[a-z]")
+_NUMBER = 0.0
+"""`Word.technical` of a number that sets a name apart: a work on diabetes of no stated type may help with a
+question about type 2; only one that states other types does not."""
 _LEAST_INITIALS = 3
 _SHARED = 6
 _DIFFERENT = 3
@@ -99,7 +103,10 @@ class Concepts:
         weak = weak_stems()
         self.words: list[Word] = []
         place_of: dict[int, int] = {}
+        apart = dict(numbered(shown, tokens, marks.entities))
         for number, (token, start, end) in enumerate(tokens):
+            if number in apart:
+                continue
             found = () if _INITIAL.match(plain, start) else tuple(terms(token))
             if found and not (joined[number] and token in PREFIXES):
                 letter = len(token) == 1 and bool(self.words)
@@ -124,6 +131,10 @@ class Concepts:
         }
         for place, word in enumerate(self.words[first:], first):
             self._marks[place] = re.compile(rf"\b{re.escape(word.after)}[a-z]* (?:type )?{word.terms[0]}\b")
+        self._numbered = dict(enumerate(apart.values(), len(self.words)))
+        self.words += [
+            Word(f"{one.word} {one.number}", (str(one.number),), _NUMBER) for one in self._numbered.values()
+        ]
 
     def _named(
         self,
@@ -152,13 +163,37 @@ class Concepts:
         sentences in order; `texts`: the same sentences as they stand."""
         held = _Held(term for row in rows for term in row)
         near = {p for p, word in enumerate(self.words) if _has(word, held)}
+        if self._numbered:
+            numbers = [self._with_number(fold(text)) for text in texts]
+        else:
+            numbers = [frozenset()] * len(texts)
         marks = [compact(text).replace("ae", "e") if self._marks else "" for text in texts]
         names = [
             Name(name.places, possible)
             for name in self.names
             if (possible := tuple(v for v in name.variants if _possible(v, held)))
         ]
-        return [self._spoken(row, mark, near, names) for row, mark in zip(rows, marks, strict=True)]
+        return [
+            self._spoken(row, mark, near, names) | of_number
+            for row, mark, of_number in zip(rows, marks, numbers, strict=True)
+        ]
+
+    def _with_number(self, folded: str) -> frozenset[int]:
+        return frozenset(place for place, one in self._numbered.items() if one.number in one.numbers(folded))
+
+    def numbered_otherwise(self, texts: Iterable[str]) -> frozenset[int]:
+        """Places of the numbers that set a name apart which the texts give with other numbers only."""
+        if not self._numbered:
+            return frozenset()
+        given = {
+            place: frozenset().union(*(one.numbers(fold(text)) for text in texts))
+            for place, one in self._numbered.items()
+        }
+        return frozenset(
+            place
+            for place, numbers in given.items()
+            if numbers and self._numbered[place].number not in numbers
+        )
 
     def displaced(self, title: str, rows: Sequence[Sequence[str]]) -> frozenset[int]:
         """Places of the words that set a disease of the question apart (`lung` of lung cancer), where no row

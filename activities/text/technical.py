@@ -51,7 +51,7 @@ class Marks:
         self._capitals = _named_by_capitals(shown, tokens)
         self._kinds = {match.start("kind") for match in _ASKED_KIND.finditer(plain)}
         self._kinds |= _of_focus(plain, tokens)
-        self._entities = [(e.start, e.end) for e in linked]
+        self.entities = [(e.start, e.end) for e in linked]
         self._substances = [(e.start, e.end) for e in linked if e.kind in ("drug", "chemical")]
         self._compounds = list(_compounds(plain, tokens))
 
@@ -59,14 +59,14 @@ class Marks:
         """(comparison form of the word before, name) of names that end in a letter which is also a word of
         English: hemophilia A."""
         for (word, begin, last), (_, start, end) in pairwise(tokens):
-            if shown[start:end] in ("A", "I") and start == last + 1 and _within(self._entities, last, end):
+            if shown[start:end] in ("A", "I") and start == last + 1 and _within(self.entities, last, end):
                 yield stem(word), shown[begin:end]
 
     def is_substance(self, start: int, end: int) -> bool:
         return _within(self._substances, start, end)
 
     def is_entity(self, start: int, end: int) -> bool:
-        return _within(self._entities, start, end)
+        return _within(self.entities, start, end)
 
     def raised(self, sure: float, number: int, start: int, end: int) -> float:
         """`Word.technical` of a word that by itself has `sure`."""
@@ -74,7 +74,7 @@ class Marks:
             return min(sure, KIND)
         if not sure:
             return 0.0
-        if _within(self._entities, start, end):
+        if _within(self.entities, start, end):
             return max(sure, ENTITY)
         if number in self._capitals:
             return max(sure, NAMED)

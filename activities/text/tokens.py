@@ -19,6 +19,8 @@ from activities.text.vocabulary import families, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
+_DESIGNATION = re.compile(r"\d{1,2}|[IVX]{1,4}|[A-Z]")
+"""What sets a name apart behind a common word: type 2, factor V, group B."""
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{2,80})[\"\u201c\u201d]")
 _SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
 
@@ -217,6 +219,8 @@ def phrases(text: str) -> tuple[str, ...]:
     for words in runs:
         kept = list(words)
         while kept and (kept[0].isdigit() or (len(kept) > 1 and stem(fold(kept[0])) in weak)):
+            if len(kept) > 2 and _DESIGNATION.fullmatch(kept[1]):
+                break  # type 2 diabetes, factor V Leiden
             kept = kept[1:]
         while len(kept) > 1 and stem(fold(kept[-1])) in weak - NAME_HEADS and not kept[-1][0].isupper():
             if len(kept) == 2 and _ADJECTIVE.search(kept[0]):

@@ -5,7 +5,8 @@ import pytest
 from activities import extractive
 from activities.extractive.query import split_clauses
 from activities.steps import SelectInput
-from activities.text.ranking import Needle, rank
+from activities.text.needle import Needle
+from activities.text.ranking import rank
 from tests.activities.extractive.abstracts import PROFILE, cited, context, document, judged, option, written
 
 STAGING = document(

@@ -1,0 +1,101 @@
+"""Does the back end without a model answer from a user's own documents that are not medical?
+
+    python -m benchmarks.own_documents [--half choosing|held-out|all] [--verbose]
+
+`own_documents.jsonl` holds short texts on history, law, economics, engineering and a company's affairs,
+written for this benchmark. Of each: questions that it answers, in other words than its own (`asked`), and
+questions that no text answers although this one comes near (`absent`). They are read as a user's folder:
+Markdown with a heading, or plain text without one, named by a number. Half of the texts, by a hash of their
+id, is for choosing rules; the library is always whole.
+"""
+
+import argparse
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+from typing import TypedDict
+
+import httpx
+
+from activities.settings import Settings
+from activities.sources.http.client import Http
+from activities.sources.library import build
+from benchmarks.pipeline import ask
+from benchmarks.relevance import Result, calibration, result, share
+from benchmarks.variants import number
+
+TEXTS = Path(__file__).with_suffix(".jsonl")
+
+
+class Text(TypedDict):
+    """One document and its questions."""
+
+    id: str
+    title: str
+    text: str
+    asked: list[str]
+    absent: list[str]
+
+
+def load() -> list[Text]:
+    """All texts."""
+    return [json.loads(line) for line in TEXTS.read_text(encoding="utf-8").splitlines()]
+
+
+def library(texts: list[Text], folder: Path) -> None:
+    """A folder of files, as a user would have it."""
+    folder.mkdir()
+    for place, text in enumerate(texts):
+        if text["title"]:
+            content = f"# {text['title']}\n\n{text['text']}\n"
+            (folder / f"{place:02}.md").write_text(content, encoding="utf-8")
+        else:
+            (folder / f"{place:02}.txt").write_text(text["text"] + "\n", encoding="utf-8")
+
+
+async def run(options: argparse.Namespace, home: Path) -> list[Result]:
+    texts = load()
+    library(texts, home / "library")
+    parity = {"choosing": 0, "held-out": 1}.get(options.half)
+    found: list[Result] = []
+    async with httpx.AsyncClient() as client:
+        source = build(Settings(home=home, library=home / "library"), Http(client))
+        for place, text in enumerate(texts):
+            if parity is not None and number("half " + text["id"]) % 2 != parity:
+                continue
+            for kind, questions in (("asked", text["asked"]), ("absent", text["absent"])):
+                for question in questions:
+                    answer = await ask(question, source)
+                    ids = [d.evidence_id for d in answer.found.values() if text["text"][:60] in d.text]
+                    row = result(kind, f"{place:02}", question, answer, ids if kind == "asked" else ())
+                    found.append(row)
+                    if options.verbose and (row.answered if kind == "absent" else not row.right):
+                        said = [c.text for s in answer.report.sections for c in s.claims]
+                        print(f"{kind:7}{row.confidence:.2f} {question}")
+                        print(f"        {(said or answer.report.limitations)[:1]}")
+    return found
+
+
+def show(rows: list[Result]) -> None:
+    asked, absent = ([r for r in rows if r.kind == kind] for kind in ("asked", "absent"))
+    print(f"asked:  answered {share(r.answered for r in asked)}")
+    print(f"        right one cited {share(r.cited for r in asked)}, first {share(r.right for r in asked)}")
+    print(f"absent: answered {share(r.answered for r in absent)}")
+    for name, some in (("all", rows), ("answered", [r for r in rows if r.answered])):
+        for measure, of in (("confidence", lambda r: r.confidence), ("directness", lambda r: r.directness)):
+            area, brier, error = calibration(some, of)
+            print(f"{measure}, {name}, n = {len(some)}: AUC {area:.3f}, Brier {brier:.3f}, ECE {error:.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--half", choices=("choosing", "held-out", "all"), default="held-out")
+    parser.add_argument("--verbose", action="store_true", help="list what went wrong")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        show(asyncio.run(run(options, Path(home))))
+
+
+if __name__ == "__main__":
+    main()
