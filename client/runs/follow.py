@@ -32,7 +32,7 @@ from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
 from client.runs.errors import NoAnswer, NoSuchRun
 from client.runs.events import read_events
-from client.runs.listing import describe
+from client.runs.listing import describe, description
 from client.runs.query import progress
 from client.runs.rewinding import REWOUND
 from client.runs.sections import combined, progress_of_sections
@@ -41,6 +41,14 @@ from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
 
 POLL_SECONDS = 0.4
+"""Least time between two looks at a run."""
+PACE = 4.0
+"""A follower waits so many times as long as its last look took: the more there is to do, the less it asks."""
+MOST_SECONDS = 2.0
+"""Longest time between two looks."""
+REFRESH_SECONDS = 1.0
+"""How often a run is queried in which nothing has happened, as the server says, for the time and what its
+sections do."""
 CALLS_SECONDS = 2.0
 """How often the model calls under way are read."""
 SECTIONS_SECONDS = 1.0
@@ -95,7 +103,10 @@ class Follower:
         self._gate: str | None = None
         self._silent_since: float | None = None
         self._looked_at = 0.0
-        self._calls_read_at = 0.0
+        self._position: tuple[str, int] | None = None
+        """Execution and length of the history at the last query."""
+        self._queried_at = 0.0
+        self._calls_read_at = time.monotonic()
         self._sections: Mapping[str, Progress] = {}
         """The latest answers of the running sections."""
         self._sections_read_at = 0.0
@@ -112,8 +123,10 @@ class Follower:
             try:
                 while not ending.done():
                     await self._keep_alive()
+                    began = time.monotonic()
                     await self._show()
-                    await asyncio.wait([ending], timeout=POLL_SECONDS)
+                    wait = PACE * (time.monotonic() - began)
+                    await asyncio.wait([ending], timeout=min(max(wait, POLL_SECONDS), MOST_SECONDS))
                     away_since = None
                 ended = await ending
             except RPCError as error:
@@ -150,17 +163,18 @@ class Follower:
             await asyncio.sleep(POLL_SECONDS)
         return False
 
-    async def _new_events(self, until: int | None = None) -> list[AgentEvent]:
+    async def _new_events(self, until: int | None = None, execution: str | None = None) -> list[AgentEvent]:
         """The events that were not shown yet, all or those up to `until` at least; of a run that was rewound,
         from that event on.
 
         A run may be rewound between any two requests: what was read is used only when the execution is still
-        the same afterwards. Raises NoAnswer, NoSuchRun, RPCError, StoreError.
+        the same afterwards. `execution` is the one that was there a moment ago. Raises NoAnswer, NoSuchRun,
+        RPCError, StoreError.
         """
         client = self._connection.client
         handle = client.get_workflow_handle(self._run_id)
         while True:
-            execution = (await handle.describe()).run_id
+            execution = execution or (await handle.describe()).run_id
             if execution == self._execution:
                 events = await read_events(client, self._settings, self._run_id, self._after, until)
                 rewinds, after = self._rewinds, self._after
@@ -170,16 +184,33 @@ class Follower:
                 new = {seq for seq, _ in rewinds - self._rewinds} if self._execution else set()
                 after = min((self._after, *(seq - 1 for seq in new)))
                 events = [event for event in events if event.seq > after]
-            if (await handle.describe()).run_id == execution:
+            present = (await handle.describe()).run_id
+            if present == execution:
                 self._execution, self._rewinds, self._after = execution, rewinds, after
                 return events
+            execution = present
+
+    async def _has_moved(self) -> bool:
+        """Whether the run may answer otherwise than at the last look. Its state follows from its history;
+        describing it costs the server little and the worker nothing."""
+        described = await description(self._connection.client, self._run_id)
+        position = (described.run_id or "", described.history_length) if described else None
+        now = time.monotonic()
+        if position == self._position and now - self._queried_at < REFRESH_SECONDS:
+            return False
+        self._position, self._queried_at = position, now
+        return True
 
     async def _show(self) -> None:
         client = self._connection.client
+        if not await self._has_moved():
+            return
         try:
             seen = await progress(client, self._run_id)
             if seen.last_seq != self._after:
-                self._show_events(await self._new_events(seen.last_seq))
+                self._show_events(
+                    await self._new_events(seen.last_seq, self._position[0] if self._position else None)
+                )
         except (NoAnswer, NoSuchRun, StoreError) as error:
             self._report_no_worker(error)
             return

@@ -1,0 +1,83 @@
+"""Following a run costs little: a run in which nothing has happened is not queried at every look."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+from temporalio.client import Client
+
+from activities.settings import Settings
+from client.connection import Connection
+from client.runs import follow
+from client.runs.display import PlainLines
+from tests.client.runs.test_calls import progress
+from workflows.event_types import AgentEvent
+from workflows.types import Outcome, Progress
+
+LOOKS = 6
+
+
+@dataclass
+class Described:
+    """What the server says of a run."""
+
+    run_id: str
+    history_length: int
+
+
+@dataclass
+class Server:
+    """A run that ends after some looks at it; its history grows by `growth` events between two looks."""
+
+    growth: int
+    looks: int = 0
+    queries: int = 0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def get_workflow_handle(self, _run_id: str, **_: object) -> "Server":
+        return self
+
+    async def result(self) -> Outcome:
+        await self.ended.wait()
+        return Outcome(
+            run_id="r",
+            stop_reason="sufficient_evidence",
+            answered=True,
+            report_blob="",
+            markdown_blob="",
+        )
+
+    async def describe(self) -> Described:
+        return Described("execution", 10 + self.growth * self.looks)
+
+    async def description(self, _client: Client, _run_id: str) -> Described:
+        self.looks += 1
+        if self.looks == LOOKS:
+            self.ended.set()
+        return await self.describe()
+
+    async def progress(self, _client: Client, _run_id: str) -> Progress:
+        self.queries += 1
+        return progress()
+
+
+async def no_events(*_: object) -> list[AgentEvent]:
+    return []
+
+
+@pytest.mark.parametrize(("growth", "queries"), [(0, 1), (3, LOOKS)])
+async def test_a_run_is_queried_when_something_has_happened(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, growth: int, queries: int
+) -> None:
+    server = Server(growth)
+    monkeypatch.setattr(follow, "description", server.description)
+    monkeypatch.setattr(follow, "progress", server.progress)
+    monkeypatch.setattr(follow, "read_events", no_events)
+    monkeypatch.setattr(follow, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(follow, "REFRESH_SECONDS", 3600.0)
+    connection = Connection(cast(Client, server), embedded=False, address="")
+    ended = await follow.Follower(Settings(home=tmp_path), connection, "r", PlainLines()).follow()
+    assert ended.outcome is not None
+    assert (server.looks, server.queries) == (LOOKS, queries)
