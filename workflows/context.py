@@ -54,6 +54,9 @@ class RunContext:
         """What must be done before the state is carried over."""
         self.was_rewound = False
         """Whether Temporal has reset the run to this point, and nothing has been said of it yet."""
+        self.known_revised = False
+        """Whether `revised` was asked for and held, which is what sections are told. Asking earlier than a
+        run of an earlier version did would miss its marker."""
         self._reset = False
         self._seen = 0.0
         """What `now` returned last."""
@@ -75,8 +78,10 @@ class RunContext:
 
     @property
     def revised(self) -> bool:
-        """Whether this run follows the course of `REVISION_1`."""
-        return workflow.patched(REVISION_1)
+        """Whether this run follows the course of `REVISION_1`: as its parent said, else by its own marker."""
+        job = self.state.job
+        self.known_revised = (job is not None and job.revised) or workflow.patched(REVISION_1)
+        return self.known_revised
 
     def follows(self, patch: str) -> bool:
         """Whether this run has a step or a branch that was added with a patch.

@@ -215,6 +215,8 @@ class SectionJob(Frozen):
     """True when the section writes its own draft (for the proofreader)."""
     lineage: str = ""
     """Of the parent; see `RunContext.lineage`."""
+    revised: bool = False
+    """Whether the parent follows `REVISION_1`. Then the section does, and records no marker of its own."""
 
 
 class SectionFindings(Frozen):

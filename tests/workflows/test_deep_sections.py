@@ -156,3 +156,11 @@ async def test_an_outage_everywhere_is_stated_once(stage: Stage) -> None:
     assert outcome.stop_reason == "all_sources_failed"
     assert not outcome.answered
     assert {r.status for r in report.methodology.searches} == {"unavailable"}
+
+
+async def test_a_section_follows_its_parent_and_records_no_marker(stage: Stage) -> None:
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    for execution, markers in ((run, 1), (stage.child(run, "s1"), 0)):
+        events = [event async for event in execution.handle.fetch_history_events()]
+        assert sum(e.HasField("marker_recorded_event_attributes") for e in events) == markers

@@ -182,6 +182,7 @@ class SectionCoordinator:
                 background=state.plan.background_context if state.plan else "",
                 write_draft=drafts,
                 lineage=context.lineage,
+                revised=context.known_revised,
             ),
         )
         child.offered = list(self._offer_for(section.id))
