@@ -348,6 +348,21 @@ class ComputedEffect(Frozen):
     """Newcombe's 95 % interval of it."""
 
 
+class ArmResult(Frozen):
+    """What a work found in each of two groups, in its words (`activities.text.arms`)."""
+
+    text: str
+    """The run of words that gives both values."""
+    measure: str = ""
+    """What was measured; empty: not read with certainty."""
+    value: str
+    """`12/80 (15%)`, `15%` or `5.2 (SD 1.3)`."""
+    arm: str = ""
+    """The group of the first value; empty: not read with certainty."""
+    other_value: str
+    other_arm: str = ""
+
+
 class WorkRow(Frozen):
     """A cited work as a row of the table of works. Every field but the id may be empty: not stated, or not
     read with certainty."""
@@ -374,11 +389,13 @@ class WorkRow(Frozen):
     item that is missing is not stated; nothing follows from that."""
     computed: tuple[ComputedEffect, ...] = ()
     """Absolute effects, computed and not printed by the work."""
+    arms: tuple[ArmResult, ...] = ()
+    """Results by group."""
     direction: WorkDirection | None = None
     """Relative to the report's question; None when that is not certain."""
     places: dict[str, str] = Field(default_factory=dict)
     """Field -> the sentence of the work, or its title, that contains it, word for word. `numbers.0` is
-    the place of the first effect, `numbers.1` of the second; so for `conduct` and `computed`."""
+    the place of the first effect, `numbers.1` of the second; so for `conduct`, `computed` and `arms`."""
 
 
 class ReportPlanSection(Frozen):

@@ -10,6 +10,7 @@ from activities.text.study_facts import (
     computed_effects,
     is_named_design,
     read_facts,
+    results_by_arm,
     stated_conduct,
 )
 from activities.types import Evidence, Support, WorkRow
@@ -63,7 +64,8 @@ def _row(item: Evidence, given: Mapping[str, WorkRow], checker: QuoteChecker) ->
 
 
 def _of_the_study(item: Evidence, row: WorkRow, places: dict[str, str]) -> dict[str, object]:
-    """How the study was conducted, and the absolute effects that its numbers allow to compute."""
+    """How the study was conducted, what it found in each group, and the absolute effects that its numbers
+    allow to compute."""
     update: dict[str, object] = {}
     if not row.conduct and (stated := stated_conduct(item)):
         update["conduct"] = tuple(fact.text for fact in stated)
@@ -71,6 +73,9 @@ def _of_the_study(item: Evidence, row: WorkRow, places: dict[str, str]) -> dict[
     if not row.computed and (computed := computed_effects(item)):
         update["computed"] = tuple(effect for effect, _ in computed)
         places |= {f"computed.{number}": place for number, (_, place) in enumerate(computed)}
+    if not row.arms and (by_arm := results_by_arm(item)):
+        update["arms"] = tuple(result for result, _ in by_arm)
+        places |= {f"arms.{number}": place for number, (_, place) in enumerate(by_arm)}
     return update
 
 

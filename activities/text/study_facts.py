@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from activities.text.arm_effects import arm_effects
+from activities.text.arms import arm_results
 from activities.text.comparison import bare_phrase, comparisons
 from activities.text.conduct import conduct
 from activities.text.numerals import number_of
@@ -45,7 +46,7 @@ from activities.text.study_wording import (
     WHO,
 )
 from activities.text.tokens import terms, weak_stems
-from activities.types import ComputedEffect, Evidence, EvidenceType
+from activities.types import ArmResult, ComputedEffect, Evidence, EvidenceType
 
 NOT_PRIMARY: frozenset[EvidenceType] = frozenset(
     {"review", "guideline", "web_page", "meta_analysis", "systematic_review", *NOT_STUDIES}
@@ -222,6 +223,13 @@ def computed_effects(item: Evidence) -> tuple[tuple[ComputedEffect, str], ...]:
     if not is_primary(item):
         return ()
     return tuple(arm_effects(_read(item, ("results", "plain", "conclusion"))))[:NUMBERS]
+
+
+def results_by_arm(item: Evidence) -> tuple[tuple[ArmResult, str], ...]:
+    """What a study found in each of two groups, each with its place."""
+    if not is_primary(item):
+        return ()
+    return tuple(arm_results(_read(item, ("results", "plain", "conclusion")), NUMBERS))
 
 
 def is_primary(item: Evidence) -> bool:

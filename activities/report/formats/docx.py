@@ -39,7 +39,7 @@ LINK_COLOUR = "0B5F59"
 SMALL_POINTS = 8
 """Type size of tables: ten columns have to fit a page."""
 WIDE = frozenset(
-    {"Query as sent", "Finding", "Numbers", "Computed", "Conduct", "Mechanism or effect", "Check"}
+    {"Query as sent", "Finding", "Numbers", "By group", "Computed", "Conduct", "Mechanism or effect", "Check"}
 )
 """Columns that hold sentences: they get three times the width of the others."""
 

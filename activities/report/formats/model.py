@@ -23,6 +23,7 @@ WORK_HEAD = (
     "Outcome",
     "Finding",
     "Numbers",
+    "By group",
     "Computed",
     "Conduct",
     "Direction",
@@ -265,6 +266,8 @@ class WorkView:
     finding: str
     """Empty where a claim prints the same sentence."""
     numbers: Cell
+    arms: Cell
+    """What was found in each of two groups."""
     computed: Cell
     """Absolute effects, computed by code."""
     conduct: Cell
@@ -290,6 +293,7 @@ class WorkView:
             self.measured,
             finding,
             self.numbers,
+            self.arms,
             self.computed,
             self.conduct,
             direction,

@@ -11,7 +11,7 @@ from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim, Methodology, QuestionParts, Report, ReportSection
-from activities.types import ComputedEffect, SearchRecord, Statement, WorkDirection
+from activities.types import ArmResult, ComputedEffect, SearchRecord, Statement, WorkDirection
 
 DIRECTIONS: Mapping[WorkDirection, str] = {
     "affirms": "affirms",
@@ -161,6 +161,18 @@ def computed(effect: ComputedEffect) -> str:
     return (
         f"{effect.events}/{effect.total} against {effect.other_events}/{effect.other_total}: risk difference "
         f"{difference} points (95% CI {low} to {high}), computed"
+    )
+
+
+def by_arm(result: ArmResult) -> str:
+    """`Mortality: 12% (early surgery) against 20% (watchful waiting)`."""
+    one, other = (
+        f"{clean(value)} ({clean(arm)})" if clean(arm) else clean(value)
+        for value, arm in ((result.value, result.arm), (result.other_value, result.other_arm))
+    )
+    measure = clean(result.measure)
+    return (
+        f"{measure[:1].upper()}{measure[1:]}: {one} against {other}" if measure else f"{one} against {other}"
     )
 
 

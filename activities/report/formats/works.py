@@ -77,7 +77,7 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
     numbers = [
         Reading(clean(text), anchors.get(f"numbers.{place}", anchors.get("numbers", "")))
         for place, text in enumerate(row.numbers)
-        if clean(text)
+        if clean(text) and not any(_plain(text) in _plain(result.text) for result in row.arms)
     ]
     return WorkView(
         number=reference.number,
@@ -100,6 +100,12 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
                 for place, effect in enumerate(row.computed)
             )
         ),
+        arms=Cell(
+            tuple(
+                Reading(words.by_arm(result), anchors.get(f"arms.{place}", ""))
+                for place, result in enumerate(row.arms)
+            )
+        ),
         conduct=Cell(
             tuple(
                 Reading(clean(text), anchors.get(f"conduct.{place}", ""))
@@ -117,6 +123,10 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
     )
 
 
+def _plain(text: str) -> str:
+    return "".join(clean(text).casefold().split())
+
+
 def _places(number: int, row: WorkRow) -> Iterator[PlaceView]:
     """Each sentence that a field was read from, once, with its fields and the words that were read."""
     read = {
@@ -128,6 +138,7 @@ def _places(number: int, row: WorkRow) -> Iterator[PlaceView]:
     texts = read | {f"numbers.{place}": text for place, text in enumerate(row.numbers)}
     texts |= {f"conduct.{place}": text for place, text in enumerate(row.conduct)}
     texts |= {f"computed.{place}": effect.text for place, effect in enumerate(row.computed)}
+    texts |= {f"arms.{place}": result.text for place, result in enumerate(row.arms)}
     sentences: dict[str, list[str]] = {}
     for name, sentence in row.places.items():
         sentences.setdefault(clean(sentence), []).append(name)
