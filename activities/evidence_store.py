@@ -2,7 +2,8 @@
 
 The key of a blob is the SHA-256 of its bytes, so writing twice is harmless, a retry stores nothing new and
 what is read can be checked against its own name. A local folder by default; any address that `obstore`
-knows (`s3://`, `gs://`, `az://`) by configuration.
+knows (`s3://`, `gs://`, `az://`) by configuration. Small blobs that were used lately are remembered: the
+sections of a run find and judge the same works.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
+from activities.blob_memory import BlobMemory
 from activities.credentials import without_credentials
 from activities.errors import StoreError
 from activities.types import Evidence, EvidenceRef
@@ -48,30 +50,47 @@ def _first_line(error: Exception) -> str:
 class EvidenceStore:
     """Content-addressed blobs, and a small keyed area for answers already paid for."""
 
-    def __init__(self, store: ObjectStore, where: str = "here") -> None:
+    def __init__(self, store: ObjectStore, where: str = "here", folder: Path | None = None) -> None:
+        """`folder` is that of a store on this machine."""
         self._store = store
         self._where = where
+        self._folder = folder
+        self._memory = BlobMemory()
 
     @classmethod
     def at(cls, url: str) -> "EvidenceStore":
         """Open a folder or an address."""
-        return cls(open_store(url), f"at {without_credentials(url)}")
+        folder = None if "://" in url else Path(url).expanduser().absolute()
+        return cls(open_store(url), f"at {without_credentials(url)}", folder)
 
     async def put_bytes(self, data: bytes, suffix: str = "json") -> str:
         """Store bytes under their digest and return the key."""
         digest = hashlib.sha256(data).hexdigest()
         key = f"blobs/{digest[:2]}/{digest}.{suffix}"
+        if key in self._memory and self._has(key, len(data)):
+            return key
         try:
             await obstore.put_async(self._store, key, data)
         except BaseError as error:
             raise self._not_written(key, error) from error
+        self._memory.remember(key, data)
         return key
+
+    def _has(self, key: str, size: int) -> bool:
+        """Whether a folder on this machine has a blob of that size; a bucket is not asked."""
+        try:
+            return self._folder is not None and (self._folder / key).stat().st_size == size
+        except OSError:
+            return False
 
     async def get_bytes(self, key: str) -> bytes:
         """Read a blob and check it against its name.
 
         Raises StoreError when it is missing or its content does not match its key.
         """
+        known = self._memory.get(key)
+        if known is not None:
+            return known
         try:
             answer = await obstore.get_async(self._store, key)
             data = bytes(await answer.bytes_async())
@@ -85,6 +104,7 @@ class EvidenceStore:
         digest = key.rsplit("/", 1)[-1].split(".", 1)[0]
         if hashlib.sha256(data).hexdigest() != digest:
             raise StoreError(f"{key} in the evidence store does not match its own digest")
+        self._memory.remember(key, data)
         return data
 
     async def put(self, evidence: Evidence) -> EvidenceRef:
@@ -111,6 +131,8 @@ class EvidenceStore:
 
     async def get_many(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
         """Read documents at once, in the order of the references."""
+        if all(ref.blob in self._memory for ref in refs):
+            return [await self.get(ref) for ref in refs]
         return list(await asyncio.gather(*(self.get(ref) for ref in refs)))
 
     def _not_written(self, name: str, error: Exception) -> StoreError:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.blob_memory import LARGEST_BLOB, BlobMemory
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 from activities.types import Evidence, Identifiers
@@ -39,7 +40,38 @@ async def test_a_modified_blob_is_refused(tmp_path: Path) -> None:
     path = tmp_path / ref.blob
     await asyncio.to_thread(path.write_text, path.read_text().replace("reduced", "raised"))
     with pytest.raises(StoreError, match="does not match its own digest"):
-        await store.get(ref)
+        await EvidenceStore.at(str(tmp_path)).get(ref)
+
+
+async def test_what_was_read_once_is_not_read_again(tmp_path: Path) -> None:
+    ref = await EvidenceStore.at(str(tmp_path)).put(paper())
+    store = EvidenceStore.at(str(tmp_path))
+    first = await store.get(ref)
+    await asyncio.to_thread((tmp_path / ref.blob).unlink)
+    assert await store.get(ref) == first
+    assert await store.get_many([ref, ref]) == [first, first]
+
+
+@pytest.mark.parametrize("damage", [b"", None])
+async def test_what_was_stored_is_stored_again_when_it_is_gone_or_cut(
+    tmp_path: Path, damage: bytes | None
+) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    ref = await store.put(paper())
+    path = tmp_path / ref.blob
+    await asyncio.to_thread(path.unlink if damage is None else lambda: path.write_bytes(damage))
+    await store.put(paper())
+    assert await EvidenceStore.at(str(tmp_path)).get(ref) == paper()
+
+
+def test_the_memory_of_blobs_is_limited() -> None:
+    memory = BlobMemory(most=100)
+    for name in "abc":
+        memory.remember(name, bytes(40))
+        memory.get("a")
+    assert [name for name in "abc" if name in memory] == ["a", "c"]
+    memory.remember("large", bytes(LARGEST_BLOB + 1))
+    assert memory.get("large") is None
 
 
 async def test_a_missing_blob_is_an_error_of_the_store(tmp_path: Path) -> None:
