@@ -48,6 +48,15 @@ UnusedReason = Literal[
 """
 
 
+class NearWork(Frozen):
+    """A work that comes near to a question and does not answer it."""
+
+    evidence_id: str
+    title: str
+    missing: tuple[str, ...] = ()
+    """Words of the question for things that the work does not mention."""
+
+
 class SectionDraft(Frozen):
     """What a writer makes of one section; every sentence is a claim."""
 
@@ -58,6 +67,8 @@ class SectionDraft(Frozen):
     """What the cited works did and found, as far as it was read from them."""
     unused: dict[UnusedReason, tuple[str, ...]] | None = None
     """Reason -> ids of the works that the writer was given and does not cite; None where not recorded."""
+    nearest: tuple[NearWork, ...] = ()
+    """What comes nearest where nothing answers, the nearest first."""
 
     @property
     def texts(self) -> tuple[str, ...]:

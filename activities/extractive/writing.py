@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.extractive.nearest import names_not_mentioned, nearest
 from activities.extractive.sentence_choice import (
     answers_first,
     best_first,
@@ -14,9 +15,8 @@ from activities.extractive.sentence_choice import (
 )
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
-from activities.text.needle import Needle
 from activities.text.question import asked
-from activities.text.ranking import Item, Ranked, rank, similarity
+from activities.text.ranking import Item, Ranked, similarity
 from activities.text.sentences import sentences
 from activities.text.stance import contradicts, one_work, same
 from activities.text.tokens import is_function
@@ -27,10 +27,6 @@ MOST_CLAIMS = 12
 MOST_LISTED = 20
 """Claims for a question that asks for several things."""
 CLAIMS_A_PARAGRAPH = 4
-MOST_NEAR = 3
-"""Works that are named as near to a question that is not answered."""
-LEAST_NEAR = 0.15
-"""`Item.near` from which a work is named so."""
 _DIRECTIONS: Mapping[Way, WorkDirection] = {"yes": "affirms", "no": "denies"}
 _ANOTHER_LANGUAGE = (
     "Without a language model a question is matched by its words: ask in the language of the documents."
@@ -61,6 +57,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
         limitations=limitations(step, items, documents),
         works=tuple(work_row(step.question, by_id[name], chosen) for name in _works(chosen)),
         unused=unused(step, read, items, pool, {s.evidence_id for c in claims for s in c.support}),
+        nearest=() if claims else nearest(step.question, documents),
     )
 
 
@@ -144,27 +141,10 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
         said = [f"{found}: {step.question}"]
         absent = names_not_mentioned(step.question, documents)
         if absent:
-            said.append(
-                f"No work that was found mentions {', '.join(absent)}{near_it(step.question, documents)}."
-            )
+            said.append(f"No work that was found mentions {', '.join(absent)}.")
         if not any(is_function(word) for word in step.question.split()):
             said.append(_ANOTHER_LANGUAGE)
         return tuple(said)
     if len(items) == 1:
         return (f"A single item helps with this question: {step.question}",)
     return ()
-
-
-def near_it(question: str, documents: Sequence[Evidence]) -> str:
-    """The works that come nearest to a question that none answers, by their titles."""
-    near = sorted((i for i in rank(question, documents) if i.near >= LEAST_NEAR), key=lambda i: -i.near)
-    titles = [f'"{i.document.title.rstrip(" .")}" ({i.document.evidence_id})' for i in near[:MOST_NEAR]]
-    return f"; near it: {', '.join(titles)}" if titles else ""
-
-
-def names_not_mentioned(question: str, documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """The things a question names that no document mentions, as typed."""
-    missing = [{w.shown for w in item.missing} for item in rank(question, documents)]
-    if not missing:
-        return ()
-    return tuple(w.shown for w in Needle(question).words if all(w.shown in names for names in missing))

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from activities.publication import PlannedSection, PublishInput
 from activities.report.formats.statements import as_statement
+from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim, Reference
 from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
+NEAREST = 3
+"""Works that are named as nearest to a question without an answer."""
 SEARCHED_OUT = ("sufficient_evidence", "no_new_evidence")
 """Reasons that are no early stop: there was enough, or further searches found nothing new."""
 
@@ -108,7 +111,16 @@ def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> State
     if not step.evidence and not any(s.kept for s in answered):
         failed = len(step.searches) - len(answered)
         return Statement(code="nothing_found", values={"failed": failed, "searches": len(step.searches)})
-    return Statement(code="no_item_answers", values={"items": step.counts.screened or len(step.evidence)})
+    near = {work.evidence_id: work for section in step.sections for work in section.draft.nearest}
+    shown = list(near.values())[:NEAREST]
+    return Statement(
+        code="no_item_answers",
+        values={
+            "items": step.counts.screened or len(step.evidence),
+            "nearest": tuple(clean(work.title).rstrip(" .") for work in shown),
+            "missing": tuple(", ".join(work.missing) for work in shown),
+        },
+    )
 
 
 def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:

@@ -200,6 +200,19 @@ def _claims_refused(s: Statement) -> str:
     )
 
 
+def _no_item_answers(s: Statement) -> str:
+    said = (
+        f"none of the {counted(s.number('items'), 'item')} found answers it"
+        if s.number("items")
+        else ("nothing found answers it")
+    )
+    near = [
+        f"\u201c{title}\u201d" + (f", which does not mention {missing}" if missing else "")
+        for title, missing in zip(s.texts("nearest"), s.texts("missing"), strict=True)
+    ]
+    return f"{said}. Nearest to it: {'; '.join(near)}" if near else said
+
+
 def _nothing_found(s: Statement) -> str:
     failed = s.number("failed")
     rest = f"; {failed} of {s.number('searches')} searches failed" if failed else ""
@@ -353,11 +366,7 @@ WORDING: Mapping[str, Wording] = {
     "searches_all_failed": "every search failed, which says nothing of whether evidence exists",
     "nothing_searched": lambda s: f"nothing was searched ({_because(s)})",
     "nothing_found": _nothing_found,
-    "no_item_answers": lambda s: (
-        f"none of the {counted(s.number('items'), 'item')} found answers it"
-        if s.number("items")
-        else "nothing found answers it"
-    ),
+    "no_item_answers": _no_item_answers,
     # searching
     "searches_failed": _searches_failed,
     "records_unreadable": _records_unreadable,

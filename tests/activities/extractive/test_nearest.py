@@ -1,0 +1,39 @@
+"""What a report without an answer names instead."""
+
+from activities.extractive.nearest import nearest
+from activities.types import Evidence
+from tests.activities.cases import planned, publish_input
+from tests.activities.report.building import built
+
+QUESTION = "Does telmisartan prevent liver scarring?"
+
+
+def work(number: int, title: str, text: str) -> Evidence:
+    return Evidence(evidence_id=f"x:{number}", source="library", title=title, text=text)
+
+
+NEIGHBOUR = work(
+    1,
+    "Does telmisartan prevent hepatic fibrosis in rats?",
+    "Telmisartan prevented fibrosis of the liver in rats with alloxan-induced diabetes in this experiment.",
+)
+STRANGER = work(2, "Lectures on video", "Attendance of lectures did not change after they were put on video.")
+
+
+def test_a_work_that_comes_near_is_named_with_what_it_does_not_mention() -> None:
+    (near,) = nearest(QUESTION, [STRANGER, NEIGHBOUR])
+    assert (near.evidence_id, near.missing) == (NEIGHBOUR.evidence_id, ("scarring",))
+
+
+def test_a_report_without_an_answer_leads_to_the_nearest_works() -> None:
+    section = planned("s1")
+    draft = section.draft.model_copy(update={"nearest": nearest(QUESTION, [NEIGHBOUR])})
+    report = built(
+        publish_input(
+            section.model_copy(update={"draft": draft}),
+            question=QUESTION,
+            evidence=({"evidence_id": "x:1", "blob": "b", "source": "library", "title": NEIGHBOUR.title},),
+        )
+    )
+    assert report.unanswered is not None
+    assert "hepatic fibrosis in rats?\u201d, which does not mention scarring" in report.executive_summary
