@@ -112,15 +112,13 @@ def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> State
         failed = len(step.searches) - len(answered)
         return Statement(code="nothing_found", values={"failed": failed, "searches": len(step.searches)})
     near = {work.evidence_id: work for section in step.sections for work in section.draft.nearest}
-    shown = list(near.values())[:NEAREST]
-    return Statement(
-        code="no_item_answers",
-        values={
-            "items": step.counts.screened or len(step.evidence),
-            "nearest": tuple(clean(work.title).rstrip(" .") for work in shown),
-            "missing": tuple(", ".join(work.missing) for work in shown),
-        },
-    )
+    values: dict[str, int | float | str | tuple[str, ...]] = {
+        "items": step.counts.screened or len(step.evidence)
+    }
+    if shown := list(near.values())[:NEAREST]:
+        values["nearest"] = tuple(clean(work.title).rstrip(" .") for work in shown)
+        values["missing"] = tuple(", ".join(work.missing) for work in shown)
+    return Statement(code="no_item_answers", values=values)
 
 
 def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
