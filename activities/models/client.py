@@ -17,9 +17,9 @@ Invariants:
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -32,6 +32,7 @@ from activities.models.base import Completion, Review
 from activities.models.breaker import Breaker
 from activities.models.capabilities import Capabilities, CapabilityMemory, context_size
 from activities.models.conversation import Answer, Conversation, ReadAnswer, raise_refusal, read_answer
+from activities.models.events import events_of
 from activities.models.failures import error_object
 from activities.models.prices import OPENAI_URL, address, context_window, cost_microusd
 from activities.models.request import Question, body, repair
@@ -340,7 +341,7 @@ class OpenAIModel:
             raise ModelDown(f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
         async with stream:
             ending = await read_stream(
-                _events(stream), pieces, silence=silence, seconds=seconds, on_words=report_progress
+                events_of(stream.response), pieces, silence=silence, seconds=seconds, on_words=report_progress
             )
         if ending and not pieces.everything:
             raise ModelDown(f"{question.where} kept the connection open and said nothing")
@@ -444,11 +445,6 @@ class OpenAIModel:
             silence = self._settings.model_silence * FIRST_WORD_FACTOR
             self._clients[where.shown] = open_client(where, key, silence)
         return self._clients[where.shown]
-
-
-async def _events(stream: Any) -> AsyncIterator[object]:  # noqa: ANN401 - the library's stream of plain JSON
-    async for event in stream:
-        yield event
 
 
 def _shorter(one: float, other: float | None) -> float:

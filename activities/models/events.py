@@ -1,0 +1,89 @@
+"""The events of a streamed answer: server-sent events with one JSON value each.
+
+A stream is read to its end, also after its last event: the connection is free for the next call then. The
+`openai` package stops there, and each of the five generators under it is then ended by a task of its own.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
+
+import httpx2
+
+if TYPE_CHECKING:
+    import openai
+
+DONE = "[DONE]"
+"""The data of the last event."""
+END_SECONDS = 0.1
+"""How long the end of the body may be away after the last event."""
+UNNAMED = "An error occurred during streaming"
+"""The `openai` package's message for an error without one."""
+
+
+class EventDecoder:
+    """Divides bytes into lines, and lines into events; returns the data of each."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._data: list[str] = []
+
+    def feed(self, chunk: bytes) -> Iterator[str]:
+        """The data of the events that a piece of the body completes. An event that the body breaks off in is
+        left out."""
+        self._rest += chunk
+        if b"\n" not in chunk and b"\r" not in chunk:
+            return
+        lines = self._rest.splitlines(keepends=True)
+        # a carriage return may be the first half of a line's end
+        self._rest = bytearray() if lines[-1].endswith(b"\n") else lines.pop()
+        for raw in lines:
+            line = raw.rstrip(b"\r\n").decode()
+            if line.startswith("data:"):
+                self._data.append(line[5:].removeprefix(" "))
+            elif not line and self._data:
+                yield "\n".join(self._data)
+                self._data.clear()
+
+
+async def events_of(response: httpx2.Response) -> AsyncIterator[object]:
+    """The JSON values of a stream.
+
+    Raises openai.APIError for an error that the server reports in it, openai.APITimeoutError,
+    httpx2.HTTPError for a connection that fails, ValueError for what is no JSON.
+    """
+    import openai
+
+    decoder, body = EventDecoder(), response.aiter_bytes()
+    try:
+        async for chunk in body:
+            for data in decoder.feed(chunk):
+                if data.startswith(DONE):
+                    await _read_to_the_end(body)
+                    return
+                value: object = json.loads(data)
+                if isinstance(value, dict) and value.get("error"):
+                    raise _reported(value["error"], response)
+                yield value
+    except httpx2.TimeoutException as error:
+        raise openai.APITimeoutError(request=response.request) from error
+
+
+async def _read_to_the_end(body: AsyncIterator[bytes]) -> None:
+    """Discard what follows the last event. A connection that stays open without an end is closed later."""
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            async for _ in body:
+                pass
+    except (TimeoutError, httpx2.HTTPError):
+        return  # the answer is whole
+
+
+def _reported(error: object, response: httpx2.Response) -> "openai.APIError":
+    """The error that a server reports inside a stream which it began with success."""
+    import openai
+
+    message = error.get("message") if isinstance(error, dict) else None
+    said = message if isinstance(message, str) and message else UNNAMED
+    return openai.APIError(said, request=response.request, body=error)

@@ -1,0 +1,49 @@
+"""Server-sent events are read the same however the network divides them, and a connection is used again."""
+
+import json
+from itertools import pairwise
+
+import httpx2
+import openai
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.models.events import EventDecoder, events_of
+
+STREAM = (
+    b": a comment\n\n"
+    b'event: message\ndata: {"n": 1}\n\n'
+    b'data: {"text":\r\ndata: "a\xe2\x80\xa8b"}\r\n\r\n'
+    b'data:{"n": 3}\r\r\n\n'
+    b"retry: 10\n\ndata: [DONE]\n\n"
+)
+WHOLE = ['{"n": 1}', '{"text":\n"a\u2028b"}', '{"n": 3}', "[DONE]"]
+
+
+@given(st.lists(st.integers(0, len(STREAM))))
+def test_events_do_not_depend_on_how_the_bytes_are_divided(cuts: list[int]) -> None:
+    decoder, places = EventDecoder(), sorted({0, *cuts, len(STREAM)})
+    pieces = [STREAM[a:b] for a, b in pairwise(places)]
+    assert [data for piece in pieces for data in decoder.feed(piece)] == WHOLE
+
+
+def test_an_event_that_the_body_breaks_off_in_is_left_out() -> None:
+    assert list(EventDecoder().feed(b'data: {"n": 1}\n\ndata: {"n"')) == ['{"n": 1}']
+
+
+def answering(body: bytes) -> httpx2.Response:
+    return httpx2.Response(200, content=body, request=httpx2.Request("POST", "http://model.test/"))
+
+
+async def test_a_stream_is_read_to_its_end_after_its_last_event() -> None:
+    response = answering(STREAM + b": the end\n\n")
+    said = [value async for value in events_of(response)]
+    assert said == [json.loads(data) for data in WHOLE[:-1]]
+    assert response.is_stream_consumed
+
+
+async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() -> None:
+    with pytest.raises(openai.APIError, match="out of memory") as raised:
+        _ = [v async for v in events_of(answering(b'data: {"error": {"message": "out of memory"}}\n\n'))]
+    assert raised.value.body == {"message": "out of memory"}
