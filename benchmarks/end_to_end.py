@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -91,7 +91,7 @@ class Model:
         time.sleep(self.seconds)
         reply = self._reply(call, asked)
         call.ended = time.monotonic()
-        return reply
+        return replace(reply, keep_open=bool(reply.chunks))
 
     def _reply(self, call: Call, asked: Asked) -> Reply:
         if call.role == "planner":

@@ -43,6 +43,8 @@ class Reply:
     hang_up: bool = False
     chunks: tuple[bytes, ...] = ()
     """Sent one by one, `delay` seconds apart, in place of `body`: for server-sent events."""
+    keep_open: bool = False
+    """Send `chunks` in a transfer coding that says where they end, as providers do; the connection stays."""
 
 
 Answer = Reply | Callable[[Asked], Reply]
@@ -146,13 +148,19 @@ class ReplayServer:
             handler.send_response(reply.status)
             for name, value in reply.headers.items():
                 handler.send_header(name, value)
-            handler.send_header("connection", "close")
+            if reply.keep_open:
+                handler.send_header("transfer-encoding", "chunked")
+            else:
+                handler.send_header("connection", "close")
+                handler.close_connection = True
             handler.end_headers()
-            handler.close_connection = True
             for chunk in reply.chunks:
-                handler.wfile.write(chunk)
+                framed = b"%x\r\n%s\r\n" % (len(chunk), chunk) if reply.keep_open else chunk
+                handler.wfile.write(framed)
                 handler.wfile.flush()
                 time.sleep(reply.delay)
+            if reply.keep_open:
+                handler.wfile.write(b"0\r\n\r\n")
             return
         if reply.delay:
             time.sleep(reply.delay)
