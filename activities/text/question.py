@@ -68,15 +68,21 @@ INHERITANCE = re.compile(
 )
 """Modes of inheritance: the Human Phenotype Ontology's terms under HP:0000005."""
 _WHAT = re.compile(r"^(?:what|who)\b", re.IGNORECASE)
-_ASKS_FACT = re.compile(
-    r"\b(?:what|which|who|when|where|how (?:many|much|often|long|old|is|are))\b", re.IGNORECASE
+_AMOUNT = (
+    "how (?:many|much|often|long|old|common|rare|frequent|likely|large|big|small|high|low|fast|slow|far|tall"
+    "|deep|wide|heavy|expensive)"
 )
+"""Questions for an amount: `how` with adjectives of number, time, frequency, dimension, speed and price."""
+_ASKS_FACT = re.compile(rf"\b(?:what|which|who|when|where|how (?:is|are)|{_AMOUNT})\b", re.IGNORECASE)
 _NUMBER = re.compile(
     r"\b(?:when|how (?:many|much|often|long|old)|incidence|prevalence|frequency|percentage"
     r"|proportion|rate|dose"
     r"|dosage|age|year|phase|number)\b",
     re.IGNORECASE,
 )
+_HOW_MUCH = re.compile(rf"(?:when|{_AMOUNT})\b", re.IGNORECASE)
+_QUANTITIES = frozenset({"23", "28"})
+"""WordNet's files of quantities and times."""
 _DRUG = re.compile(r"\b(?:drugs?|medications?|medicines?|treatments?|therap(?:y|ies)|compounds?"
     r"|inhibitors?|generic name"
                    r"|brand name|agents?|vaccines?|antibod(?:y|ies))\b", re.IGNORECASE)  # fmt: skip
@@ -191,10 +197,16 @@ def _things(text: str, focus: str) -> tuple[Thing, ...]:
     kinds: tuple[tuple[Thing, re.Pattern[str]], ...] = (
         ("number", _NUMBER), ("cause", _CAUSE), ("drug", _DRUG), ("disease", _DISEASE), ("gene", _GENE),
     )  # fmt: skip
-    if re.match(r"when\b|how (?:many|much|often|long|old)\b", text, re.IGNORECASE):
+    if _HOW_MUCH.match(text):
         return ("number",)
     found = tuple(thing for thing, pattern in kinds if pattern.search(focus))[:2]
-    return found or _kind_of(focus)
+    return found or _kind_of(focus) or (("number",) if _is_measure(focus) else ())
+
+
+def _is_measure(focus: str) -> bool:
+    """Whether a noun phrase names a quantity or a time by one of the two most frequent meanings of its last
+    word: mortality, half-life."""
+    return not _QUANTITIES.isdisjoint(thesaurus.files(focus.rpartition(" ")[2])[:2])
 
 
 def _kind_of(focus: str) -> tuple[Thing, ...]:

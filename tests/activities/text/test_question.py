@@ -67,3 +67,17 @@ def test_what_is_said_of_one_side_alone_has_no_direction() -> None:
     alone = "Laparoscopic surgery can be performed safely regardless of the size of the myomas."
     assert verdict(question, [alone]) is None
     assert verdict("Is laparoscopic surgery safe?", [alone]) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the mortality after emergency laparotomy?",
+        "What is the half-life of warfarin?",
+        "How fast did Roman couriers travel?",
+        "How common is recurrence after repair of a hernia?",
+    ],
+)
+def test_a_question_for_an_amount_is_answered_by_a_number(question: str) -> None:
+    want = asked(question)
+    assert (want.form, want.things) == ("fact", ("number",))
