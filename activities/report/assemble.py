@@ -13,6 +13,7 @@ from activities.publication import PublishInput
 from activities.report.answers import answers_of
 from activities.report.brief import brief
 from activities.report.candidates import check_candidates
+from activities.report.certainty import certainty
 from activities.report.claims import CheckedDrafts, check_drafts
 from activities.report.confidence import asked_and_not_named, confidence, confidence_reasons
 from activities.report.contexts import contexts
@@ -100,6 +101,7 @@ def build_report(
         candidates=tuple(candidates.kept),
         references=_with_pages(references, around),
         works=rows,
+        certainty=certainty(step.question, rows, references),
         contexts=around,
         unused=unused_works(step, numbers, done.dropped, {item.evidence_id for item in retracted}),
         methodology=_methodology(step, len(references)),

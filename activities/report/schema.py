@@ -101,6 +101,33 @@ class BriefSentence(Frozen):
     """The same as data."""
 
 
+CertaintyLevel = Literal["very low", "low", "moderate", "high"]
+CertaintyDomain = Literal["design", "risk_of_bias", "inconsistency", "imprecision", "indirectness"]
+
+
+class CertaintyReason(Frozen):
+    """What one domain of GRADE adds to the certainty of an outcome."""
+
+    domain: CertaintyDomain
+    steps: int
+    """Levels up or down; 0 for the design, which says where it starts."""
+    text: str
+    """What was read, and what could not be judged."""
+
+
+class OutcomeCertainty(Frozen):
+    """How certain the evidence on an outcome is, computed from abstracts (`activities.report.certainty`); no
+    replacement for a person's GRADE."""
+
+    outcome: str
+    """As the table of works is grouped."""
+    works: tuple[str, ...]
+    """Evidence ids of the works that were rated: those of the best design."""
+    level: CertaintyLevel
+    reasons: tuple[CertaintyReason, ...]
+    """One a domain."""
+
+
 class DroppedClaim(Frozen):
     text: str
     reason: str
@@ -176,6 +203,8 @@ class Report(Frozen):
     """The limitations as data, in the order of `limitations`."""
     works: tuple[WorkRow, ...] = ()
     """One row a reference, in the order of the references."""
+    certainty: tuple[OutcomeCertainty, ...] = ()
+    """By outcome, for those that several works measured."""
     contexts: tuple[QuoteContext, ...] = ()
     """The surroundings of each quote."""
     unused: tuple[UnusedWork, ...] = ()

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from activities.report.formats.extras import MissingExtra
 from activities.report.formats.figures import described, drawings, picture
 from activities.report.formats.model import (
+    CERTAINTY_HEAD,
+    CERTAINTY_NOTE,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -39,7 +41,17 @@ LINK_COLOUR = "0B5F59"
 SMALL_POINTS = 8
 """Type size of tables: ten columns have to fit a page."""
 WIDE = frozenset(
-    {"Query as sent", "Finding", "Numbers", "By group", "Computed", "Conduct", "Mechanism or effect", "Check"}
+    {
+        "Query as sent",
+        "Finding",
+        "Numbers",
+        "By group",
+        "Computed",
+        "Conduct",
+        "Mechanism or effect",
+        "Check",
+        "Reasons",
+    }
 )
 """Columns that hold sentences: they get three times the width of the others."""
 
@@ -161,6 +173,9 @@ def _works(document: "Document", view: View) -> None:
     for group in view.work_groups:
         rows = [[work.cells[place] for place in used] for work in group.works]
         _table(document, group.name or "Every cited work", head, rows)
+    if view.certainty:
+        document.add_heading("Certainty", 1)
+        _table(document, CERTAINTY_NOTE, CERTAINTY_HEAD, view.certainty)
 
 
 def _claim(paragraph: "Paragraph", claim: ClaimView) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from markupsafe import Markup
 
 from activities.report.formats.model import (
+    CERTAINTY_HEAD,
+    CERTAINTY_NOTE,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -48,6 +50,8 @@ def html(report: Report) -> bytes:
         ranks=RANKS,
         candidate_head=view.candidate_head,
         check_head=CHECK_HEAD,
+        certainty_head=CERTAINTY_HEAD,
+        certainty_note=CERTAINTY_NOTE,
         search_head=SEARCH_HEAD,
         left_out=LEFT_OUT,
     )

@@ -4,6 +4,8 @@ figures; the numbers of the figures are in its text and tables."""
 from collections.abc import Iterable, Sequence
 
 from activities.report.formats.model import (
+    CERTAINTY_HEAD,
+    CERTAINTY_NOTE,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -122,6 +124,12 @@ def _works(view: View) -> list[str]:
         if group.name:
             blocks.append(f"### {escape_markdown(group.name)}")
         blocks.append(_table([WORK_HEAD[place] for place in used], rows))
+    if view.certainty:
+        rows = [
+            [escape_markdown(outcome), level, works, escape_markdown(why)]
+            for outcome, level, works, why in view.certainty
+        ]
+        blocks += ["## Certainty", _table(CERTAINTY_HEAD, rows), f"*{CERTAINTY_NOTE}*"]
     return blocks
 
 

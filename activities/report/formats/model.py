@@ -30,6 +30,11 @@ WORK_HEAD = (
     "Strength",
     "Standing",
 )
+CERTAINTY_HEAD = ("Outcome", "Certainty", "Works", "Reasons")
+CERTAINTY_NOTE = (
+    "Certainty by outcome, computed by the domains of GRADE from what was read, mostly of abstracts; "
+    "no replacement for a person's GRADE. Publication bias is not assessed."
+)
 CHECK_HEAD = ("Check", "Claims refused")
 CANDIDATE_NOTE = (
     "Names, sources and the grade of the evidence are checked by code. A field is shown only where a cited "
@@ -418,6 +423,8 @@ class View:
     works: tuple[WorkView, ...]
     work_groups: tuple[WorkGroup, ...]
     """The same rows by what was measured."""
+    certainty: tuple[tuple[str, ...], ...]
+    """Under `CERTAINTY_HEAD`; empty where nothing can be computed."""
     brief: bool
     """Written without a model: quotes by work rather than prose, each claim once, and the table of works
     before them."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from activities.report.formats.extras import MissingExtra
 from activities.report.formats.figures import drawings
 from activities.report.formats.model import (
+    CERTAINTY_HEAD,
+    CERTAINTY_NOTE,
     CHECK_HEAD,
     LEFT_OUT,
     SEARCH_HEAD,
@@ -113,6 +115,9 @@ def _data(view: View) -> dict[str, object]:
             {"name": group.name, "rows": [[work.cells[place] for place in used] for work in group.works]}
             for group in view.work_groups
         ],
+        "certainty_head": CERTAINTY_HEAD,
+        "certainty": view.certainty,
+        "certainty_note": CERTAINTY_NOTE,
         "search_head": SEARCH_HEAD,
         "searches": view.searches,
         "check_head": CHECK_HEAD,

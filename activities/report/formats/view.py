@@ -93,6 +93,7 @@ def view_of(report: Report) -> View:
         strengths=_strengths(report),
         works=works,
         work_groups=grouped(works),
+        certainty=words.certainty_rows(report),
         brief=brief,
         checks=words.checks(report.verification.dropped),
         left_out=words.left_out(report),

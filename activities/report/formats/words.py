@@ -10,7 +10,14 @@ from activities.report.formats.model import WorkView
 from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import listed, sentence, sentences
 from activities.report.formats.text import clean
-from activities.report.schema import DroppedClaim, Methodology, QuestionParts, Report, ReportSection
+from activities.report.schema import (
+    CertaintyReason,
+    DroppedClaim,
+    Methodology,
+    QuestionParts,
+    Report,
+    ReportSection,
+)
 from activities.types import ArmResult, ComputedEffect, SearchRecord, Statement, WorkDirection
 
 DIRECTIONS: Mapping[WorkDirection, str] = {
@@ -174,6 +181,25 @@ def by_arm(result: ArmResult) -> str:
     return (
         f"{measure[:1].upper()}{measure[1:]}: {one} against {other}" if measure else f"{one} against {other}"
     )
+
+
+def certainty_rows(report: Report) -> tuple[tuple[str, ...], ...]:
+    """The rows under `CERTAINTY_HEAD`."""
+    numbers = {reference.evidence_id: reference.number for reference in report.references}
+    return tuple(
+        (
+            clean(line.outcome),
+            line.level,
+            f"[{', '.join(str(n) for n in sorted(numbers[name] for name in line.works if name in numbers))}]",
+            "; ".join(_certainty_reason(reason) for reason in line.reasons),
+        )
+        for line in report.certainty
+    )
+
+
+def _certainty_reason(reason: CertaintyReason) -> str:
+    steps = f" (\u2212{-reason.steps})" if reason.steps else ""
+    return f"{reason.domain.replace('_', ' ')}: {clean(reason.text)}{steps}"
 
 
 def left_out(report: Report) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """The table of works as it is shown: a row a work, grouped by what was measured, each field that was read
 from the text with its place."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from activities.report.formats import references as refs
@@ -9,9 +8,9 @@ from activities.report.formats import words
 from activities.report.formats.model import Cell, PlaceView, Reading, WorkGroup, WorkView
 from activities.report.formats.names import STANDINGS
 from activities.report.formats.text import clean
+from activities.report.outcomes import by_outcome
 from activities.report.schema import Reference, Report
 from activities.report.strength import grade_of
-from activities.text.tokens import is_function, terms, weak_stems
 from activities.types import WorkRow
 
 OTHER = "Other outcomes"
@@ -30,16 +29,10 @@ def work_views(report: Report) -> tuple[WorkView, ...]:
 
 def grouped(works: Sequence[WorkView]) -> tuple[WorkGroup, ...]:
     """Works whose outcomes share a word, the largest group first; one group without a name when no two do."""
-    left = list(works)
-    groups: list[WorkGroup] = []
-    while True:
-        counts = Counter(key for work in left for key in dict.fromkeys(_keys(work.outcome)))
-        best = max(counts, key=lambda key: (counts[key], len(key)), default="")
-        if counts[best] < 2:
-            break
-        members = tuple(work for work in left if best in _keys(work.outcome))
-        groups.append(WorkGroup(_named(best, members), members))
-        left = [work for work in left if work not in members]
+    found = by_outcome([work.outcome for work in works])
+    groups = [WorkGroup(group.name, tuple(works[place] for place in group.places)) for group in found]
+    named = {place for group in found for place in group.places}
+    left = [work for place, work in enumerate(works) if place not in named]
     if not groups:
         return (WorkGroup("", tuple(works)),) if works else ()
     for name, rest in (
@@ -49,18 +42,6 @@ def grouped(works: Sequence[WorkView]) -> tuple[WorkGroup, ...]:
         if rest:
             groups.append(WorkGroup(name, tuple(rest)))
     return tuple(groups)
-
-
-def _keys(outcome: str) -> list[str]:
-    """Comparison forms of the words that say what was measured (`rate` and `score` do not)."""
-    return [term for term in terms(outcome) if term not in weak_stems() and term.isalpha()]
-
-
-def _named(key: str, members: Sequence[WorkView]) -> str:
-    """The key as the outcomes write it."""
-    written = (word.strip(",;:()'\"") for work in members for word in work.outcome.split())
-    word = next((w for w in written if not is_function(w) and key in terms(w)), key)
-    return word[:1].upper() + word[1:]
 
 
 def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
