@@ -1,4 +1,4 @@
-"""The phrases that may answer a question: numbers, causes, definitions, members of an enumeration, noun
+"""The phrases that may answer a question: causes, definitions, members of an enumeration, noun
 phrases. Read by English grammar and by what the thesaurus says of parts of speech."""
 
 import re
@@ -12,32 +12,6 @@ _LONGEST_NAME = 6
 _LONGEST_SPAN = 22
 """Words of a cause or a definition at most."""
 WORD = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2013/.][^\W_]+)*")
-DATE = re.compile(
-    r"\b(?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"(?: \d{1,2})?,? (?:19|20)\d\d|(?:19|20)\d\d)\b"
-)
-RATE = re.compile(
-    r"\b1\s?(?::|/)\s?\d[\d,. ]*(?:\s?(?:-|\u2013|to|and)\s?1\s?(?::|/)\s?\d[\d,. ]*)?\d"
-    r"|\b(?:1|one|\d[\d.]*)\s(?:in|of|out of|per)\s(?:every\s)?\d[\d, ]*\d"
-    r"|\b\d[\d.,]*(?:\s?(?:-|\u2013|to)\s?\d[\d.,]*)?(?:\s(?:cases|patients|people|individuals))?"
-    r"\s?(?:per|/)\s?(?:\d[\d,. ]*\d|million|thousand)"
-    r"|\b\d[\d.]*\s?(?:%|per ?cent)",
-    re.IGNORECASE,
-)
-AGE = re.compile(
-    r"\b(?:(?:before|after|over|under|between|from)\s(?:the\s)?(?:age\sof\s|ages\s(?:of\s)?)?)?"
-    r"\d{1,3}(?:\s?(?:-|\u2013|to|and)\s?\d{1,3})?[ -](?:years?|months?|weeks?|days?)(?:[ -](?:of age|old))?"
-    r"|\b(?:before|after|under|over) (?:the )?age (?:of )?\d{1,3}"
-    r"|\b(?:(?:first|second|third|fourth|fifth|sixth|seventh|eighth)(?:,? (?:or|and|to) )?)+ decades?"
-    r"|\b(?:infancy|childhood|adolescence|puberty|adulthood|birth)\b",
-    re.IGNORECASE,
-)
-PHASE = re.compile(
-    r"\bphase[ -]?(?:[1-4]|I{1,3}V?|IV|one|two|three|four)[ab]?(?:/(?:[1-4]|I{1,3}V?|IV)[ab]?)?\b",
-    re.IGNORECASE,
-)
-DOSE = re.compile(r"\b\d[\d.,]*\s?(?:mg|g|ug|mcg|ml|IU|units?|U)(?:/(?:kg|day|d|m2))*\b", re.IGNORECASE)
-ANY_NUMBER = re.compile(r"\b\d[\d.,]*(?:\s?(?:%|[a-z]+))?", re.IGNORECASE)
 CAUSED = re.compile(
     r"\b(?:caused (?:in \w+ \w+ )?by|causes? (?:is|are|was)|due to|results? from|resulting from|because of"
     r"|attributed to|secondary to|induced by|associated with|linked to|leads? from)\s+(?P<what>[^;:]+)",

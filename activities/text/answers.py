@@ -14,17 +14,12 @@ from dataclasses import dataclass, field
 
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
+from activities.text.amounts import amounts
 from activities.text.answer_phrases import (
-    AGE,
-    ANY_NUMBER,
     CALLED,
     CAUSED,
     CAUSES,
-    DATE,
     DEFINED,
-    DOSE,
-    PHASE,
-    RATE,
     WORD,
     clause,
     enumerated,
@@ -223,6 +218,7 @@ class _Reader:
 
     def __init__(self, question: str, want: Asked, passages: Sequence[Passage]) -> None:
         known = Abbreviations(p.text for p in passages)
+        self.question = question
         self.want = want
         self.concepts = Concepts(question, known)
         focus = {stem(w) for w in fold(want.focus).split()} if want.things else set()
@@ -300,7 +296,7 @@ class _Reader:
     def _candidates(self, text: str) -> Iterator[tuple[str, int, float]]:
         things = self.want.things
         if "number" in things:
-            yield from self._numbers(text)
+            yield from amounts(self.question, self.want.focus, text)
             return
         if "inheritance" in things:
             for match in INHERITANCE.finditer(text):
@@ -404,25 +400,6 @@ class _Reader:
         if self.want.focus and (fold(self.want.focus) in above or self.head in (last, *above)):
             value = max(value, 0.8) * 2
         return value
-
-    def _numbers(self, text: str) -> Iterator[tuple[str, int, float]]:
-        patterns: tuple[re.Pattern[str], ...]
-        asks = f"{self.want.focus} {self.head}".casefold()
-        if re.search(r"\bage|onset|how (?:old|long)", asks):
-            patterns = (AGE,)
-        elif "phase" in asks:
-            patterns = (PHASE,)
-        elif re.search(r"incidence|prevalence|frequency|rate|percent|proportion", asks):
-            patterns = (RATE,)
-        elif re.search(r"dos(?:e|age)", asks):
-            patterns = (DOSE,)
-        elif re.search(r"year|date", asks) or not self.want.focus:
-            patterns = (DATE, RATE, AGE)
-        else:
-            patterns = (ANY_NUMBER,)
-        for weight, pattern in zip((1.0, 0.5, 0.4), patterns, strict=False):
-            for match in pattern.finditer(text):
-                yield match.group().strip(" ,."), match.start(), weight
 
     def _spans(self, text: str) -> Iterator[tuple[str, int, float]]:
         if "definition" in self.want.things:

@@ -1,0 +1,91 @@
+"""Which numbers of a text answer a question for an amount: dates, rates, ages, durations, doses, counts."""
+
+import re
+from collections.abc import Iterator
+
+from activities.text import thesaurus
+from activities.text.tokens import terms
+
+DATE = re.compile(
+    r"\b(?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"(?: \d{1,2})?,? (?:19|20)\d\d|(?:19|20)\d\d)\b"
+)
+RATE = re.compile(
+    r"\b1\s?(?::|/)\s?\d[\d,. ]*(?:\s?(?:-|\u2013|to|and)\s?1\s?(?::|/)\s?\d[\d,. ]*)?\d"
+    r"|\b(?:1|one|\d[\d.]*)\s(?:in|of|out of|per)\s(?:every\s)?\d[\d, ]*\d"
+    r"|\b\d[\d.,]*(?:\s?(?:-|\u2013|to)\s?\d[\d.,]*)?(?:\s(?:cases|patients|people|individuals))?"
+    r"\s?(?:per|/)\s?(?:\d[\d,. ]*\d|million|thousand)"
+    r"|\b\d[\d.]*\s?(?:%|per ?cent)",
+    re.IGNORECASE,
+)
+AGE = re.compile(
+    r"\b(?:(?:before|after|over|under|between|from)\s(?:the\s)?(?:age\sof\s|ages\s(?:of\s)?)?)?"
+    r"\d{1,3}(?:\s?(?:-|\u2013|to|and)\s?\d{1,3})?[ -](?:years?|months?|weeks?|days?)(?:[ -](?:of age|old))?"
+    r"|\b(?:before|after|under|over) (?:the )?age (?:of )?\d{1,3}"
+    r"|\b(?:(?:first|second|third|fourth|fifth|sixth|seventh|eighth)(?:,? (?:or|and|to) )?)+ decades?"
+    r"|\b(?:infancy|childhood|adolescence|puberty|adulthood|birth)\b",
+    re.IGNORECASE,
+)
+PHASE = re.compile(
+    r"\bphase[ -]?(?:[1-4]|I{1,3}V?|IV|one|two|three|four)[ab]?(?:/(?:[1-4]|I{1,3}V?|IV)[ab]?)?\b",
+    re.IGNORECASE,
+)
+DOSE = re.compile(r"\b\d[\d.,]*\s?(?:mg|g|ug|mcg|ml|IU|units?|U)(?:/(?:kg|day|d|m2))*\b", re.IGNORECASE)
+ANY_NUMBER = re.compile(r"\b\d[\d.,]*(?:\s?(?:%|[a-z]+))?", re.IGNORECASE)
+_DURATION = re.compile(
+    r"\b\d[\d.,]*(?:\s?(?:-|\u2013|to)\s?\d[\d.,]*)?[ -]"
+    r"(?:years?|months?|weeks?|days?|hours?|h|minutes?|min|seconds?|s|ms)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"(?<![\w.,<>=/])(?!(?:19|20)\d\d\b)\d{1,3}(?:[ ,]\d{3})*(?![\d.,]*\d|\s?%)(?: [a-z-]+){1,3}",
+    re.IGNORECASE,
+)
+_HOW = re.compile(r"\bhow (?P<adjective>[a-z]+)|^(?P<when>when)\b", re.IGNORECASE)
+_OFTEN = frozenset({"often", "common", "rare", "frequent", "likely"})
+_LONG = frozenset({"long", "old"})
+_SHARES = re.compile(r"(?:rate|ratio|percentage|proportion|share|frequency)s?$")
+
+
+def amounts(question: str, focus: str, text: str) -> Iterator[tuple[str, int, float]]:
+    """(the number with its unit, where it stands, how well it fits from 0 to 1) of each that may answer.
+    `focus`: the noun phrase that is asked for (`incidence`); empty where there is none."""
+    for weight, pattern in zip((1.0, 0.5, 0.4), _patterns(question, focus.casefold()), strict=False):
+        for match in pattern.finditer(text):
+            if pattern is not _COUNT or _counts(match.group(), question):
+                yield match.group().strip(" ,."), match.start(), weight
+
+
+def _counts(counted: str, question: str) -> bool:
+    """Whether what is counted is what the question asks the number of."""
+    return bool(set(terms(counted)) & set(terms(question)))
+
+
+def _patterns(question: str, focus: str) -> tuple[re.Pattern[str], ...]:
+    how = _HOW.search(question)
+    adjective = (how["adjective"] or "").casefold() if how else ""
+    if how and how["when"]:
+        return (DATE, AGE)
+    if adjective in ("many", "much"):
+        return (_COUNT, RATE)
+    if adjective in _OFTEN:
+        return (RATE,)
+    if adjective in _LONG or re.search(r"\bage|onset", focus):
+        return (AGE, _DURATION)
+    if "phase" in focus:
+        return (PHASE,)
+    if re.search(r"dos(?:e|age)", focus):
+        return (DOSE,)
+    if re.search(r"year|date", focus):
+        return (DATE,)
+    head = focus.rpartition(" ")[2]
+    if re.search(r"incidence|prevalence|percent", focus) or _is_share(head):
+        return (RATE,)
+    if "28" in thesaurus.files(head)[:1]:
+        return (_DURATION,)
+    return (ANY_NUMBER,)
+
+
+def _is_share(head: str) -> bool:
+    """Whether a noun, or another word for it, is called a rate or a share: mortality, the death rate."""
+    return any(_SHARES.search(word) for word in (head, *thesaurus.synonyms(head)))

@@ -1,0 +1,42 @@
+"""Numbers that answer a question for an amount."""
+
+import pytest
+
+from activities.text.answers import Passage, answers
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "named"),
+    [
+        (
+            "What is the mortality after emergency laparotomy?",
+            (
+                "This study is of patients who had an emergency laparotomy from June 2010 to May 2012.",
+                "In all, 477 emergency laparotomies were performed in 446 patients over 70 years.",
+                "Mortality within a month of emergency laparotomy was 12.4% (p<0.001).",
+            ),
+            ["12.4%"],
+        ),
+        (
+            "What is the half-life of warfarin?",
+            ("In 14 adults the half-life of warfarin was 36 to 42 hours.",),
+            ["36 to 42 hours"],
+        ),
+        ("When was insulin discovered?", ("Insulin was discovered by 2 men in 1921 in Toronto.",), ["1921"]),
+        (
+            "How many people have gout?",
+            ("In 2020 gout affected 41,000,000 people.",),
+            ["41,000,000 people"],
+        ),
+        (
+            "How fast did Roman couriers travel?",
+            ("A Roman courier travelled 50 miles a day.",),
+            ["50 miles"],
+        ),
+    ],
+)
+def test_an_amount_is_named_in_its_unit_and_no_other_number_is(
+    question: str, texts: tuple[str, ...], named: list[str]
+) -> None:
+    found = answers(question, [Passage(f"x:{number}", text) for number, text in enumerate(texts)])
+    assert [answer.name for answer in found] == named
