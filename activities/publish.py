@@ -25,7 +25,6 @@ from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
 from activities.publication import PublishInput, PubMedCheck, PubMedSaid
 from activities.report.abridge import slim
-from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Published, Report
 from activities.report.stored import report_name
@@ -104,6 +103,8 @@ class PublishActivities:
         if refs and not documents:
             # nothing of what the judge called sufficient can be shown any more
             step = step.model_copy(update={"stop_reason": "all_sources_failed"})
+        from activities.report.assemble import build_report  # see `worker.daemon`
+
         # In a thread: a long report must not block the heartbeats.
         findings, missing = await self._findings(step, patient=patient)
         noted = [*notes, *more, *missing]

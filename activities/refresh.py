@@ -18,7 +18,6 @@ from activities.heartbeat import heartbeating
 from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import pubmed_name
 from activities.report.archive import Archive, Change, NewWork, newest
-from activities.report.refreshed import keep
 from activities.report.schema import Reference, Report
 from activities.retractions.lookup import StandingVerdict
 from activities.settings import Settings
@@ -189,6 +188,8 @@ class RefreshActivities:
         given = await self._standing.check_many(cited, pubmed=found.pubmed)
         verdicts = {name: verdict for name, verdict in given.items() if verdict.asked}
         documents = await _cited_documents(archive, first, request)
+        from activities.report.refreshed import keep  # with what builds reports; see `worker.daemon`
+
         kept = await keep(
             archive, first, documents, verdicts, at=found.at, new=found.new, searches=found.searches
         )

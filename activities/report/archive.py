@@ -15,7 +15,6 @@ from obstore.exceptions import BaseError
 
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore, make_ref, open_store
-from activities.report.audit import supports_of
 from activities.report.schema import Reference, Report
 from activities.report.stored import report_name
 from activities.types import (
@@ -157,6 +156,8 @@ class Archive:
             for name in _names(reference.evidence_id, reference.identifiers):
                 by_name.setdefault(name, []).append(reference)
         quotes: dict[str, list[str]] = {}
+        from activities.report.audit import supports_of  # with what builds reports; see `worker.daemon`
+
         for support in supports_of(report):
             quotes.setdefault(support.evidence_id, []).append(support.quote)
         best: dict[str, tuple[int, str, Evidence]] = {}

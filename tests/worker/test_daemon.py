@@ -101,3 +101,14 @@ def test_no_secret_reaches_the_log(home: Path) -> None:
     records = [json.loads(line) for line in done.stderr.splitlines()]
     assert [r["event"] for r in records] == ["asked", "sent Bearer ***"]
     assert "hush" not in done.stderr
+
+
+def test_what_builds_reports_is_not_imported_before_a_worker_polls() -> None:
+    code = (
+        "import sys, worker.daemon, worker.build, worker.resources, worker.rate_gate_holder\n"
+        "import worker.lost_activities, workflows.modes, workflows.refresh\n"
+        "workflows.modes.workflow_classes()\n"
+        "print('activities.report.assemble' in sys.modules, 'activities.search' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.stdout, done.stderr) == ("False True\n", "")
