@@ -14,7 +14,7 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import TextIOWrapper
 from pathlib import Path
@@ -68,7 +68,7 @@ def identity() -> bytes:
         "streams": [[s.encoding, s.errors, writes_through(s)] for s in streams],
         "names": [sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()],
         "variables": compared_variables(os.environ),
-        "code": [[name, *_files(name)] for name in _folders_of_code()],
+        "code": code_of(PACKAGES),
         "installed": {path: os.stat(path).st_mtime_ns for path in sys.path if path.endswith("-packages")},  # noqa: PTH116 - pathlib is slower
         "status": [line for line in _read("/proc/self/status") if line.startswith(STATUS)],
         "limits": _read("/proc/self/limits"),
@@ -98,9 +98,10 @@ def compared_variables(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _folders_of_code() -> Iterator[str]:
-    root = Path(__file__).parents[2]
-    return (str(root / package) for package in PACKAGES)
+def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> list[list[str | int]]:
+    """Which code of this project is on disk: each package with number, sizes and times of its files. Looking
+    takes 2 ms. Raises OSError."""
+    return [[name, *_files(str(root / name))] for name in packages]
 
 
 def _files(folder: str) -> tuple[int, int, int]:

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from activities.private_files import random_key
 from activities.settings import Settings, config_path, secret_variables
+from client.embedded.command_protocol import code_of
 from client.embedded.home import Places
 
 CARRIED = (
@@ -26,6 +27,9 @@ CARRIED = (
 """Variables besides our own that change what a worker can reach, or which plugins and hooks it finds."""
 
 
+WORKER_PACKAGES = ("activities", "workflows", "worker")
+"""The packages of this project that a worker imports: of an installation in place, its version does not say
+which code it has."""
 CLIENT_ONLY = frozenset(
     {
         *(
@@ -74,6 +78,7 @@ def fingerprint(settings: Settings, places: Places) -> str:
     environment = worker_environment(settings)
     effective = {
         "version": version("determinator"),
+        "code": code_of(WORKER_PACKAGES),
         "settings": {
             **{name: value for name, value in dump(settings).items() if name not in CLIENT_ONLY},
             "home": "",

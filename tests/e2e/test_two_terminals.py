@@ -127,6 +127,26 @@ def test_an_installed_plugin_is_part_of_the_settings(
     assert fingerprint(Settings(), places) not in (before, with_plugin)
 
 
+def test_an_installation_in_place_whose_code_has_changed_needs_another_worker(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from activities.settings import Settings
+    from client.embedded import fingerprint as fingerprints
+    from client.embedded.command_protocol import code_of
+    from client.embedded.home import Places
+
+    file = tmp_path / "worker" / "build.py"
+    file.parent.mkdir()
+    file.write_text("one = 1\n")
+    places = Places(home)
+    places.make()
+    monkeypatch.setattr(fingerprints, "code_of", lambda _packages: code_of(["worker"], tmp_path))
+    before = fingerprints.fingerprint(Settings(), places)
+    assert fingerprints.fingerprint(Settings(), places) == before
+    file.write_text("one = 1 + 1\n")
+    assert fingerprints.fingerprint(Settings(), places) != before
+
+
 def test_a_run_of_before_on_the_default_queue_is_still_served(home: Path, library: str) -> None:
     first = ask(library, "--approve", "report", "--detach")
     wait_until(lambda: waits(first.run_id), what="the report gate")
