@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 CONNECT_SECONDS = 10.0
+MOST_CONNECTIONS = 1000
+"""At once, as in the `openai` package."""
+IDLE_CONNECTIONS = 10
+"""Connections that are kept for later calls: those of two runs of five sections. The pool asks the system
+about every idle connection, before each call and after it."""
 MOST_REDIRECTS = 2
 LARGEST_BODY = 8 * 2**20
 """Bytes of a body that comes whole: an answer of the largest output cap is well under one MiB."""
@@ -97,6 +102,7 @@ def open_client(address: Address, key: str, silence_seconds: float) -> "AsyncOpe
         max_redirects=MOST_REDIRECTS,
         event_hooks={"request": [_ask_plain], "response": [_limit]},
         timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
+        limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS),
         base_url=address.shown,
     )
     headers = {"Authorization": address.authorization} if address.authorization else None
