@@ -68,7 +68,7 @@ async def serve(
     if client is None:
         return
     if embedded:
-        await retry_lost_activities(client)
+        await retry_lost_activities(client, settings.task_queue)
     async with open_resources(settings) as resources:
         worker = research_worker(client, resources)
         collect_less_often()

@@ -4,6 +4,9 @@ Temporal notices a dead worker by its missing heartbeats, after 15 seconds. The 
 earlier: an activity that a process of this machine started, and whose process is gone, will never be
 answered. It is failed by its id, which lets its own retry policy schedule the next attempt.
 
+The server also keeps a queue for each worker, to which it sends what concerns the workflows in that worker's
+cache, and waits for an answer before it asks another. The successor has it forget the dead worker's queue.
+
 Only for the embedded mode, where every worker of the namespace runs on this machine. A process that is alive,
 or whose identity does not name a process of this machine, is left to its heartbeats.
 """
@@ -15,7 +18,9 @@ import sys
 from datetime import timedelta
 
 import structlog
+from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.workflowservice.v1 import ResetStickyTaskQueueRequest
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
@@ -29,29 +34,44 @@ AT_ONCE = 10
 RETRY_DELAY = timedelta(milliseconds=100)
 
 
-async def retry_lost_activities(client: Client) -> int:
-    """Fail every activity under way whose process is gone; return how many. Never raises RPCError: what is
-    not found here is noticed by its heartbeats."""
+async def retry_lost_activities(client: Client, queue: str) -> int:
+    """Fail every activity under way whose process is gone, and have the runs of a task queue continued by its
+    present worker; return how many activities were lost. Never raises RPCError: what is not found here is
+    noticed by its time-out."""
     allowed = asyncio.Semaphore(AT_ONCE)
     lost = 0
 
-    async def look_at(workflow_id: str, run_id: str) -> None:
+    async def look_at(workflow_id: str, run_id: str, task_queue: str) -> None:
         nonlocal lost
         async with allowed:
             try:
+                if task_queue == queue:
+                    await forget_worker(client, workflow_id, run_id)
                 lost += await retry_lost_in(client, workflow_id, run_id)
             except RPCError as error:
                 log.warning("lost_activities_not_checked", workflow_id=workflow_id, error=str(error))
 
     try:
         open_runs = [
-            (found.id, found.run_id) async for found in client.list_workflows("ExecutionStatus = 'Running'")
+            (found.id, found.run_id, found.task_queue)
+            async for found in client.list_workflows("ExecutionStatus = 'Running'")
         ]
     except RPCError as error:
         log.warning("lost_activities_not_checked", error=str(error))
         return 0
     await asyncio.gather(*(look_at(*run) for run in open_runs))
     return lost
+
+
+async def forget_worker(client: Client, workflow_id: str, run_id: str) -> None:
+    """Have the next task of a workflow sent to any worker of its task queue, and not to the one that had it
+    last. Raises RPCError."""
+    await client.workflow_service.reset_sticky_task_queue(
+        ResetStickyTaskQueueRequest(
+            namespace=client.namespace,
+            execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
+        )
+    )
 
 
 async def retry_lost_in(client: Client, workflow_id: str, run_id: str) -> int:

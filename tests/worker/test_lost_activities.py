@@ -10,12 +10,14 @@ from uuid import uuid4
 
 import pytest
 from temporalio import activity, workflow
+from temporalio.api.enums.v1 import EventType, TaskQueueKind
+from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import RetryPolicy
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from tests.workflows.conftest import until
-from worker.lost_activities import is_gone, retry_lost_in
+from worker.lost_activities import forget_worker, is_gone, retry_lost_in
 from workflows.steps.retry import retry_on_worker_loss
 
 HOST = socket.gethostname()
@@ -121,3 +123,55 @@ async def test_what_a_living_worker_executes_is_left_alone(temporal_client: Clie
         await run.terminate()
         with pytest.raises(WorkflowFailureError):
             await run.result()
+
+
+@workflow.defn
+class TwoSignals:
+    """Ends with the second signal."""
+
+    def __init__(self) -> None:
+        self.signals = 0
+
+    @workflow.run
+    async def run(self) -> int:
+        await workflow.wait_condition(lambda: self.signals == 2)
+        return self.signals
+
+    @workflow.signal
+    def go_on(self) -> None:
+        self.signals += 1
+
+
+async def test_what_follows_is_not_sent_to_the_worker_that_had_the_run_before(
+    temporal_client: Client,
+) -> None:
+    queue = f"forgotten-{uuid4().hex[:8]}"
+    run = await temporal_client.start_workflow(TwoSignals.run, id=queue, task_queue=queue)
+
+    async def events(kind: EventType.ValueType) -> list[HistoryEvent]:
+        return [event async for event in run.fetch_history_events() if event.event_type == kind]
+
+    async def tasks_done() -> int:
+        return len(await events(EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED))
+
+    async with Worker(
+        temporal_client,
+        task_queue=queue,
+        workflows=[TwoSignals],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+    ):
+        await until(tasks_done, lambda done: done == 1)
+        await run.signal(TwoSignals.go_on)
+        await until(tasks_done, lambda done: done == 2)
+        await forget_worker(temporal_client, run.id, run.first_execution_run_id or "")
+        await run.signal(TwoSignals.go_on)
+        assert await asyncio.wait_for(run.result(), 60) == 2
+    kinds = [
+        event.workflow_task_scheduled_event_attributes.task_queue.kind
+        for event in await events(EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED)
+    ]
+    assert kinds == [
+        TaskQueueKind.TASK_QUEUE_KIND_NORMAL,
+        TaskQueueKind.TASK_QUEUE_KIND_STICKY,
+        TaskQueueKind.TASK_QUEUE_KIND_NORMAL,
+    ]
