@@ -16,6 +16,7 @@ import os
 import socket
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import structlog
 from temporalio.api.common.v1 import WorkflowExecution
@@ -111,4 +112,12 @@ def is_gone(identity: str) -> bool:
         return True
     except (OSError, OverflowError):
         return False
-    return False
+    return is_zombie(int(pid))
+
+
+def is_zombie(pid: int) -> bool:
+    """Whether a process has ended and was not reaped: the first process of a container may never do that."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (OSError, LookupError):  # it was reaped meanwhile, or the system has no such files
+        return False

@@ -68,6 +68,13 @@ def test_a_dead_process_of_this_machine_is_gone() -> None:
     assert is_gone(f"{dead_pid()}@{HOST}")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not show it")
+def test_a_dead_process_that_nobody_reaps_is_gone() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        assert is_gone(f"{ended.pid}@{HOST}")
+
+
 @pytest.mark.invariant
 @pytest.mark.parametrize("attempts", [1, 3])
 async def test_what_a_dead_worker_executed_is_executed_again_at_once(
