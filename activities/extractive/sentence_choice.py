@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from activities.drafts import UnusedReason, WriteInput
 from activities.text.answers import Passage, answers, leading
+from activities.text.characteristics import describes_participants
 from activities.text.facets import DRUGS, Facet, chapter, facet_of, facet_of_section, is_about
 from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.text.stance import same
@@ -93,11 +94,14 @@ class Rules:
     drugs_too: bool
     """Whether a chapter on clinical evidence admits only sentences that name a drug."""
     few: bool
+    question: str = ""
 
     def answers(self, item: Item, ranked: Ranked, again: bool) -> bool:
         """Whether a sentence answers the section's question; `again` for a further one of its document."""
         sentence = ranked.sentence
         if sentence.part in ("aim", "methods") or (self.drugs_too and not is_about(DRUGS, sentence)):
+            return False
+        if describes_participants(sentence.text, self.question):
             return False
         if self.facet is not None:
             return ranked.about >= LEAST_IN_CHAPTER and is_about(self.facet, sentence)
@@ -122,6 +126,7 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
         facet=facet,
         drugs_too=step.profile.candidates and facet is not None and facet.name == "clinical",
         few=len(items) <= FEW_ITEMS,
+        question=step.question,
     )
     pool = [ranked for item in items for ranked in of_item(item, rules, step.written)]
     best = max((r.score for r in pool) if facet else (i.best for i in items), default=0.0)

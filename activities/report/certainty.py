@@ -71,7 +71,7 @@ def certainty(
         _of_outcome(
             group.name, [_Work(kept[n], by_id[kept[n].evidence_id]) for n in group.places], population
         )
-        for group in by_outcome([row.outcome for row in kept])
+        for group in by_outcome([row.outcome for row in kept], question)
     )
     return tuple(line for line in made if line is not None)
 

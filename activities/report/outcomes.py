@@ -1,10 +1,15 @@
 """Which works measured the same: by a word that their outcomes share."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from activities.text.pico import parts_of
+from activities.text.study_wording import PEOPLE
 from activities.text.tokens import is_function, terms, weak_stems
+
+_PEOPLE = re.compile(rf"\b{PEOPLE}\b(?:['\u2019]s?)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,24 +22,27 @@ class OutcomeGroup:
     """Among the outcomes given."""
 
 
-def by_outcome(outcomes: Sequence[str]) -> tuple[OutcomeGroup, ...]:
+def by_outcome(outcomes: Sequence[str], question: str) -> tuple[OutcomeGroup, ...]:
     """The groups of two or more, the largest first. An outcome is in one group at most; what shares no word
-    with another is in none."""
+    with another is in none. People and the population of the question are no outcome: every work on prostate
+    cancer names the prostate."""
+    known = {*terms(parts_of(question).population), *weak_stems()}
     left = [place for place, outcome in enumerate(outcomes) if outcome]
     groups: list[OutcomeGroup] = []
     while True:
-        counts = Counter(key for place in left for key in dict.fromkeys(_keys(outcomes[place])))
+        counts = Counter(key for place in left for key in _keys(outcomes[place], known))
         best = max(counts, key=lambda key: (counts[key], len(key)), default="")
         if counts[best] < 2:
             return tuple(groups)
-        members = tuple(place for place in left if best in _keys(outcomes[place]))
+        members = tuple(place for place in left if best in _keys(outcomes[place], known))
         groups.append(OutcomeGroup(_named(best, [outcomes[place] for place in members]), members))
         left = [place for place in left if place not in members]
 
 
-def _keys(outcome: str) -> list[str]:
-    """Comparison forms of the words that say what was measured (`rate` and `score` do not)."""
-    return [term for term in terms(outcome) if term not in weak_stems() and term.isalpha()]
+def _keys(outcome: str, known: Container[str]) -> list[str]:
+    """Comparison forms of the words that say what was measured (`rate` and `score` do not), each once."""
+    named = _PEOPLE.sub(" ", outcome)
+    return [term for term in dict.fromkeys(terms(named)) if term not in known and term.isalpha()]
 
 
 def _named(key: str, outcomes: Sequence[str]) -> str:

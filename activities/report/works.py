@@ -87,6 +87,7 @@ def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[st
         return kind
     own = facts["design"][0]
     places["design"] = own.place
-    said = own.text[0].lower() + own.text[1:] if own.text[1:2].islower() else own.text
+    said = " ".join(w.lower() if w.istitle() and "-" not in w else w for w in own.text.split(" "))
+    said = said[0].lower() + said[1:] if said[1:2].islower() else said
     whole = is_named_design(said) or item.evidence_type in ("article", "document")
     return said if whole else f"{kind}, {said}"

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from activities.text import thesaurus
+from activities.text.numerals import number_of
 from activities.text.sentences import Statement
 from activities.text.study_wording import (
+    AND_NOT,
     ARMS,
     CLAUSE,
     COMPARES,
@@ -22,7 +24,9 @@ from activities.text.study_wording import (
     NO_ARMS,
     NO_SIDES,
     PEOPLE,
+    PRESENT_OR_ABSENT,
     TELLS_APART,
+    TWO_NAMED_GROUPS,
     UNITS,
     VERSUS,
     WITH_AND_WITHOUT,
@@ -96,6 +100,7 @@ def comparisons(stated: Sequence[Statement], found: Sequence[Statement]) -> Iter
     for statement in stated:
         yield from ((text, statement.text) for text in _set_against(statement.text))
     yield from _with_and_without(everything)
+    yield from _by_form(everything)
     yield from _each(TELLS_APART, stated, _FROM)
     yield from _each(COMPARES, stated, _TO)
     yield from _each(CONTRASTED, stated[:1], _OR)
@@ -124,6 +129,22 @@ def _with_and_without(read: Iterable[Statement]) -> Iterator[tuple[str, str]]:
             text = _bare(match["found"])
             if not (_refused(text) or _OPEN.search(text)) and _says(text) and not text.startswith("with"):
                 yield text, statement.text
+
+
+def _by_form(read: Iterable[Statement]) -> Iterator[tuple[str, str]]:
+    """What is a comparison by its form alone: a thing and its negation, its presence and absence, or two
+    groups that are named so."""
+    for pattern in (PRESENT_OR_ABSENT, AND_NOT, TWO_NAMED_GROUPS):
+        for statement in read:
+            for match in pattern.finditer(statement.text):
+                text = match["found"].strip(" ,;:")
+                first, last = text.split(" ", 1)[0], fold(text.rsplit(" ", 1)[-1])
+                if is_function(last) or not ("n" in (kinds := thesaurus.parts_of_speech(last)) or not kinds):
+                    text = text.rsplit(" ", 1)[0]
+                if is_function(first) or not _says(text):
+                    continue
+                if len(text) <= LONGEST and text.count("(") == text.count(")"):
+                    yield text, statement.text
 
 
 def _refused(text: str) -> bool:
@@ -229,6 +250,8 @@ def bare_phrase(text: str) -> str:
     while words and is_function(words[-1].casefold()) and words[-1].islower():
         words.pop()
     while words and is_function(words[0].casefold()) and words[0] not in ("with", "no", "without"):
+        if number_of(words[0]) is not None and len(words) > 1 and number_of(words[1]) is not None:
+            break  # `One thousand cases`
         words.pop(0)
     if len(words) > 2 and words[0].endswith("ed") and is_function(words[1]):
         words = words[2:]  # `subdivided into obese and non-obese groups`

@@ -51,7 +51,7 @@ _WORD = r"[A-Za-z/\u00b5\u00b0][\w/.\u00b0]*"
 _UNIT = rf"(?:\s?{_WORD}(?:\s{_WORD}){{0,3}})?"
 _BRACKET = r"(?:\s*[(\[](?![pP]\s*[<=>])[^()\[\]]{1,40}[)\]])?"
 _GROUPS = (
-    rf"(?<![\w.,/]){_VALUE}{_UNIT}{_BRACKET}\s*,?\s*(?:versus|vs\.?|v|compared (?:with|to)"
+    rf"(?<![\w.,/<>=\u2264\u2265]){_VALUE}{_UNIT}{_BRACKET}\s*,?\s*(?:versus|vs\.?|v|compared (?:with|to)"
     rf"|as compared (?:with|to))\s+(?:[A-Za-z-]+\s+){{0,6}}?{_VALUE}"
 )
 _COMPARED_P = re.compile(rf"{_GROUPS}[^.;()\[\]]{{0,80}}[,;(\[]\s*{_P}[)\]]?")

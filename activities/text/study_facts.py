@@ -14,7 +14,7 @@ from activities.text.arm_effects import arm_effects
 from activities.text.arms import arm_results
 from activities.text.comparison import bare_phrase, comparisons
 from activities.text.conduct import conduct
-from activities.text.numerals import number_of
+from activities.text.numerals import COUNT, number_of
 from activities.text.parts import Part
 from activities.text.sentences import NOT_STUDIES, Statement, statements
 from activities.text.study_effects import effects_in
@@ -63,6 +63,10 @@ NUMBERS = 4
 
 _ABOUT_PEOPLE: tuple[Part, ...] = ("methods", "aim", "plain")
 """Results and conclusions mention groups and subgroups as well."""
+_UNNAMED = re.compile(
+    rf"['\u2019]s?$|^(?:{COUNT})\s|^(?:scores?|measures?|outcomes?|variables?|parameters?)$", re.IGNORECASE
+)
+"""An outcome that is cut (`children's`), a count of things (`three treatments`) or no thing."""
 _OF_METHODS: tuple[Part, ...] = ("methods", "plain", "aim", "results")
 
 
@@ -114,7 +118,8 @@ def participants(item: Evidence) -> Fact | None:
         return None
     for statement in _read(item, _OF_METHODS, first=OF_PEOPLE):
         # results count events as cases; only people that they name as a whole took part
-        total = TOTAL_PEOPLE if statement.part == "results" else TOTAL
+        people = statement.part == "results" or TOTAL_PEOPLE.search(statement.text)
+        total = TOTAL_PEOPLE if people else TOTAL
         counts = [
             number
             for pattern in (total, N_IS)
@@ -122,8 +127,9 @@ def participants(item: Evidence) -> Fact | None:
             if (number := number_of(match["n"])) and not _is_year(match["n"])
         ]
         for match in TWO_GROUPS.finditer(statement.text):
-            parts = [number_of(match[name]) for name in ("n", "m")]
-            counts.append(sum(filter(None, parts)))
+            if not any(_is_year(match[name]) for name in ("n", "m")):
+                parts = [number_of(match[name]) for name in ("n", "m")]
+                counts.append(sum(filter(None, parts)))
         if counts:
             return Fact(str(max(counts)), statement.text)
     return None
@@ -135,7 +141,7 @@ def analysed(item: Evidence) -> Fact | None:
         return None
     for statement in _read(item, _OF_METHODS):
         match = ANALYSED.search(statement.text)
-        if match and (number := number_of(match["n"])):
+        if match and (number := number_of(match["n"])) and not _is_year(match["n"]):
             return Fact(str(number), statement.text)
     return None
 
@@ -179,7 +185,7 @@ def outcome(item: Evidence) -> Fact | None:
         return None
     everything = _read(item, ("methods", "plain", "aim", "results"))
     named = _first(PRIMARY, everything, "found")
-    if named is not None:
+    if named is not None and not _UNNAMED.search(named.text):
         return named
     for statement in everything:
         if statement.label and OUTCOME_LABEL.search(statement.label):
@@ -199,7 +205,8 @@ def outcome(item: Evidence) -> Fact | None:
         for f in choice
         if not NO_OUTCOME.match(f.text) and not CLAUSE.search(f.text) and not NO_MEASURE.search(f.text)
     )
-    return next((f for f in found if len(f.text) > 2 and not set(terms(f.text)) <= weak_stems()), None)
+    said = (f for f in found if len(f.text) > 2 and not _UNNAMED.search(f.text))
+    return next((f for f in said if not set(terms(f.text)) <= weak_stems()), None)
 
 
 def effects(item: Evidence) -> tuple[Fact, ...]:

@@ -270,3 +270,22 @@ NO_OUTCOME = re.compile(
     r"|two)\b",
     re.IGNORECASE,
 )
+PRESENT_OR_ABSENT = re.compile(
+    r"\b(?:depending on|according to|based on|by|in|with) (?:the )?(?P<found>presence"
+    r" (?:or|and|versus|vs\.?) (?:the )?absence of (?:an? |the )?[A-Za-z][\w-]*"
+    r"(?: (?!was\b|were\b|is\b|on\b|in\b|and\b|at\b|with\b|for\b|during\b)[\w-]+){0,4})",
+    re.IGNORECASE,
+)
+AND_NOT = re.compile(
+    r"\b(?P<found>(?P<one>[a-z]{4,})\b[^.;:,]{0,60}? (?:and|or|versus|vs\.?|than|compared with)"
+    r" (?:in )?(?:the )?non-?(?P=one)(?: [a-z-]+)?)",
+    re.IGNORECASE,
+)
+TWO_NAMED_GROUPS = re.compile(
+    r"\b[Tt]he (?P<found>(?!former|same|other|whole|entire)[A-Za-z][\w-]*(?: [\w-]+)?"
+    r" (?:group|arm|cohort)\b[^.;:]{0,90}?(?:,| and| whereas| while| or| than| versus| vs\.?)"
+    r"(?: in| to| with)? the (?!same|other|whole|entire|latter)"
+    r"[A-Za-z][\w-]*(?: [\w-]+)? (?:group|arm|cohort))\b"
+)
+"""Comparisons by their form alone: `presence or absence of a stoma`, `obese and non-obese mothers`,
+`experimental group ..., whereas the control group`."""

@@ -92,7 +92,7 @@ def view_of(report: Report) -> View:
         years=_years(report.references),
         strengths=_strengths(report),
         works=works,
-        work_groups=grouped(works),
+        work_groups=grouped(works, report.question),
         certainty=words.certainty_rows(report),
         brief=brief,
         checks=words.checks(report.verification.dropped),

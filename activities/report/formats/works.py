@@ -27,9 +27,9 @@ def work_views(report: Report) -> tuple[WorkView, ...]:
     )
 
 
-def grouped(works: Sequence[WorkView]) -> tuple[WorkGroup, ...]:
+def grouped(works: Sequence[WorkView], question: str) -> tuple[WorkGroup, ...]:
     """Works whose outcomes share a word, the largest group first; one group without a name when no two do."""
-    found = by_outcome([work.outcome for work in works])
+    found = by_outcome([work.outcome for work in works], question)
     groups = [WorkGroup(group.name, tuple(works[place] for place in group.places)) for group in found]
     named = {place for group in found for place in group.places}
     left = [work for place, work in enumerate(works) if place not in named]

@@ -86,3 +86,7 @@ def test_a_work_without_people_of_its_own_has_no_groups() -> None:
         evidence_type="review",
     )
     assert results_by_arm(review) == ()
+
+
+def test_a_text_without_ends_of_sentences_is_not_read() -> None:
+    assert read("was 12% in the surgery group and 24% in the control group " * 20) == ()

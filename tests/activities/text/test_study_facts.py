@@ -5,6 +5,7 @@ import time
 import pytest
 
 from activities.text.study_facts import (
+    analysed,
     comparison,
     design,
     effects,
@@ -158,3 +159,41 @@ def test_no_text_takes_long_to_read(part: str, unit: str) -> None:
     started = time.process_time()
     read_facts(item)
     assert time.process_time() - started < 10.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Answers were compared between obese (BMI 30) and non-obese mothers.",
+            "obese (BMI 30) and non-obese mothers",
+        ),
+        ("Outcome was analysed by the presence or absence of a stoma.", "presence or absence of a stoma"),
+        (
+            "The training group had 18 athletes, whereas the control group had 21.",
+            "training group had 18 athletes, whereas the control group",
+        ),
+    ],
+)
+def test_a_comparison_is_known_by_its_form(text: str, expected: str) -> None:
+    item = Evidence(
+        evidence_id="pmid:1",
+        source="pubmed",
+        title="Feeding",
+        text=f"METHODS: {text}",
+        evidence_type="article",
+    )
+    found = comparison(item)
+    assert found is not None
+    assert found.text == expected
+
+
+def test_people_are_counted_before_procedures_and_years_are_no_people() -> None:
+    text = "METHODS: 43 procedures were performed on 37 women. 2004 were analysed."
+    item = Evidence(
+        evidence_id="pmid:1", source="pubmed", title="Surgery", text=text, evidence_type="article"
+    )
+    said = participants(item)
+    assert said is not None
+    assert said.text == "37"
+    assert analysed(item) is None

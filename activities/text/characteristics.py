@@ -1,0 +1,29 @@
+"""Sentences that describe who took part and answer nothing: ages, shares of each sex, length of follow-up."""
+
+import re
+
+_DESCRIBES = re.compile(
+    r"\b(?:mean|median|average) (?:patient )?age\b|\bages? (?:was|were|ranged|range)\b"
+    r"|\b(?:fe)?male[- ]to[- ](?:fe)?male ratio\b"
+    r"|\b\d[\d.]*\s?%?\)? (?:\([^()]{1,20}\) )?(?:(?:of \w+ |patients |subjects )?were )?(?:fe)?males?\b"
+    r"|\b\d+ (?:\([^()]{1,20}\) )?(?:women|men|boys|girls)(?:,| and) \d+ (?:\([^()]{1,20}\) )?"
+    r"(?:women|men|boys|girls)\b"
+    r"|\b(?:mean|median|average) (?:duration of |length of )?follow[- ]?up\b",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(
+    r"\bp\s?(?:[<>=]|value)|\bCI\b|confidence interval|\bsignifican|\bassociat|\bpredict", re.IGNORECASE
+)
+_ASKED = re.compile(
+    r"\b(?:ages?|aged|old(?:er)?|young(?:er)?|sex|gender|males?|females?|wom[ae]n|m[ae]n|boys|girls|elderly|onset"
+    r"|follow[- ]?up|how (?:many|long|old))\b",
+    re.IGNORECASE,
+)
+
+
+def describes_participants(sentence: str, question: str) -> bool:
+    """Whether a sentence describes the participants, where the question asks for no such thing. One that
+    tests a difference or an association is a finding."""
+    if _ASKED.search(question) or _FOUND.search(sentence):
+        return False
+    return bool(_DESCRIBES.search(sentence))

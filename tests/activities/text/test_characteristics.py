@@ -1,0 +1,24 @@
+import pytest
+
+from activities.text.characteristics import describes_participants
+
+QUESTION = "What is known about acute appendicitis?"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The average age was 21 years (range, 16-38 years).",
+        "Of those enrolled, 26.5% were females and 73.5% males.",
+        "There were 19 men and 43 women.",
+        "Median follow-up was 56 months.",
+    ],
+)
+def test_who_took_part_answers_nothing(sentence: str) -> None:
+    assert describes_participants(sentence, QUESTION)
+
+
+def test_a_tested_difference_is_a_finding_and_what_is_asked_for_an_answer() -> None:
+    assert not describes_participants("The mean age was higher in perforation (P = 0.01).", QUESTION)
+    assert not describes_participants("The mean age was 21 years.", "At what age does appendicitis occur?")
+    assert not describes_participants("Appendectomy reduced sepsis in 40% of patients.", QUESTION)
