@@ -8,7 +8,7 @@ are the library, questions are made by code (`variants`):
     original       as they are
     titles hidden  the same, over a library without titles
     reworded       an abbreviation, another spelling, another order of words, a synonym
-    exchanged      one key word replaced by one of the same kind from another question
+    exchanged      one key word replaced by one of the same kind from another question; of both libraries
     unanswerable   original, the document it was made of removed from the library;
                    and, with --other, the questions of a BioASQ file, asked of this library
 
@@ -249,6 +249,9 @@ async def run(options: argparse.Namespace, home: Path) -> None:
             if exchanged:
                 answer = await ask(exchanged.question, titled)
                 results.append(result("exchanged", exchanged.way, exchanged.question, answer, ()))
+                if bare is not None:
+                    answer = await ask(exchanged.question, bare)
+                    results.append(result(UNTITLED, exchanged.way, exchanged.question, answer, ()))
             answer = await ask(item.question, titled, hidden=gold)
             way = NEIGHBOURS if snippets else "document taken out"
             results.append(result("unanswerable", way, item.question, answer, ()))
@@ -275,13 +278,14 @@ def show(
     kinds: dict[str, list[Result]] = defaultdict(list)
     for r in results:
         kinds[r.kind].append(r)
-        if r.way and r.kind != "exchanged":
+        if r.way and r.kind not in ("exchanged", UNTITLED):
             kinds[f"{r.kind}: {r.way}"].append(r)
     print(f"{options.corpus.name}, half: {options.half}\n")
     print(f"{'':34}{'answered (exit 0)':>20}{'right one cited':>20}{'confidence':>12}")
     for kind in sorted(kinds, key=lambda k: (KINDS.index(k.split(":")[0]), k)):
         rows = kinds[kind]
-        cited = share(r.cited for r in rows) if KINDS.index(kind.split(":")[0]) < 3 else ""
+        answerable = kind.split(":")[0] in KINDS[:3]
+        cited = share(r.cited for r in rows) if answerable else ""
         middle = float(np.median([r.confidence for r in rows]))
         print(f"{kind:34}{share(r.answered for r in rows):>20}{cited:>20}{middle:>12.2f}")
     print()
@@ -311,7 +315,7 @@ def show(
     print("\nstop reasons of answered questions:", ", ".join(f"{k} {v}" for k, v in stops.most_common()))
     if options.verbose:
         for r in results:
-            bad = r.answered if r.kind in ("exchanged", "unanswerable") else not r.cited
+            bad = not r.cited if r.kind in KINDS[:3] else r.answered
             if bad:
                 print(f"  {r.kind:14}{r.confidence:.2f} {r.way:24} {r.question}")
         for item, way in labelled:
@@ -320,7 +324,8 @@ def show(
 
 
 NEIGHBOURS = "documents taken out, neighbours left"
-KINDS = ("original", "titles hidden", "reworded", "exchanged", "unanswerable")
+UNTITLED = "exchanged, titles hidden"
+KINDS = ("original", "titles hidden", "reworded", "exchanged", UNTITLED, "unanswerable")
 
 
 def main() -> None:

@@ -20,8 +20,9 @@ from activities.types import Criterion, Evidence, Statement
 
 MOST_CANDIDATES = 8
 """Drugs that a judgement names."""
-_WEAK, WEAK_ONLY = 0.4, 0.75
-"""Highest confidence where no work is of a kind of more than this weight: preprints, cases, web pages."""
+_WEAK, WEAK_ONLY = 0.45, 0.75
+"""Highest confidence where no work is of a kind of more than this weight: preprints, cases, web pages, notes
+and other documents without a study's design."""
 SMALL_STUDY, ONE_STUDY, TWO_STUDIES = 0.88, 0.92, 0.95
 """Highest confidence in what a single study found, one of few people or that does not say of how many; in
 what any other found; and in what two found. Later studies contradicted 16 % of the most
@@ -53,7 +54,8 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     asked = list(dict.fromkeys((*clauses, *step.steering)))
     bodies = [i.document for i in helpful]
     open_ones = [q for q in asked if not answered(q, bodies)]
-    share = 1 - len(open_ones) / len(asked)
+    # that a question of one part is covered is what directness estimates
+    share = 1 - len(open_ones) / len(asked) if len(asked) > 1 else 1.0
     confidence = confidence_of(helpful, share)
     sides = compared(step.question)
     if sides is not None and not any(compares(item, sides) for item in helpful):

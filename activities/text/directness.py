@@ -1,62 +1,119 @@
-"""How likely a work addresses a question: logistic models of what it mentions of the question's words."""
+"""How likely a work answers a question: a logistic model of what it mentions of the question's words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
+from typing import NamedTuple
 
-from activities.text.needle import SURE, THING, Needle, Reading
-from activities.text.sentences import Sentence
+from activities.text.needle import SURE, Needle, Reading
+from activities.text.technical import NAMED
 
-_DIRECTNESS = {
-    "missing": -1.45, "best": 1.97, "focus": 1.0, "main": 3.69, "main_things": -0.46, "named": 0.61, "title":
-    3.03,
-}  # fmt: skip
-_CONSTANT = -4.27
-"""Weights of a logistic regression, chosen on the half `choosing` of PubMedQA's questions and their variants
-(`benchmarks/relevance.py`): does the work that answers a question answer it in these words? By name: how
-technical the most technical word is that is missing; the share of the question in the best sentence, in the
-work with saturation, in its title and conclusions, of its things there, how many things are named, and the
-share of the question in the title."""
-_DIRECT = (0.66, 4.46, 1.73, -6.14)
-"""The same for the first citation being the right one, over the answered questions: weights of the odds of
-relevance, of the share of the question that is covered anywhere and in one place, and the constant. Scaled
-(Platt 1999) so that the estimate is right as often as it says, over the answered questions of that half."""
-_UNTITLED = 0.5
-"""What the sentence that holds most of the question counts for a title, in a work without one."""
+_IN_TITLE = 0.7
+"""What a word of the question counts for a sentence that only its work's title has."""
 
 
-def calibrated(needle: Needle, reading: Reading, near: float) -> float:
-    """The calibrated probability that a work answers a question of relevance `near`."""
-    odds = math.log(max(near, 1e-3) / (1 - min(near, 0.9999)))
-    whole = needle.coverage(reading.spoken)
-    together = max(needle.coverage(spoken) for spoken in (*reading.sentences, reading.title))
-    near_odds, spoken_of, at_once, constant = _DIRECT
-    value = near_odds * odds + spoken_of * whole + at_once * together + constant
+class Signs(NamedTuple):
+    """What a work mentions of a question."""
+
+    title: float
+    """Share of the question's weight in its title."""
+    together: float
+    """The same in the one sentence, or the title, that holds most."""
+    untitled: float
+    """1 where the title is not known."""
+    at_once: float
+    """Share of the question's information content in one sentence with the title."""
+    name_missing: float
+    """1 where a name is missing: of a drug, disease or symptom, or written with a capital or digits."""
+    other_subject: float
+    """`Word.technical` of the most technical missing word that another work at hand is about."""
+    said_elsewhere: float
+    """Information content of the most telling missing word that another work at hand mentions."""
+
+
+WEIGHTS = Signs(
+    title=1.76,
+    together=2.4,
+    untitled=1.1,
+    at_once=5.13,
+    name_missing=-1.08,
+    other_subject=-4.06,
+    said_elsewhere=-1.96,
+)
+CONSTANT = -5.08
+"""A logistic regression, fitted on the halves `choosing` of PubMedQA's questions and their variants, with and
+without titles (`benchmarks/relevance.py`), and of `benchmarks/own_documents.py`: does a work answer?"""
+OWN, NEXT, CHANCE = 0.69, -0.65, -0.96
+"""The same for the first citation being the right one, over the answered questions of those halves and of a
+BioASQ batch's: weights of the log odds of the work and of the next best one, and the constant."""
+LEAST_ODDS = -4.0
+"""Log odds under which it does not matter how far behind the next work is."""
+
+
+def signs(needle: Needle, reading: Reading) -> Signs:
+    """What a work mentions of a question."""
+    words = needle.words
+    unsaid = [place for place in range(len(words)) if place not in reading.spoken]
+    title = needle.coverage(reading.title)
+    told = (_told_at_once(needle, places, reading.title) for places in reading.sentences)
+    return Signs(
+        title=title,
+        together=max(
+            (needle.coverage(places) for places in (*reading.sentences, reading.title)), default=0.0
+        ),
+        untitled=float(reading.untitled),
+        at_once=max(told, default=0.0),
+        name_missing=float(any(is_name(needle, place) for place in unsaid)),
+        other_subject=max((words[p].technical for p in unsaid if needle.subjects[p]), default=0.0),
+        said_elsewhere=max((needle.information[p] for p in unsaid if needle.holders[p]), default=0.0),
+    )
+
+
+def _told_at_once(needle: Needle, places: Collection[int], title: Collection[int]) -> float:
+    return (1 - _IN_TITLE) * needle.told(places) + _IN_TITLE * needle.told({*places, *title})
+
+
+def is_name(needle: Needle, place: int) -> bool:
+    """Whether a word surely names one thing: a name of the vocabularies, or with digits or capitals."""
+    word = needle.words[place]
+    capital = place > 0 and word.technical >= NAMED and word.shown[:1].isupper()
+    return word.entity or word.exact or capital
+
+
+def probability(found: Signs) -> float:
+    """The probability that a work answers the question, by itself."""
+    return _logistic(CONSTANT + sum(weight * sign for weight, sign in zip(WEIGHTS, found, strict=True)))
+
+
+def beside(own: float, others: Collection[float]) -> float:
+    """The probability that a work answers the question, beside the `probability` of the other works at
+    hand: the nearer the next one comes, the less sure it is, up to even odds of that one, which are assumed
+    where there is no other work."""
+    following = max(LEAST_ODDS, min(_odds(max(others, default=0.5)), 0.0))
+    return _logistic(OWN * _odds(own) + NEXT * following + CHANCE)
+
+
+def _odds(probability: float) -> float:
+    sure = min(max(probability, 0.001), 0.999)
+    return math.log(sure / (1 - sure))
+
+
+def _logistic(value: float) -> float:
     return round(1 / (1 + math.exp(-value)), 4)
+
+
+def on_another_thing(needle: Needle, reading: Reading) -> bool:
+    """Whether a work surely answers another question: it does not mention a name of it, or a thing that
+    another of the works at hand is about."""
+    if reading.displaced and reading.missing:
+        return True
+    return any(
+        is_name(needle, place) or word.technical >= SURE or (word.technical and needle.subjects[place])
+        for place, word in enumerate(needle.words)
+        if word in reading.missing
+    )
 
 
 def names_it(needle: Needle, reading: Reading) -> bool:
     """Whether a work mentions the one name that a question for a fact is about (a trial, a new drug)."""
     words = needle.words
     return any(word.technical >= SURE and place in reading.counts for place, word in enumerate(words))
-
-
-def directness(needle: Needle, reading: Reading, said: Sequence[Sentence], focus: float) -> float:
-    """How likely a work is about the question, 0 to 1: a logistic model of what it mentions."""
-    words = needle.words
-    concluding = [spoken for s, spoken in zip(said, reading.sentences, strict=True) if s.part == "conclusion"]
-    main = reading.title.union(*concluding)
-    things = [place for place, word in enumerate(words) if word.technical >= THING]
-    values = {
-        "missing": max((w.technical for p, w in enumerate(words) if p not in reading.spoken), default=0.0),
-        "best": max((needle.coverage(spoken) for spoken in reading.sentences), default=0.0),
-        "focus": focus,
-        "main": needle.coverage(main),
-        "main_things": sum(p in main for p in things) / len(things) if things else 0.5,
-        "named": sum(words[place].technical for place in reading.spoken),
-        "title": needle.coverage(reading.title),
-    }
-    if reading.untitled:
-        values["title"] = max(values["title"], _UNTITLED * values["best"])
-    direct = 1 / (1 + math.exp(-_CONSTANT - sum(_DIRECTNESS[name] * value for name, value in values.items())))
-    # a question that names no thing is about whatever holds its words
-    return direct if things else max(direct, 0.55 * focus + 0.45 * values["best"])

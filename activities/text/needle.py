@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts, Word
+from activities.text.information import information
 from activities.text.question import asked
 from activities.text.sentences import sentences
 from activities.text.technical import TECHNICAL
@@ -34,16 +35,13 @@ _ANY = 0.35
 _ANY_NOUN = 0.25
 """Words of at least this `Word.technical` must occur in a work where the question names no thing."""
 _MANY_NAMED = 3
-_SUBJECT = 2
+SUBJECT = 2
 """Times that a work mentions a word at least that it is about."""
 _SEVERAL = 2
 _OTHER_NOUN = 0.5
 """`Word.technical` from which a noun that a work does not mention makes it a work on another thing."""
 SURE = 0.9
 """`Word.technical` of a name that every relevant work must mention."""
-LEAST_DIRECT, LEAST_DIRECT_TITLED = 0.2, 0.38
-"""`Item.direct` under which a work is held to be about something else; of one with its title, which says more
-surely what it is about."""
 LONGEST_REMEMBERED = 8_000
 """Characters of a text up to which a reading of it is kept."""
 ABBREVIATED = 20_000
@@ -65,15 +63,22 @@ class Needle:
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
         self._readings = [_reading(self.concepts, document) for document in documents]
         counted = (reading.counts.items() for reading in self._readings)
-        self._subjects = Counter(place for counts in counted for place, count in counts if count >= _SUBJECT)
+        self.subjects = Counter(place for counts in counted for place, count in counts if count >= SUBJECT)
+
+        self.holders = Counter(place for reading in self._readings for place in reading.spoken)
+        """How many of them mention it."""
+        self.information = [information(word.shown) for word in self.words]
         self._readings = [replace(reading, missing=self._missing(reading)) for reading in self._readings]
         total = len(documents)
         self.weights: list[float] = []
         self.names_things = things = self._things > 0
         for place, word in enumerate(self.words):
             base = small if self._relates(word) else _ANY + word.technical if things else 1.0
-            holders = sum(place in reading.spoken for reading in self._readings)
-            rare = 1 + 0.5 * math.log((total + 1) / (holders + 1)) / math.log(total + 2) if total else 1.0
+            rare = (
+                1 + 0.5 * math.log((total + 1) / (self.holders[place] + 1)) / math.log(total + 2)
+                if total
+                else 1.0
+            )
             self.weights.append(base * rare)
         self.pairs: dict[tuple[int, int], float] = {}
         for one, other in pairwise(range(len(self.words))):
@@ -117,7 +122,7 @@ class Needle:
         several = len({word.terms for word in unsaid.values()}) >= _SEVERAL
         for place, word in unsaid.items():
             specific = word.technical >= _OTHER_NOUN
-            if several or specific or (word.technical >= _ANY_NOUN and self._subjects[place]):
+            if several or specific or (word.technical >= _ANY_NOUN and self.subjects[place]):
                 missing.append(word)
         return tuple(missing)
 
@@ -126,14 +131,10 @@ class Needle:
         once for all its sentences."""
         return self.coverage(spoken), self.coverage(spoken | reading.title)
 
-    def least_direct(self, reading: "Reading") -> float:
-        """`Item.direct` under which a work is held to be about something else; 0 where the question names no
-        thing, or where the work is about all of several: it mentions each more than once."""
-        things = [place for place, word in enumerate(self.words) if word.technical >= TECHNICAL]
-        about_all = len(things) > 1 and all(reading.counts.get(place, 0) >= _SUBJECT for place in things)
-        if not self.names_things or about_all:
-            return 0.0
-        return LEAST_DIRECT if reading.untitled else LEAST_DIRECT_TITLED
+    def told(self, spoken: Collection[int]) -> float:
+        """Share of the question's information content in the words that are mentioned."""
+        total = sum(self.information)
+        return sum(self.information[place] for place in spoken) / total if total else 0.0
 
     def coverage(self, spoken: Collection[int]) -> float:
         """Share of the question's weight in the words that are mentioned."""
@@ -222,6 +223,12 @@ def _named_by_its_file(document: Evidence) -> bool:
     return "title_from" in document.facts
 
 
+def _begins_the_text(document: Evidence) -> bool:
+    """Whether its title is the beginning of its first sentence, and no heading."""
+    begins = document.text.startswith(document.title[:40])
+    return begins and not document.text[len(document.title) :].startswith("\n")
+
+
 def _read(concepts: Concepts, document: Evidence) -> Reading:
     said = sentences(document)
     title = terms(document.title)
@@ -234,7 +241,7 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
     for place in spoken[-3]:
         counts[place] += TITLE_COUNT - 1
     everything = frozenset().union(*spoken)
-    untitled = not title or _named_by_its_file(document) or document.text.startswith(document.title[:40])
+    untitled = not title or _named_by_its_file(document) or _begins_the_text(document)
     # neither indexing terms, which name what a work mentions in passing, nor the text as a whole
     displaced = concepts.numbered_otherwise(texts)
     if not untitled:

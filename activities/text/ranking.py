@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from activities.text.concepts import Word
-from activities.text.directness import calibrated, directness, names_it
+from activities.text.directness import beside, names_it, on_another_thing, probability, signs
 from activities.text.facets import Facet, is_about
 from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle
 from activities.text.parts import Part
@@ -33,11 +33,11 @@ _BY_TITLE = 0.6
 ON_ANOTHER_THING = 0.3
 """Relevance is cut to this share for a work that does not mention a thing the question names: a finding about
 vitamin C answers no question about vitamin E."""
-NAMED_IS_ENOUGH = 0.55
-"""Least relevance of a work that names the one thing a question for a fact is about."""
-DIRECT_NAMED = 0.45
-MAX_OFF_TOPIC_RELEVANCE = 0.49
-"""Relevance of such a work at most: under `RELEVANT`."""
+LEAST_CHANCE, LEAST_CHANCE_TITLED = 0.1, 0.4
+"""`directness.probability` under which a work is held to be about something else; of one with its title,
+which says more surely what it is about."""
+NAMED_IT = 0.45
+"""The same at least of a work that names the one thing a question for a fact is about."""
 
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
@@ -131,28 +131,36 @@ def _ranked(question: str, documents: tuple[AsKey, ...], facet: Facet | None) ->
 
 def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> list[Item]:
     needle = Needle(question, documents)
-    want = asked(question)
+    fact = asked(question).form in ("fact", "list", "definition")
+    chances: list[float] = []
+    for reading in needle.readings():
+        chance = probability(signs(needle, reading))
+        chances.append(max(chance, NAMED_IT) if fact and names_it(needle, reading) else chance)
+    elsewhere = [on_another_thing(needle, reading) for reading in needle.readings()]
     items: list[Item] = []
-    for document, reading in zip(documents, needle.readings(), strict=True):
+    for place, (document, reading) in enumerate(zip(documents, needle.readings(), strict=True)):
         focus = needle.focus(reading)
-        said = sentences(document)
         ranked = [
             score(sentence, *needle.covered(spoken, reading), focus, facet, answer_value(question, sentence))
-            for sentence, spoken in zip(said, reading.sentences, strict=True)
+            for sentence, spoken in zip(sentences(document), reading.sentences, strict=True)
         ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
-        near = directness(needle, reading, said, focus) if ranked else 0.0
-        direct = calibrated(needle, reading, near) if ranked else 0.0
-        if want.form in ("fact", "list", "definition") and names_it(needle, reading):
-            near, direct = max(near, NAMED_IS_ENOUGH), max(direct, DIRECT_NAMED)
-        elif direct < needle.least_direct(reading):
-            near = min(near, MAX_OFF_TOPIC_RELEVANCE)
-        relevance = near * ON_ANOTHER_THING if reading.missing else near
-        direct = 0.0 if reading.missing else direct
+        chance = chances[place] if ranked else 0.0
+        near = _relevance(chance, LEAST_CHANCE if reading.untitled else LEAST_CHANCE_TITLED)
+        others = [0.0 if elsewhere[n] else c for n, c in enumerate(chances) if n != place]
+        direct = 0.0 if elsewhere[place] or not ranked else beside(chance, others)
+        relevance = near * ON_ANOTHER_THING if elsewhere[place] else near
         items.append(
             Item(document, round(relevance, 4), tuple(ranked), round(near, 4), direct, reading.missing)
         )
     return items
+
+
+def _relevance(chance: float, least: float) -> float:
+    """`RELEVANT` at the least probability that counts, and in equal steps below and above it."""
+    if chance < least:
+        return RELEVANT * chance / least
+    return RELEVANT + (1 - RELEVANT) * (chance - least) / (1 - least)
 
 
 def relevant(items: Sequence[Item]) -> list[Item]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import Stemmer
 
 from activities.text import thesaurus
-from activities.text.vocabulary import families, vocabulary
+from activities.text.vocabulary import irregular, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
@@ -89,19 +89,13 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The comparison form of a folded word: British spellings made American, Snowball's English stem, and
-    one form for the words of a family (`renal`, `kidney`)."""
-    plain = _snowball(word)
-    return _family_heads().get(plain, plain)
+    """The comparison form of a folded word: of an irregular form its word, British spellings made American,
+    Snowball's English stem."""
+    return snowball(irregular().get(word, word))
 
 
-@cache
-def _family_heads() -> dict[str, str]:
-    """Stem -> stem of the first word of its family."""
-    return {_snowball(word): _snowball(words[0]) for words in families() for word in words}
-
-
-def _snowball(word: str) -> str:
+def snowball(word: str) -> str:
+    """Snowball's English stem of the American spelling of a folded word."""
     if len(word) > 4:
         word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
         word = re.sub(r"our(s?)$", r"or\1", word)

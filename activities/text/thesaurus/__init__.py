@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 
+from activities.text.vocabulary import irregular
+
 COMMON_SENSES = 3
 """Senses of a word that are used, the most frequent first; rarer ones mislead more than they help."""
 MOST_NARROWER = 60
@@ -95,8 +97,10 @@ def _places(text: str) -> tuple[int, ...]:
 
 
 def singulars(word: str) -> Iterator[str]:
-    """The word, then what it may be the plural of."""
+    """The word, then what it may be the plural or another irregular form of."""
     yield word
+    if word in irregular():
+        yield irregular()[word]
     for ending, single in _PLURALS:
         if word.endswith(ending) and len(word) >= len(ending) + 2:
             yield word[: len(word) - len(ending)] + single
@@ -151,15 +155,15 @@ def synonyms(phrase: str, files: frozenset[str] = frozenset()) -> frozenset[str]
 
 @lru_cache(maxsize=16_384)
 def narrower(phrase: str, files: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Words for kinds of the thing, two levels down; empty for a word that names a whole field. `files`: see
-    `synonyms`."""
+    """Words for kinds of the thing, two levels down, or one where two have too many; empty for a word that
+    names a whole field. `files`: see `synonyms`."""
     found: set[str] = set()
     for synset in _meant(phrase, files):
         if synset.part == "n":
-            places = [*synset.below, *(lower for place in synset.below for lower in _synset(place).below)]
-            words = {word for place in places for word in _synset(place).words}
-            if len(words) <= MOST_NARROWER:
-                found |= words
+            kinds = {word for place in synset.below for word in _synset(place).words}
+            lower = {p for place in synset.below for p in _synset(place).below}
+            both = kinds | {word for place in lower for word in _synset(place).words}
+            found |= both if len(both) <= MOST_NARROWER else kinds if len(kinds) <= MOST_NARROWER else set()
     return frozenset(found)
 
 

@@ -12,7 +12,8 @@ def vocabulary(name: str) -> frozenset[str]:
 
 
 @cache
-def families() -> tuple[tuple[str, ...], ...]:
-    """The lines of `families.txt`."""
-    text = (files(__name__) / "families.txt").read_text("utf-8")
-    return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))
+def irregular() -> dict[str, str]:
+    """Irregular form -> its word, of `irregular.txt`: `came`, `come`."""
+    text = (files(__name__) / "irregular.txt").read_text("utf-8")
+    rows = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
+    return dict(row for row in rows)

@@ -1,0 +1,92 @@
+"""A work answers a question when it speaks of it in other words, and not when only its neighbour does."""
+
+import pytest
+
+from activities.text.directness import beside
+from activities.text.information import information
+from activities.text.ranking import rank, relevant
+from activities.text.tokens import stem
+from activities.types import Evidence
+from tests.activities.extractive.abstracts import document, judged
+
+POST = document(
+    1,
+    "# The post of the empire\n\nA rider who changed horses at each station covered eighty kilometres a day. "
+    "Villages on the road had to supply the animals. Citizens without a warrant could not use it.",
+    "# The post of the empire",
+    "document",
+)
+FARE = document(
+    2,
+    "# Fares\n\nThe city brought in a fare of two euros in May. Sixty per cent more people took the bus.",
+    "# Fares",
+    "document",
+)
+
+
+def helping(question: str, works: list[Evidence]) -> list[str]:
+    return [item.document.evidence_id for item in relevant(rank(question, works))]
+
+
+def test_a_note_answers_in_other_words() -> None:
+    asked = "How many kilometres did a courier of the imperial post cover in a day?"
+    assert helping(asked, [POST, FARE]) == ["pmid:1"]
+
+
+def test_a_note_on_the_neighbour_answers_nothing() -> None:
+    assert helping("Who had to supply ships to the imperial navy?", [POST, FARE]) == []
+    assert helping("Did a congestion charge of two euros empty the streets?", [POST, FARE]) == []
+
+
+def untitled(number: int, text: str) -> Evidence:
+    """An abstract without its title, of which the source gives the beginning of the text."""
+    return document(number, text, text[:60])
+
+
+BRACE = untitled(
+    3,
+    "We followed 812 sailors after rotator cuff repair for four years. An arm brace lowered the rate of "
+    "tendon rupture. Tendon rupture was rarer with the brace after every kind of repair of the cuff.",
+)
+HAMMOCK = untitled(
+    4,
+    "We asked ninety nurses about the hammock. Backache was rarer with the hammock. The hammock was given up "
+    "by six.",
+)
+
+
+def test_what_another_work_is_about_is_not_presupposed_by_a_work_without_title() -> None:
+    question = "Does a {} prevent tendon rupture after rotator cuff repair?"
+    assert helping(question.format("brace"), [BRACE, HAMMOCK]) == ["pmid:3"]
+    assert helping(question.format("hammock"), [BRACE, HAMMOCK]) == []
+
+
+def test_an_answer_is_surer_the_further_behind_the_next_work_is() -> None:
+    far, near, even = (beside(0.9, [0.01, other]) for other in (0.02, 0.2, 0.5))
+    assert far > near > even
+    assert even == beside(0.9, [0.99]) == beside(0.9, [])
+
+
+def test_confidence_in_a_note_without_a_study_is_low_however_well_it_fits() -> None:
+    sure = judged("How many more people took the bus when the city brought in a fare?", [POST, FARE])
+    assert sure.relevant == ("pmid:2",)
+    assert 0 < sure.confidence <= 0.75
+    (limit,) = [reason for reason in sure.confidence_reasons if reason.code == "confidence_limited"]
+    assert limit.values["why"] == "weak"
+
+
+@pytest.mark.parametrize(
+    ("form", "word"),
+    [("came", "come"), ("children", "child"), ("metastases", "metastasis"), ("cheaper", "cheap")],
+)
+def test_irregular_forms_are_their_word(form: str, word: str) -> None:
+    assert stem(form) == stem(word)
+
+
+def test_older_people_are_not_old_ones() -> None:
+    assert stem("older") != stem("old")
+
+
+def test_rare_words_say_more_than_common_ones() -> None:
+    assert 0.0 <= information("time") < information("harvest") < information("villeinage") <= 1.0
+    assert information("horses") == pytest.approx(information("horse"))
