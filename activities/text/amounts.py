@@ -44,6 +44,10 @@ _COUNT = re.compile(
 _HOW = re.compile(r"\bhow (?P<adjective>[a-z]+)|^(?P<when>when)\b", re.IGNORECASE)
 _OFTEN = frozenset({"often", "common", "rare", "frequent", "likely"})
 _LONG = frozenset({"long", "old"})
+_MEASURES = re.compile(
+    r"(?:incidence|prevalence|frequency|percentage|proportion|share|rate|ratio|dose|dosage|age|year|date|phase"
+    r"|number|amount|average|mean|median|typical|usual|total)s?"
+)
 _SHARES = re.compile(r"(?:rate|ratio|percentage|proportion|share|frequency)s?$")
 
 
@@ -54,6 +58,13 @@ def amounts(question: str, focus: str, text: str) -> Iterator[tuple[str, int, fl
         for match in pattern.finditer(text):
             if pattern is not _COUNT or _counts(match.group(), question):
                 yield match.group().strip(" ,."), match.start(), weight
+
+
+def measured(focus: str) -> frozenset[str]:
+    """Comparison forms of what is measured, of a noun phrase that asks for an amount: of a recurrence in
+    `recurrence rate`, and nothing in `prevalence`, which is of the question's things."""
+    words = [word for word in focus.casefold().split() if not _MEASURES.fullmatch(word)]
+    return frozenset(terms(" ".join(words)))
 
 
 def _counts(counted: str, question: str) -> bool:

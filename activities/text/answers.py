@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
-from activities.text.amounts import amounts
+from activities.text.amounts import amounts, measured
 from activities.text.answer_phrases import (
     CALLED,
     CAUSED,
@@ -73,6 +73,8 @@ _KINDS: dict[str, frozenset[Kind]] = {
     "disease": frozenset({"disease", "phenotype"}),
     "gene": frozenset({"protein"}),
 }
+_MEASURED = 0.6
+"""Weight of the word for what an amount is of (`recurrence` of a recurrence rate): its sentence has it."""
 _TYPED = 1.0
 _LISTED, _UNTYPED = 0.8, 0.45
 """What a member of a list counts that a word such as `include` opens, and any other noun phrase, beside an
@@ -225,6 +227,12 @@ class _Reader:
         self.weights = [
             0.1 if set(word.terms) <= focus else 0.2 + word.technical for word in self.concepts.words
         ]
+        amount_of = measured(want.focus) if want.things == ("number",) else frozenset[str]()
+        self.measured = {
+            p for p, word in enumerate(self.concepts.words) if amount_of.intersection(word.terms)
+        }
+        for place in self.measured:
+            self.weights[place] = _MEASURED
         self.total = sum(self.weights) or 1.0
         self.own = {t for word in self.concepts.words for t in word.terms}
         self.typed = frozenset(self.own)
@@ -279,7 +287,7 @@ class _Reader:
         coverage = _OWN * self._share(spoken) + (1 - _OWN) * self._share(whole)
         if not self.sure <= whole:
             coverage *= _ANOTHER
-        if coverage < LEAST_COVERAGE:
+        if coverage < LEAST_COVERAGE or not self.measured <= spoken:
             return
         marks = self._marks(passage.text, spoken)
         seen: dict[str, float] = {}

@@ -18,6 +18,11 @@ from activities.text.answers import Passage, answers
             ["12.4%"],
         ),
         (
+            "What is the recurrence rate of inguinal hernia?",
+            ("Of 303 inguinal hernias 213 (70.2%) were on both sides.", "Inguinal hernias recurred in 1.2%."),
+            ["1.2%"],
+        ),
+        (
             "What is the half-life of warfarin?",
             ("In 14 adults the half-life of warfarin was 36 to 42 hours.",),
             ["36 to 42 hours"],
