@@ -195,7 +195,7 @@ class AsKey:
     def __init__(self, document: Evidence) -> None:
         kind, mesh = document.evidence_type, document.facts.get("mesh", "")
         self.document = document
-        named = _named_by_its_file(document)
+        named = named_by_its_file(document)
         self.key = (
             document.evidence_id,
             document.title,
@@ -218,7 +218,7 @@ def _remembered(concepts: Concepts, read: AsKey) -> Reading:
     return _read(concepts, read.document)
 
 
-def _named_by_its_file(document: Evidence) -> bool:
+def named_by_its_file(document: Evidence) -> bool:
     """Whether its title is the name of its file, which need not say what it is about."""
     return "title_from" in document.facts
 
@@ -241,7 +241,7 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
     for place in spoken[-3]:
         counts[place] += TITLE_COUNT - 1
     everything = frozenset().union(*spoken)
-    untitled = not title or _named_by_its_file(document) or _begins_the_text(document)
+    untitled = not title or named_by_its_file(document) or _begins_the_text(document)
     # neither indexing terms, which name what a work mentions in passing, nor the text as a whole
     displaced = concepts.numbered_otherwise(texts)
     if not untitled:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from activities.text.concepts import Word
 from activities.text.directness import beside, names_it, on_another_thing, probability, signs
 from activities.text.facets import Facet, is_about
-from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle
+from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle, named_by_its_file
 from activities.text.parts import Part
 from activities.text.question import answer_fit, asked
 from activities.text.sentences import Sentence, sentences
@@ -33,9 +33,9 @@ _BY_TITLE = 0.6
 ON_ANOTHER_THING = 0.3
 """Relevance is cut to this share for a work that does not mention a thing the question names: a finding about
 vitamin C answers no question about vitamin E."""
-LEAST_CHANCE, LEAST_CHANCE_TITLED = 0.1, 0.4
-"""`directness.probability` under which a work is held to be about something else; of one with its title,
-which says more surely what it is about."""
+LEAST_CHANCE, LEAST_CHANCE_UNTITLED, LEAST_CHANCE_OF_FILE = 0.4, 0.1, 0.25
+"""`directness.probability` under which a work is held to be about something else; of a record without its
+title, which presupposes what the title says; of a file without a title of its own, which presupposes less."""
 NAMED_IT = 0.45
 """The same at least of a work that names the one thing a question for a fact is about."""
 
@@ -146,7 +146,7 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
         ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
         chance = chances[place] if ranked else 0.0
-        near = _relevance(chance, LEAST_CHANCE if reading.untitled else LEAST_CHANCE_TITLED)
+        near = _relevance(chance, _least_chance(document, untitled=reading.untitled))
         others = [0.0 if elsewhere[n] else c for n, c in enumerate(chances) if n != place]
         direct = 0.0 if elsewhere[place] or not ranked else beside(chance, others)
         relevance = near * ON_ANOTHER_THING if elsewhere[place] else near
@@ -154,6 +154,12 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
             Item(document, round(relevance, 4), tuple(ranked), round(near, 4), direct, reading.missing)
         )
     return items
+
+
+def _least_chance(document: Evidence, *, untitled: bool) -> float:
+    if not untitled:
+        return LEAST_CHANCE
+    return LEAST_CHANCE_OF_FILE if named_by_its_file(document) else LEAST_CHANCE_UNTITLED
 
 
 def _relevance(chance: float, least: float) -> float:

@@ -90,3 +90,12 @@ def test_older_people_are_not_old_ones() -> None:
 def test_rare_words_say_more_than_common_ones() -> None:
     assert 0.0 <= information("time") < information("harvest") < information("villeinage") <= 1.0
     assert information("horses") == pytest.approx(information("horse"))
+
+
+def test_a_file_without_a_title_presupposes_less_than_a_record_without_one() -> None:
+    question = "Did the sling spare the sailors a second rupture of the rotator cuff?"
+    text = "An arm brace lowered the rate of tendon rupture after rotator cuff repair in 812 sailors."
+    record = untitled(5, text)
+    file = record.model_copy(update={"title": "Notes 7", "facts": {"title_from": "file name"}})
+    (of_record,), (of_file,) = rank(question, [record]), rank(question, [file])
+    assert of_record.relevance > of_file.relevance
