@@ -10,11 +10,12 @@ answer.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.amounts import amounts, measured
+from activities.text.answer_groups import Group, drop_general, fold_together, join_alike
 from activities.text.answer_phrases import (
     CALLED,
     CAUSED,
@@ -26,13 +27,18 @@ from activities.text.answer_phrases import (
     last_words,
     noun_phrases,
 )
+from activities.text.answer_relations import ASKS_TREATMENT, TREATS, meanings, things_of_kind
 from activities.text.concepts import Concepts
 from activities.text.entities import Kind, link, resolve
 from activities.text.numerals import number_of
-from activities.text.question import INHERITANCE, Asked, asked
+from activities.text.question import INHERITANCE, Asked, Form, asked
 from activities.text.technical import technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
 
+ASKS_NAMES: tuple[Form, ...] = ("fact", "list", "definition")
+"""Forms of questions that names, numbers or phrases answer."""
+MOST_DEFINITIONS = 2
+"""Answers to a question for what a thing is."""
 MOST_ANSWERS = 5
 """Answers to a question for one fact."""
 MOST_LISTED = 20
@@ -53,12 +59,8 @@ _ANOTHER = 0.4
 """What is left of that where the work does not mention a name of the question."""
 SURE = 0.9
 """`Word.technical` of a name that a work must mention to answer."""
-_ALIKE = 0.4
-"""Overlap (Jaccard) of stems from which two phrases are one cause or definition."""
 _NEAR = 12.0
 """Words of distance at which nearness counts for half."""
-_AGAIN = 0.5
-"""What a further work adds, of the score that it has by itself."""
 _SYMBOL = re.compile(r"\b(?:[A-Z][A-Z0-9]{1,7}(?:-?\d+[A-Za-z]?)?|[A-Z][a-z]{0,3}\d{1,3}[A-Za-z]?)\b")
 _NOT_SYMBOLS = re.compile(r"^(?:[IVX]+|DNA|RNA|mRNA)$")
 _BRACKETS = re.compile(r"(?P<before>(?:[\w-]+ ){0,3}[\w-]+),? \((?P<within>[^()]{2,80})\)")
@@ -101,51 +103,30 @@ class Found:
     """Works that name it."""
 
 
-@dataclass(slots=True)
-class _Group:
-    """The candidates that are one answer."""
-
-    typed: bool = False
-    """Whether one of them is known to be of the kind asked for."""
-    names: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    by_work: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    passages: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-
-    def add(self, name: str, place: int, work: str, value: float) -> None:
-        self.names[name] += value
-        self.by_work[work] = max(self.by_work[work], value)
-        self.passages[place] = max(self.passages[place], value)
-
-    @property
-    def score(self) -> float:
-        first, *others = sorted(self.by_work.values(), reverse=True)
-        return first + _AGAIN * sum(others)
-
-
 def answers(question: str, passages: Sequence[Passage]) -> tuple[Found, ...]:
     """The answers that the passages give, the best first. Empty for a question that asks for no fact and no
     list, and where no passage holds enough of the question."""
     want = asked(question)
-    if want.form not in ("fact", "list") or not passages:
+    if want.form not in ASKS_NAMES or not passages:
         return ()
     reader = _Reader(question, want, passages)
-    groups: dict[tuple[str, ...], _Group] = {}
+    groups: dict[tuple[str, ...], Group] = {}
     for place, passage in enumerate(passages):
         for name, value in reader.read(passage, place):
             key = reader.key(name)
             if key and value > 0:
-                group = groups.setdefault(key, _Group())
+                group = groups.setdefault(key, Group())
                 group.add(name, place, passage.evidence_id, value)
                 group.typed = group.typed or name in reader.of_kind
     if want.form == "fact" and not reader.names_wanted and any(group.typed for group in groups.values()):
         groups = {key: group for key, group in groups.items() if group.typed}
-    _fold_together(groups)
-    _drop_general(groups)
+    fold_together(groups)
+    drop_general(groups)
     if "cause" in want.things or "definition" in want.things:
-        _join_alike(groups)
+        join_alike(groups)
     ordered = sorted(groups.values(), key=lambda g: (-g.score, min(g.passages)))
-    most = MOST_LISTED if want.form == "list" else MOST_ANSWERS
-    least = LEAST_FACT if want.form == "fact" else LEAST_LISTED if want.things else LEAST_OF_ANY
+    most = {"list": MOST_LISTED, "definition": MOST_DEFINITIONS}.get(want.form, MOST_ANSWERS)
+    least = LEAST_FACT if want.form != "list" else LEAST_LISTED if want.things else LEAST_OF_ANY
     share = LEAST_OF_SORTS if reader.sorts else LEAST_SHARE
     floor = max(least, share * ordered[0].score) if ordered else least
     return tuple(_found(group) for group in ordered[:most] if group.score >= floor)
@@ -169,50 +150,9 @@ def leading(question: str, found: Sequence[Found]) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _found(group: _Group) -> Found:
-    name = max(group.names, key=lambda n: (group.names[n], -len(n)))
+def _found(group: Group) -> Found:
     places = sorted(group.passages, key=lambda p: (-group.passages[p], p))
-    return Found(name, round(group.score, 4), tuple(places), len(group.by_work))
-
-
-def _fold_together(groups: dict[tuple[str, ...], _Group]) -> None:
-    """A shorter name that is part of a longer one with as much support is the longer one's."""
-    for short in sorted(groups, key=len):
-        longer = [k for k in groups if len(k) > len(short) and set(short) <= set(k)]
-        best = max(longer, key=lambda k: groups[k].score, default=None)
-        if best is not None and groups[best].score >= 0.8 * groups[short].score:
-            taken = groups.pop(short)
-            for work, value in taken.by_work.items():
-                groups[best].by_work[work] = max(groups[best].by_work[work], value)
-
-
-def _drop_general(groups: dict[tuple[str, ...], _Group]) -> None:
-    """Without a word that another answer is a kind of: `infection` beside `malaria`."""
-    best = {key: _found(group).name for key, group in groups.items()}
-    kinds = {key: thesaurus.broader(fold(name.rsplit(" ", 1)[-1])) for key, name in best.items()}
-    for key, name in best.items():
-        single = {fold(name), *thesaurus.singulars(fold(name))}
-        if " " not in name and any(single & above for other, above in kinds.items() if other != key):
-            del groups[key]
-
-
-def _join_alike(groups: dict[tuple[str, ...], _Group]) -> None:
-    """Phrases of which half of the words are the same are wordings of one answer: the best one's."""
-    kept: list[tuple[str, ...]] = []
-    for key in sorted(groups, key=lambda k: (-groups[k].score, k)):
-        alike = next((k for k in kept if _jaccard(k, key) >= _ALIKE), None)
-        if alike is None:
-            kept.append(key)
-            continue
-        taken = groups.pop(key)
-        for work, value in taken.by_work.items():
-            groups[alike].by_work[work] = max(groups[alike].by_work[work], value)
-        for place, value in taken.passages.items():
-            groups[alike].passages[place] = max(groups[alike].passages[place], value)
-
-
-def _jaccard(one: Sequence[str], other: Sequence[str]) -> float:
-    return len({*one} & {*other}) / len({*one, *other})
+    return Found(group.name, round(group.score, 4), tuple(places), len(group.by_work))
 
 
 class _Reader:
@@ -257,6 +197,8 @@ class _Reader:
         self.sure = {p for p, word in enumerate(self.concepts.words) if word.technical >= SURE}
         self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
         self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
+        self.thing = frozenset(terms(want.focus)) if want.form == "definition" else frozenset[str]()
+        self.treats = "drug" in want.things and bool(ASKS_TREATMENT.search(question))
         self.of_kind: set[str] = set()
         """Candidates that are known to be of the kind asked for."""
 
@@ -289,6 +231,8 @@ class _Reader:
             coverage *= _ANOTHER
         if coverage < LEAST_COVERAGE or not self.measured <= spoken:
             return
+        if self.treats and not TREATS.search(passage.text):
+            return
         marks = self._marks(passage.text, spoken)
         seen: dict[str, float] = {}
         for name, start, value in self._candidates(passage.text):
@@ -310,6 +254,9 @@ class _Reader:
             for match in INHERITANCE.finditer(text):
                 yield match.group(), match.start(), 1.0
             return
+        if self.want.form == "definition":
+            yield from meanings(text, self.thing)
+            return
         if "definition" in things or "cause" in things:
             yield from self._spans(text)
             if "cause" not in things:
@@ -319,6 +266,10 @@ class _Reader:
         if self.sorts:
             yield from self._sorts(text)
             return
+        if self.asked_for and not things:
+            for name, start in things_of_kind(text, self.asked_for):
+                if not self._restates(name):
+                    yield name, start, _TYPED
         kinds = frozenset[Kind]().union(*(_KINDS.get(thing, frozenset()) for thing in things))
         taken: list[tuple[int, int]] = []
         for entity in link(text) if kinds else ():
@@ -420,6 +371,9 @@ class _Reader:
         if "cause" in self.want.things:
             for match in CAUSED.finditer(text):
                 yield clause(match["what"]), match.start("what"), 1.2
+                for name, at, opened in enumerated(match["what"]):
+                    if opened or self.want.form == "list":
+                        yield name, match.start("what") + at, _LISTED
             for match in CAUSES.finditer(text):
                 yield last_words(match["what"]), match.start("what"), 0.7
 

@@ -79,7 +79,7 @@ def test_a_sentence_on_another_thing_gives_no_answer() -> None:
     assert named("Which disease is treated with rilonacept?", "Atorvastatin is used in stroke.") == []
 
 
-@pytest.mark.parametrize("question", ["Does aspirin prevent stroke?", "What is gout?", "Aspirin and stroke"])
+@pytest.mark.parametrize("question", ["Does aspirin prevent stroke?", "Aspirin and stroke"])
 def test_a_question_for_no_fact_has_no_answers(question: str) -> None:
     assert named(question, "Aspirin prevents stroke, and gout is a disease of the joints.") == []
 

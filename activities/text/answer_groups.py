@@ -1,0 +1,79 @@
+"""Candidates that are one answer, and what becomes of those that are part of others."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from activities.text import thesaurus
+from activities.text.tokens import fold
+
+_ALIKE = 0.4
+"""Overlap (Jaccard) of stems from which two phrases are one cause or definition."""
+_AGAIN = 0.5
+"""What a further work adds, of the score that it has by itself."""
+
+
+@dataclass(slots=True)
+class Group:
+    """The candidates that are one answer."""
+
+    typed: bool = False
+    """Whether one of them is known to be of the kind asked for."""
+    names: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    by_work: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    passages: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+
+    def add(self, name: str, place: int, work: str, value: float) -> None:
+        self.names[name] += value
+        self.by_work[work] = max(self.by_work[work], value)
+        self.passages[place] = max(self.passages[place], value)
+
+    @property
+    def score(self) -> float:
+        first, *others = sorted(self.by_work.values(), reverse=True)
+        return first + _AGAIN * sum(others)
+
+    @property
+    def name(self) -> str:
+        """The wording with most support, the shorter of two."""
+        return max(self.names, key=lambda name: (self.names[name], -len(name)))
+
+
+def fold_together(groups: dict[tuple[str, ...], Group]) -> None:
+    """A shorter name that is part of a longer one with as much support is the longer one's."""
+    for short in sorted(groups, key=len):
+        longer = [k for k in groups if len(k) > len(short) and set(short) <= set(k)]
+        best = max(longer, key=lambda k: groups[k].score, default=None)
+        if best is not None and groups[best].score >= 0.8 * groups[short].score:
+            taken = groups.pop(short)
+            for work, value in taken.by_work.items():
+                groups[best].by_work[work] = max(groups[best].by_work[work], value)
+
+
+def drop_general(groups: dict[tuple[str, ...], Group]) -> None:
+    """Without a word that another answer is a kind of: `infection` beside `malaria`."""
+    best = {key: group.name for key, group in groups.items()}
+    kinds = {key: thesaurus.broader(fold(name.rsplit(" ", 1)[-1])) for key, name in best.items()}
+    for key, name in best.items():
+        single = {fold(name), *thesaurus.singulars(fold(name))}
+        if " " not in name and any(single & above for other, above in kinds.items() if other != key):
+            del groups[key]
+
+
+def join_alike(groups: dict[tuple[str, ...], Group]) -> None:
+    """Phrases of which half of the words are the same are wordings of one answer: the best one's."""
+    kept: list[tuple[str, ...]] = []
+    for key in sorted(groups, key=lambda k: (-groups[k].score, k)):
+        alike = next((k for k in kept if _jaccard(k, key) >= _ALIKE), None)
+        if alike is None:
+            kept.append(key)
+            continue
+        taken = groups.pop(key)
+        for work, value in taken.by_work.items():
+            groups[alike].by_work[work] = max(groups[alike].by_work[work], value)
+        for place, value in taken.passages.items():
+            groups[alike].passages[place] = max(groups[alike].passages[place], value)
+
+
+def _jaccard(one: Sequence[str], other: Sequence[str]) -> float:
+    return len({*one} & {*other}) / len({*one, *other})
