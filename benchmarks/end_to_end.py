@@ -149,7 +149,7 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def _cpu_of_commands(home: Path) -> float:
+def cpu_of_commands(home: Path) -> float:
     """CPU seconds of all commands that have ended: child processes of this one, and the command server of the
     home with its children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -247,7 +247,7 @@ class Bench:
         self.sections, self.rounds = sections, rounds
         self.seen = Seen()
         self.asked = 0
-        self.commands = _cpu_of_commands(home)
+        self.commands = cpu_of_commands(home)
         """CPU seconds of the commands that have ended."""
 
     def measure(self, name: str, seconds: float, at_once: int) -> float:
@@ -269,7 +269,7 @@ class Bench:
     ) -> None:
         before, self.seen = self.seen, asyncio.run(histories(self.home))
         self.seen.cpu = dict(now.cpu)
-        commands = _cpu_of_commands(self.home) - self.commands
+        commands = cpu_of_commands(self.home) - self.commands
         self.commands += commands
         steps = max(self.seen.steps - before.steps, 1)
         iterations = self.seen.iterations - before.iterations

@@ -45,10 +45,11 @@ MODULES = (
     *("temporalio.client", "temporalio.envconfig", "rich.live", "rich.panel", "rich.table", "structlog"),
     *("client.connect", "client.runs.start", "client.runs.destinations", "client.runs.answer_panel"),
     *("client.runs.graph_view", "client.cli.gate", "client.reports.kept", "client.reports.load"),
+    *("client.reports.finished", "client.reports.use", "rich.markdown"),
     *("activities.configuration.origins", "activities.sources.registry", "activities.evidence_store"),
 )
-"""What verbs import while they are executed. Readers of documents and formats of reports are left out: they
-take as long again, and few commands need them."""
+"""What verbs import while they are executed. Readers of documents and most formats of reports are left out:
+they take as long again, and few commands need them."""
 Execute = Callable[[Sequence[str]], int]
 """Executes a command line and returns its exit code."""
 TERMINATING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
