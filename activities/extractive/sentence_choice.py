@@ -109,7 +109,7 @@ class Rules:
             return True
         finding = sentence.part == "conclusion" or (sentence.part == "results" and self.few)
         if sentence.part == "plain" and self.few:  # a text without parts has its findings anywhere
-            return item.relevance >= ABOUT and ranked.coverage > 0
+            return item.relevance >= ABOUT and (ranked.coverage > 0 or not again)
         return finding and (not again or (item.relevance >= ABOUT and ranked.coverage > 0))
 
     @property

@@ -7,7 +7,7 @@ from activities.text.information import information
 from activities.text.ranking import rank, relevant
 from activities.text.tokens import stem
 from activities.types import Evidence
-from tests.activities.extractive.abstracts import document, judged
+from tests.activities.extractive.abstracts import cited, document, judged, written
 
 POST = document(
     1,
@@ -99,3 +99,13 @@ def test_a_file_without_a_title_presupposes_less_than_a_record_without_one() -> 
     file = record.model_copy(update={"title": "Notes 7", "facts": {"title_from": "file name"}})
     (of_record,), (of_file,) = rank(question, [record]), rank(question, [file])
     assert of_record.relevance > of_file.relevance
+
+
+def test_a_note_that_is_about_the_question_is_quoted_although_no_sentence_repeats_its_words() -> None:
+    title = "# Report on the checkout outage"
+    text = (
+        f"{title}\n\nA migration locked the table until the pool was exhausted. Two restarts changed nothing."
+    )
+    incident = document(6, text, title, "document")
+    draft = written("What was the cause of the checkout outage?", [incident, FARE])
+    assert cited(draft) == {"pmid:6"}
