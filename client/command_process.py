@@ -68,12 +68,24 @@ def import_all() -> None:
     gc.freeze()  # pages that no collection writes to stay shared with the children
 
 
+def bound_socket(path: Path) -> socket.socket:
+    """A socket of the home on which nobody listens yet. Raises OSError."""
+    path.unlink(missing_ok=True)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with protocol.ShortAddress(path) as address:
+        bound.bind(address)
+    path.chmod(0o600)
+    bound.setblocking(False)
+    return bound
+
+
 class CommandServer:
     """Accepts launchers on the socket of a home."""
 
     def __init__(
         self,
         path: Path,
+        listener: socket.socket,
         own: bytes,
         execute: Execute = execute,
         *,
@@ -85,13 +97,8 @@ class CommandServer:
         self._look_seconds, self._idle_seconds = look_seconds, idle_seconds
         self._children: dict[int, tuple[int, socket.socket]] = {}
         """Open pid file -> pid and connection of a child."""
-        path.unlink(missing_ok=True)
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with protocol.ShortAddress(path) as address:
-            self._listener.bind(address)
-        path.chmod(0o600)
-        self._listener.listen(WAITING)
-        self._listener.setblocking(False)
+        self._listener = listener
+        listener.listen(WAITING)
         self._inode = path.stat().st_ino
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -241,10 +248,13 @@ def main(
     code = 0
     try:
         own = protocol.identity()
+        path = protocol.socket_path(Path(os.environ["DETERMINATOR_HOME"]))
+        listener = bound_socket(path)  # first: a folder that can hold none should cost no more than this
         import_all()
         if protocol.identity() == own:  # else the code was changed meanwhile
-            path = protocol.socket_path(Path(os.environ["DETERMINATOR_HOME"]))
-            CommandServer(path, own, execute, look_seconds=look_seconds, idle_seconds=idle_seconds).serve()
+            CommandServer(
+                path, listener, own, execute, look_seconds=look_seconds, idle_seconds=idle_seconds
+            ).serve()
     except (OSError, RuntimeError, ImportError) as error:
         sys.stderr.write(f"Error: {error}\n")
         code = 1

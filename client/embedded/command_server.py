@@ -1,5 +1,6 @@
 """Starting, finding and ending the command server of a home (see `client.command_process`)."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -42,5 +43,6 @@ def end_command_server(home: Path) -> bool:
     """End the command server of a home; whether there was one. The commands that it executes go on."""
     places = Places(home)
     ended = end(places.command_lock, None)
-    places.command_socket.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        places.command_socket.unlink()
     return ended

@@ -319,6 +319,16 @@ def test_a_server_ends_when_its_home_is_removed(alone: Path) -> None:
     wait_until(lambda: state(pid) in ("", "Z"), what="the end of the server")
 
 
+def test_a_home_that_can_hold_no_socket_has_no_server(alone: Path) -> None:
+    places = Places(alone)
+    places.make()
+    places.command_socket.mkdir()
+    start_command_server(alone)
+    wait_until(lambda: command_server_pid(alone) is None, what="the end of the server")
+    assert places.command_log.read_text().startswith("Error: ")
+    assert "deep" in determinator("modes").out
+
+
 def test_one_server_is_enough(alone: Path) -> None:
     Places(alone).make()
     for _ in range(3):
