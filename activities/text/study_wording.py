@@ -26,7 +26,10 @@ UNITS = (
 )
 """What else is counted."""
 TIME = r"(?:year|month|week|day|hour|minute|min|sec|mg|kg|ml|cm|mm|percent|%)"
-WORD = rf"(?!(?:with|of|and|the|in|to|for|were|on|at|by|from|as|or|who|than|versus|vs)\b|{TIME})[A-Za-z/'-]+"
+WORD = (
+    r"(?!(?:with|of|and|the|in|to|for|were|on|at|by|from|as|or|who|than|versus|vs|among|between|during"
+    rf"|after|before|whether|if|that|which)\b|{TIME})[A-Za-z/'-]+"
+)
 ADJECTIVES = rf"(?:{WORD}\s+){{0,4}}?"
 HAVE = (
     r"(?:with|without|undergoing|aged|admitted (?:to|for|with)|diagnosed with|hospitali[sz]ed (?:for|with)"
@@ -57,7 +60,8 @@ IN_TITLE = re.compile(
     rf"\b(?:in|among|of|for) (?P<who>{ADJECTIVES}{PEOPLE}\b(?: {HAVE} [^.;:?()]{{3,80}})?)", re.IGNORECASE
 )
 CUT_BOUND = re.compile(
-    r"\s(?:larger|smaller|older|younger|greater|more|less|longer|shorter|higher|lower)$", re.IGNORECASE
+    r"(?<!\band)(?<!\bor)\s(?:larger|smaller|older|younger|greater|more|less|longer|shorter|higher|lower)$",
+    re.IGNORECASE,
 )
 OF_PEOPLE = re.compile(r"patient|participant|subject|population|sample", re.IGNORECASE)
 

@@ -197,3 +197,17 @@ def test_people_are_counted_before_procedures_and_years_are_no_people() -> None:
     assert said is not None
     assert said.text == "37"
     assert analysed(item) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We studied disability among people aged sixty-five and older.", "people aged sixty-five and older"),
+        ("Lesions of 40 patients with tumours larger than 7 cm were seen.", "40 patients with tumours"),
+        ("One thousand two patients with gout were seen.", "One thousand two patients with gout"),
+    ],
+)
+def test_a_population_begins_and_ends_with_its_own_words(text: str, expected: str) -> None:
+    found = population(work(f"METHODS: {text}"))
+    assert found is not None
+    assert found.text == expected
