@@ -33,8 +33,8 @@ def prepare_later_steps() -> None:
     """Import what builds reports, then open the index of names, and build it where it is missing, before the
     first step asks for them.
 
-    A worker polls before that, so that the work of one that died goes on a tenth of a second earlier. It runs
-    in a thread that ends with the process: a step that needs the index earlier waits for it.
+    A worker polls and begins its first steps before that, so that the work of one that died goes on earlier.
+    It runs in a thread that ends with the process: a step that needs the index earlier opens it.
     """
     try:
         import activities.report.assemble  # noqa: F401
@@ -48,6 +48,8 @@ def prepare_later_steps() -> None:
 GENERATIONS = (2_000, 10, 10)
 """Thresholds of the garbage collector in a worker. Those of Python (700, 10, 10) fit smaller programs: a full
 collection looked at every object of every imported module, for 0.2 s."""
+LATER_SECONDS = 3.0
+"""How long a worker polls before it prepares later steps, which takes processor time from its first ones."""
 CONNECT_SECONDS = 600.0
 """How long a worker waits for its server: in a fleet the two start in any order."""
 
@@ -73,7 +75,8 @@ async def serve(
         worker = research_worker(client, resources)
         collect_less_often()
         running = asyncio.create_task(worker.run())
-        threading.Thread(target=prepare_later_steps, name="later-steps", daemon=True).start()
+        later = threading.Thread(target=prepare_later_steps, name="later-steps", daemon=True)
+        asyncio.get_running_loop().call_later(LATER_SECONDS, later.start)
         stopping = asyncio.create_task(stop.wait())
         keeping = asyncio.create_task(keep_gates(client, settings, resources.sources))
         try:
