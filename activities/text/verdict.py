@@ -42,6 +42,8 @@ LEAST_RESTATED = 0.85
 """Share of a question from which a sentence states the very thing that is asked."""
 LEAST_OF_NEAREST = 0.6
 """Share of what the nearest sentence covers that another one must cover to be read."""
+READ = 20_000
+"""Characters of a work that are read for what it is about: its title, its abstract and more."""
 _AFTER_QUANTIFIER = 5
 """Words behind `must` or `always` among which the predicate stands that they are said of."""
 _WORD_WEIGHT = 0.35
@@ -208,7 +210,7 @@ def _near(question: str, findings: Sequence[str], work: str) -> list[tuple[str, 
     of a work that covers the question need not repeat it."""
     if not findings:
         return []
-    *shares, whole = _shares(question, (*findings, work))
+    *shares, whole = _shares(question, (*findings, work[:READ]))
     least = LEAST_CONCLUDING if whole >= LEAST_OF_WORK else LEAST_COVERAGE
     least = max(least, LEAST_OF_NEAREST * max(shares))
     order = sorted(range(len(findings)), key=lambda n: (-shares[n], n))
