@@ -64,7 +64,10 @@ def signs(needle: Needle, reading: Reading) -> Signs:
         at_once=max(told, default=0.0),
         name_missing=float(any(is_name(needle, place) for place in unsaid)),
         other_subject=max((words[p].technical for p in unsaid if needle.subjects[p]), default=0.0),
-        said_elsewhere=max((needle.information[p] for p in unsaid if needle.holders[p]), default=0.0),
+        said_elsewhere=max(
+            (needle.information[p] for p in unsaid if needle.holders[p] and not needle.is_weak(p)),
+            default=0.0,
+        ),
     )
 
 

@@ -131,6 +131,10 @@ class Needle:
         once for all its sentences."""
         return self.coverage(spoken), self.coverage(spoken | reading.title)
 
+    def is_weak(self, place: int) -> bool:
+        """Whether a word is one that any question may have, beside others that are not."""
+        return bool(self.strong) and self.strong.isdisjoint(self.words[place].terms)
+
     def told(self, spoken: Collection[int]) -> float:
         """Share of the question's information content in the words that are mentioned."""
         total = sum(self.information)

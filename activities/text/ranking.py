@@ -131,7 +131,8 @@ def _ranked(question: str, documents: tuple[AsKey, ...], facet: Facet | None) ->
 
 def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> list[Item]:
     needle = Needle(question, documents)
-    fact = asked(question).form in ("fact", "list", "definition")
+    form = asked(question).form
+    fact = form in ("fact", "list", "definition")
     chances: list[float] = []
     for reading in needle.readings():
         chance = probability(signs(needle, reading))
@@ -148,7 +149,9 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
         chance = chances[place] if ranked else 0.0
         near = _relevance(chance, _least_chance(document, untitled=reading.untitled))
         others = [0.0 if elsewhere[n] else c for n, c in enumerate(chances) if n != place]
-        direct = 0.0 if elsewhere[place] or not ranked else beside(chance, others)
+        # a question for an overview, or for several things, is answered by several works
+        sure = chance if form in ("open", "list") else beside(chance, others)
+        direct = 0.0 if elsewhere[place] or not ranked else sure
         relevance = near * ON_ANOTHER_THING if elsewhere[place] else near
         items.append(
             Item(document, round(relevance, 4), tuple(ranked), round(near, 4), direct, reading.missing)
