@@ -19,6 +19,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from activities.report.formats.grammar import counted
 from activities.report.outcomes import by_outcome
 from activities.report.schema import (
     CertaintyDomain,
@@ -124,7 +125,7 @@ def _body(works: Sequence[_Work]) -> tuple[list[_Work], int, str]:
         return (
             trials,
             3,
-            f"starts at high: {_count(len(trials), 'randomized trial')} or synthesis of such trials",
+            f"starts at high: {counted(len(trials), 'randomized trial')} or synthesis of such trials",
         )
     if syntheses:
         return syntheses, 1, "starts at low: no synthesis says that its studies are randomized"
@@ -132,9 +133,9 @@ def _body(works: Sequence[_Work]) -> tuple[list[_Work], int, str]:
         return (
             others,
             1,
-            f"starts at low: {_count(len(others), 'study', 'studies')} without random assignment",
+            f"starts at low: {counted(len(others), 'study', 'studies')} without random assignment",
         )
-    return cases, 0, f"starts at very low: {_count(len(cases), 'case report')}"
+    return cases, 0, f"starts at very low: {counted(len(cases), 'case report')}"
 
 
 def _is_randomized(work: _Work) -> bool:
@@ -169,7 +170,7 @@ def _inconsistency(body: Sequence[_Work]) -> tuple[int, str]:
     if len(body) == 1:
         return 0, "a single study cannot be inconsistent"
     if len(ways) < 2:
-        return 0, f"not judged: {_count(len(ways), 'work')} of {len(body)} has a certain direction"
+        return 0, f"not judged: {counted(len(ways), 'work')} of {len(body)} has a certain direction"
     if len(set(ways)) > 1:
         return (
             -1,
@@ -187,11 +188,11 @@ def _imprecision(body: Sequence[_Work]) -> tuple[int, str]:
         total = sum(known)
         if len(known) == len(body):
             steps = -2 if total < FEWEST else -1 if total < FEW else 0
-        said.append(f"{total:,} people in {_count(len(known), 'work')} that state how many")
+        said.append(f"{total:,} people in {counted(len(known), 'work')} that state how many")
     if includes:
         if all(includes) and steps == 0:
             steps = -1
-        said.append(f"{sum(includes)} of {_count(len(includes), 'interval')} includes no effect")
+        said.append(f"{sum(includes)} of {counted(len(includes), 'interval')} includes no effect")
     return steps, "; ".join(said) or "not judged: neither people nor an interval stated"
 
 
@@ -229,7 +230,3 @@ def _indirectness(body: Sequence[_Work], population: str) -> tuple[int, str]:
     if 2 * other > len(stated):
         return -1, f"{other} of {len(stated)} studied others than {population}"
     return 0, f"{len(stated) - other} of {len(stated)} studied {population}"
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

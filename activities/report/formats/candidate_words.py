@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from activities.candidates.status import STOPPED_TRIALS
 from activities.candidates.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
-from activities.report.formats.statements import counted, listed
+from activities.report.formats.grammar import counted, listed
 from activities.report.formats.text import clean
 
 LABELS: Mapping[CandidateFieldName, str] = {

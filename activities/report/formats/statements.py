@@ -4,13 +4,13 @@ Code decides and compares statements by code and values; only the formats read t
 filled with the statement's values; where number or lists change the sentence, a function words it.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import get_args
 
+from activities.report.formats.brief_words import brief_direction, brief_finding, brief_works
+from activities.report.formats.grammar import counted, listed
 from activities.report.formats.names import STOPPED
 from activities.report.formats.text import clean
-from activities.text.numerals import COUNT
 from activities.types import Statement, StopReason
 from activities.verification.quote_check import REFUSALS
 
@@ -60,17 +60,6 @@ def sentences(statements: Iterable[Statement]) -> tuple[str, ...]:
     return tuple(once.values())
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 claim`, `2 claims`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    *most, last = tuple(names) or ("",)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def _filled(statement: Statement) -> dict[str, str]:
     return {name: clean(statement.text(name)) for name in statement.values}
 
@@ -78,93 +67,6 @@ def _filled(statement: Statement) -> dict[str, str]:
 def _unknown(statement: Statement) -> str:
     values = ", ".join(f"{name}: {value}" for name, value in _filled(statement).items())
     return clean(f"{statement.code.replace('_', ' ').capitalize()}{f' ({values})' if values else ''}.")
-
-
-def _article(noun: str) -> str:
-    return f"{'An' if noun[:1].casefold() in 'aeiou' else 'A'} {noun}"
-
-
-def _plural(noun: str) -> str:
-    """The plural of a type of evidence."""
-    for ending, many in (("study", "studies"), ("analysis", "analyses")):
-        if noun.endswith(ending):
-            return noun.removesuffix(ending) + many
-    return f"{noun}s"
-
-
-def _brief_works(s: Statement) -> str:
-    named = [kind.partition(" ") for kind in s.texts("kinds")]
-    forms = [
-        f"{_in_words(int(count))} {kind if count == '1' else _plural(kind)}"
-        for count, _, kind in named
-        if kind and count.isdigit()
-    ]
-    typed = sum(int(count) for count, _, kind in named if kind and count.isdigit())
-    works, first, last = s.number("works"), s.number("first"), s.number("last")
-    everything = f"{_in_words(works)} works"
-    who = (
-        listed(forms)
-        if typed == works
-        else f"{everything}, among them {listed(forms)},"
-        if forms
-        else everything
-    )
-    text = f"{who[:1].upper()}{who[1:]} help with this question"
-    if last:
-        text += f"; they appeared in {first}" if first == last else f"; they appeared from {first} to {last}"
-    least, most, sized = s.number("least"), s.number("most"), s.number("sized")
-    if most:
-        size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-        told = "" if sized == works else f", where they give the number ({sized} of {works})"
-        text += f", with {size} participants{told}"
-    if s.number("studies") and s.number("studies") < works:
-        text += f"; some report the same study, so that there are {_in_words(s.number('studies'))} studies"
-    return f"{text} {s.text('mark')}".rstrip() + "."
-
-
-def _in_words(number: int) -> str:
-    """Numbers up to ten in words."""
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    return words[number] if number < len(words) else f"{number:,}"
-
-
-def _brief_direction(s: Statement) -> str:
-    sides = [(name, s.text(name)) for name in ("affirms", "denies") if s.text(name)]
-    words = {"affirms": "affirmed by", "denies": "denied by"}
-    said = " and ".join(f"{words[name]} {mark}" for name, mark in sides)
-    told = sum(mark.count(",") + 1 for _, mark in sides)
-    rest = s.number("of") - told
-    other = f"; the wording of {counted(rest, 'other work')} does not say either with certainty"
-    return f"What is asked is {said}{other if rest > 0 else ''}."
-
-
-def _sentence_case(text: str) -> str:
-    """A phrase from a title, whose words begin with capitals, as it is written within a sentence."""
-    words = text.split()
-    capital = [word for word in words if word[:1].isupper() and word[1:].islower()]
-    if 2 * len(capital) <= len(words):
-        return text
-    return " ".join(word.lower() if word in capital else word for word in words)
-
-
-def _brief_finding(s: Statement) -> str:
-    kind, people, n = s.text("kind"), _sentence_case(s.text("population")), s.number("n")
-    if s.number("again"):
-        lead = "Against this, " if s.code == "brief_against" else "In figures, "
-        again = s.text("quote").strip().rstrip(".")
-        return f"{lead}the same work reports: \u201c{again}\u201d {s.text('mark')}."
-    who = _article(kind) if kind else "One work"
-    year = f" of {s.number('year')}" if s.number("year") else ""
-    if people:
-        size = f" (n = {n:,})" if n and not re.match(rf"(?:{COUNT})\b", people, re.IGNORECASE) else ""
-        about = f" in {people if people[1:2].isupper() else people[:1].lower() + people[1:]}{size}"
-    else:
-        about = f" with {n:,} participants" if n else ""
-    lead = {"brief_against": "Against this, ", "brief_figures": "In figures, "}.get(s.code, "")
-    if lead:
-        who = who[:1].lower() + who[1:]
-    quote = s.text("quote").strip().rstrip(".")
-    return f"{lead}{who}{year}{about} reports: \u201c{quote}\u201d {s.text('mark')}".rstrip() + "."
 
 
 def _because(statement: Statement) -> str:
@@ -484,11 +386,11 @@ WORDING: Mapping[str, Wording] = {
     ),
     # the short answer of a report that no model wrote
     "brief_named": lambda s: f"Named in answer: {'; '.join(s.texts('names'))}.",
-    "brief_works": _brief_works,
-    "brief_direction": _brief_direction,
-    "brief_finding": _brief_finding,
-    "brief_figures": _brief_finding,
-    "brief_against": _brief_finding,
+    "brief_works": brief_works,
+    "brief_direction": brief_direction,
+    "brief_finding": brief_finding,
+    "brief_figures": brief_finding,
+    "brief_against": brief_finding,
     # what confidence was computed from
     "confidence_strength": lambda s: (
         f"The strongest evidence is graded {s.text('strength')}; {_share(s)} on it."

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from activities.publication import Decision
+from activities.report.formats.grammar import listed
 from activities.report.formats.model import WorkView
 from activities.report.formats.names import STOPPED
-from activities.report.formats.statements import listed, sentence, sentences
+from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import (
     CertaintyReason,
