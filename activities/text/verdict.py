@@ -10,7 +10,7 @@ direction costs more than none: measured by `benchmarks/directions.py`, which pr
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,8 +18,9 @@ from activities.text import thesaurus
 from activities.text import verdict_wording as wording
 from activities.text.concepts import Concepts
 from activities.text.question import compared, is_yes_or_no, stems
-from activities.text.technical import TECHNICAL
-from activities.text.tokens import terms
+from activities.text.study_wording import PEOPLE
+from activities.text.technical import TECHNICAL, technical
+from activities.text.tokens import fold, is_function, stem, terms, weak_stems
 
 Way = Literal["yes", "no"]
 Undecided = Literal[
@@ -28,6 +29,7 @@ Undecided = Literal[
     "no sentence on the question",
     "one side of a comparison",
     "independent of something else",
+    "a part of what is asked",
     "weighs two sides",
     "doubt",
     "sentences disagree",
@@ -51,6 +53,10 @@ _WEAK_WEIGHT = 0.2
 _CHANGE = "30"
 """WordNet's file of the verbs of change (`slow`, `shorten`)."""
 _FIRST_SENSES = 3
+_WORDS = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*|[,;:.()]")
+_OF_PEOPLE = re.compile(
+    rf"\b(?:{PEOPLE}|populations?|cohorts?) (?:with|who have|having) (?:\w+ ){{0,2}}?\w+", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +178,8 @@ def _read(
         return "one side of a comparison"
     if _beside(question, sentence):
         return "independent of something else"
+    if _on_a_part(question, sentence):
+        return "a part of what is asked"
     if any(wording.WEIGHS.search(text) for text in findings):
         return "weighs two sides"
     whole = " ".join(findings)
@@ -190,6 +198,29 @@ def _beside(question: str, sentence: str) -> bool:
     size` denies an influence of size only."""
     found = wording.INDEPENDENT.search(sentence)
     return found is not None and not set(terms(sentence[found.end() :])) & set(terms(question))
+
+
+def _on_a_part(question: str, sentence: str) -> bool:
+    """Whether a sentence speaks of a thing that the question asks about only as of what something else is of:
+    `obesity and asthma control` is not on asthma. Whom a study was made on (`patients with asthma`) does not
+    count."""
+    asked = _WORDS.findall(fold(question))
+    said = _WORDS.findall(fold(_OF_PEOPLE.sub(" ", sentence)))
+    own = {stem(word) for word in asked}
+    for place, word in enumerate(asked):
+        following = asked[place + 1] if place + 1 < len(asked) else ""
+        if technical(word) < TECHNICAL or (following and not is_function(following)):
+            continue
+        behind = [said[n + 1 : n + 2] for n, other in enumerate(said) if stem(other) == stem(word)]
+        if behind and all(after and _is_another(after[0], own) for after in behind):
+            return True
+    return False
+
+
+def _is_another(word: str, own: Collection[str]) -> bool:
+    """Whether a word is a noun for something that neither the question names nor any study has."""
+    known = stem(word) in own or stem(word) in weak_stems()
+    return thesaurus.mostly_noun(word) and not known and not is_function(word)
 
 
 def _weights(concepts: Concepts) -> list[float]:

@@ -154,3 +154,16 @@ def test_less_of_a_harm_is_an_affirmation() -> None:
 )
 def test_why_there_is_no_direction_is_said(question: str, reason: str) -> None:
     assert weigh(question, ["Metformin slowed cognitive decline in diabetes."]) == reason
+
+
+@pytest.mark.parametrize(
+    ("finding", "way"),
+    [
+        ("We failed to find an association between obesity and asthma control in people with asthma.", None),
+        ("We failed to find an association between obesity and asthma in school children.", "no"),
+        ("Obesity was associated with asthma risk in school children.", "yes"),
+    ],
+)
+def test_a_finding_on_a_part_of_what_is_asked_has_no_direction(finding: str, way: str | None) -> None:
+    found = verdict("Is obesity linked to asthma?", [finding])
+    assert (found.way if found else None) == way
