@@ -1,13 +1,14 @@
 """A command server whose commands show what they are given, and the commands that it serves."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from client.command_process import IDLE_SECONDS, LOOK_SECONDS
+from client.command_process import IDLE_SECONDS, LOOK_SECONDS, TERMINATING
 from client.embedded import command_protocol as protocol
 from client.embedded.home import Places
 from client.embedded.processes import spawn
@@ -49,6 +50,12 @@ def run(
         timeout=60,
         env={**os.environ, **(env or {})},
     )
+
+
+def heed_signals() -> None:
+    """Ignore no signal, as a shell's command, whatever the process that runs the tests ignores."""
+    for number in TERMINATING:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def state(pid: int) -> str:

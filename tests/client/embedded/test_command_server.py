@@ -20,7 +20,7 @@ from client.embedded import command_protocol as protocol
 from client.embedded.command_server import command_server_pid, end_command_server, start_command_server
 from client.embedded.home import Places
 from client.embedded.processes import spawn
-from tests.client.embedded.serving import LAUNCH, PROBE, ROOT, accepts, run, serve_probe, state
+from tests.client.embedded.serving import LAUNCH, PROBE, ROOT, accepts, heed_signals, run, serve_probe, state
 from tests.client.harness import determinator, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is none on other systems")
@@ -109,12 +109,14 @@ def test_a_reader_that_stops_reading_ends_the_command(served: int) -> None:
 
 
 def started(tmp_path: Path, *, command: list[str] = LAUNCH) -> "tuple[subprocess.Popen[bytes], int]":
-    """A command that waits, and the pid of the process that executes it."""
+    """A command that waits, in a process group of its own, as a shell starts it (the system stops none whose
+    group has no parent in the session); and the pid of the process that executes it."""
     pid_file = tmp_path / "pid"
     launcher = subprocess.Popen(
         [*command, "list", "wait", str(pid_file)],
         stdin=subprocess.DEVNULL,
-        preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.default_int_handler), None)[1],
+        preexec_fn=heed_signals,
+        process_group=0,
     )
     wait_until(lambda: pid_file.exists() and pid_file.read_text(), what="the command")
     return launcher, int(pid_file.read_text())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.client.embedded.serving import LAUNCH, state
+from tests.client.embedded.serving import LAUNCH, heed_signals, state
 from tests.client.harness import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is none on other systems")
@@ -22,6 +22,7 @@ def at_a_terminal(*arguments: str, **env: str) -> "pexpect.spawn[str]":
         dimensions=(30, 91),
         encoding="utf-8",
         timeout=60,
+        preexec_fn=heed_signals,
     )
 
 
