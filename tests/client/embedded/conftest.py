@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from client.embedded.command_server import command_server_pid
-from tests.client.embedded.serving import ROOT, serve_probe
+from client.embedded.home import Places
+from client.embedded.locks import is_held
+from tests.client.embedded.serving import ROOT, accepts, serve_probe
+from tests.client.harness import wait_until
 from tests.conftest import move_in
 
 
@@ -29,4 +32,8 @@ def anywhere(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def served(anywhere: Path) -> int:
     """The pid of a command server that serves the probe."""
-    return command_server_pid(anywhere) or serve_probe(anywhere)
+    places = Places(anywhere)
+    if accepts(places.command_socket):
+        return command_server_pid(anywhere) or 0
+    wait_until(lambda: not is_held(places.command_lock), what="the end of the server of another test")
+    return serve_probe(anywhere)

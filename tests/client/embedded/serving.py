@@ -14,7 +14,9 @@ from client.embedded.home import Places
 from client.embedded.processes import spawn
 from tests.client.harness import wait_until
 
-LAUNCH = [sys.executable, "-m", "client.launch"]
+LAUNCH = [sys.executable, "-m", "tests.client.embedded.patient"]
+IMPATIENT = [sys.executable, "-m", "client.launch"]
+"""The launcher as it is."""
 PROBE = [sys.executable, "-m", "tests.client.embedded.probe"]
 ROOT = Path(__file__).parents[3]
 

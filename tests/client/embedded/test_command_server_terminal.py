@@ -73,7 +73,7 @@ def test_a_command_in_the_background_does_not_read_the_terminal(served: int, tmp
     shell.sendline("echo read by the $((3 + 4))th shell")
     shell.expect_exact("read by the 7th shell")
     shell.sendline("fg")
-    shell.expect_exact("client.launch")
+    shell.expect_exact(LAUNCH[-1])
     shell.sendline("Ada")
     shell.expect_exact("hello Ada")
     shell.close()
