@@ -49,6 +49,9 @@ later depends on which of them is faster, and so would the report."""
 PARTS = {"hierarchical": TOPICS, "deep": SECTIONS}
 DELAY = 0.4
 """Seconds until a server answers, so that kills hit calls under way."""
+IN_FLIGHT = 0.3
+"""Seconds by which a request may be recorded after the death of the worker that sent it: it is recorded when
+its server comes to it. No successor is up so soon."""
 JUST_ANSWERED = 2.0
 """An answer that came this many seconds before the worker was killed may not have been stored yet."""
 SETTLED = 3.0
@@ -73,7 +76,8 @@ class Killed:
 
     def excuses(self, before: Exchange, repeat: Exchange) -> bool:
         """Whether the worker died with the call under way, or just after its answer had come."""
-        return before.asked <= self.worker <= min(before.answered + JUST_ANSWERED, repeat.asked)
+        begun = before.asked - IN_FLIGHT
+        return begun <= self.worker <= min(before.answered + JUST_ANSWERED, repeat.asked)
 
 
 class NothingLeft(Exception):
