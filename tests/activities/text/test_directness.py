@@ -109,3 +109,26 @@ def test_a_note_that_is_about_the_question_is_quoted_although_no_sentence_repeat
     incident = document(6, text, title, "document")
     draft = written("What was the cause of the checkout outage?", [incident, FARE])
     assert cited(draft) == {"pmid:6"}
+
+
+def on_survival(number: int, who: str, found: str) -> Evidence:
+    title = f"Survival in lung cancer of {who}"
+    return document(number, f"RESULTS: {found} CONCLUSIONS: Survival in lung cancer {who}.", title)
+
+
+def test_an_overview_that_several_works_answer_is_sure() -> None:
+    works = [
+        on_survival(1, "of women was longer than that of men", "Women lived for 20 months."),
+        on_survival(2, "of smokers was shorter than that of others", "Smokers lived for 9 months."),
+    ]
+    assert all(item.direct >= 0.9 for item in rank("What is known about survival in lung cancer?", works))
+
+
+def test_a_work_need_not_have_the_words_that_any_question_has() -> None:
+    works = [
+        on_survival(1, "of women was longer than that of men", "Women lived for 20 months."),
+        on_survival(2, "of smokers was shorter in all trials", "In trials and studies patients died early."),
+    ]
+    asked = "What do trials and studies in patients show about survival in lung cancer?"
+    first, second = rank(asked, works)
+    assert first.direct >= 0.75 * second.direct
