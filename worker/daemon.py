@@ -24,6 +24,7 @@ from activities.errors import DeterminatorError
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import leave
+from worker.event_loop import run
 from worker.logs import configure_logging, logging_runtime
 
 log = structlog.get_logger()
@@ -173,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.write(f"Error: {error}\n")
         leave(2)
     configure_logging(settings)
-    leave(asyncio.run(work(settings, connection, embedded=given.embedded)))
+    leave(run(work(settings, connection, embedded=given.embedded)))
 
 
 def make_lock_non_inheritable() -> None:
