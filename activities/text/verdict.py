@@ -17,6 +17,7 @@ from typing import Literal
 from activities.text import thesaurus
 from activities.text import verdict_wording as wording
 from activities.text.concepts import Concepts
+from activities.text.concessions import main_clauses
 from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.study_wording import PEOPLE
 from activities.text.technical import TECHNICAL, technical
@@ -158,15 +159,19 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         return "no yes-or-no question"
     if wording.ASKS_DENIED.search(question):
         return "the question denies"
-    near = _near(question, findings, work)
+    whole = {main_clauses(text): text for text in findings}
+    stated = [text for text in whole if text]
+    near = _near(question, stated, work)
     if not near:
         return "no sentence on the question"
     predicate = _Predicate(question)
-    found = [_read(question, predicate, text, share, findings) for text, share in near]
+    found = [_read(question, predicate, text, share, stated) for text, share in near]
     sure = [reading for reading in found if isinstance(reading, Verdict)]
     if len({reading.way for reading in sure}) > 1:
         return "sentences disagree"
-    return sure[0] if sure else found[0]
+    if sure:
+        return Verdict(sure[0].way, whole[sure[0].sentence])
+    return found[0]
 
 
 def _read(
