@@ -23,10 +23,14 @@ HARMLESS = re.compile(
     r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less\b"
     r"|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality"
     r"|side effects?|toxicity)\w*"
-    r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*",
+    r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*"
+    r"|\b(?:than|versus|vs\.?|compared (?:with|to)|and) (?:\w+ ){0,3}(?:who|which|that) "
+    r"(?:(?:have|had|has|did|do|does|were|are|was|is) )?(?:not|never)(?: \w+)?"
+    r"|\b(?:than|versus|vs\.?|compared (?:with|to)) (?:\w+ ){0,2}without(?: \w+)?",
     re.IGNORECASE,
 )
-"""Phrases with a negation that deny nothing that is asked. `Not better than` is none of them."""
+"""Phrases with a negation that deny nothing that is asked, those that name whom a group was compared with among
+them (`than in those who had not received it`). `Not better than` is none."""
 AFFIRMS = re.compile(
     r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
     r"|correlates?|predict(?:s|or|ors|ive|ed)?|risk factors?)\b"
