@@ -17,7 +17,8 @@ DEPRECATES = (
 INDEPENDENT = re.compile(r"\b(?:independent|regardless|irrespective) of\b", re.IGNORECASE)
 DENIES = denied(0, DEPRECATES)
 DENIED = denied(6, DEPRECATES)
-DIRECTLY_DENIED = re.compile(rf"(?:{NEGATOR})(?:[ -][\w'-]+){{0,3}}", re.IGNORECASE)
+_SEEMS = r"(?: (?:seem|appear|prove|tend|prove[nd])s?(?: to)?(?: be)?| (?:[a-z]+ly|well))"
+DIRECTLY_DENIED = re.compile(rf"(?:{NEGATOR}){_SEEMS}{{0,2}}(?:[ -][\w'-]+){{0,3}}", re.IGNORECASE)
 """A negator with the words that it denies surely."""
 HARMLESS = re.compile(
     r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less\b"
@@ -33,7 +34,9 @@ HARMLESS = re.compile(
 them (`than in those who had not received it`). `Not better than` is none."""
 AFFIRMS = re.compile(
     r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
-    r"|correlates?|predict(?:s|or|ors|ive|ed)?|risk factors?)\b"
+    r"|correlates?|predict(?:s|or|ors|ive|ed)?"
+    r"|(?:risk|prognostic|predictive|causal|etiologic(?:al)?|contributing|adverse) (?:factor|marker|determinant)s?"
+    r"|var(?:y|ies|ied) (?:by|with|according to|between|across|among))\b"
     r"|\b(?:improv(?:e|es|ed|ing)|reduc(?:e|es|ed|ing|tion)|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)"
     r"|lower(?:s|ed)?|higher|greater|better|worse|prevent(?:s|ed)?|affect(?:s|ed)?|influenc(?:e|es|ed)"
     r"|enhanc(?:e|es|ed)|contribut(?:e|es|ed)|impact(?:s|ed)?|protect\w*|promot\w+|alter(?:s|ed)?|change[sd]?"
@@ -76,7 +79,9 @@ NO_FINDING = re.compile(
     r"\bno(?:r| longer)? (?:[\w-]+ ){0,2}?(?:effect|influence|impact|associat|correlat|relat|link|benefi|role"
     r"|evidence|differen|improvement|reduction|increase|decrease|change|advantage)\w*"
     r"|\b(?:not|nor|never)\b (?:[\w-]+ ){0,2}?(?:affect|influenc|associat|correlat|relat|differ|improv"
-    r"|predict|chang|alter)\w*|\bfail(?:s|ed)? to\b",
+    r"|predict|chang|alter|impact|increas|reduc|decreas|enhanc|prevent|contribut|attribut|justif|cause[ds]?\b"
+    r"|confirmed|supported|demonstrated)\w*|\bfail(?:s|ed)? to\b"
+    r"|\bunable to (?:show|find|detect|demonstrate|identify|confirm|establish|observe|replicate)\b",
     re.IGNORECASE,
 )
 PREMISE = re.compile(r"^.*\b(?:suggest|indicat|imply|conclud|show|demonstrat)\w*,? that\b", re.IGNORECASE)
