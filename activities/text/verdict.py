@@ -270,6 +270,9 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
         return None if wording.DIRECTLY_DENIED.search(sentence) else "no"
     if any(predicate.in_text(match.group()) for match in wording.DIRECTLY_DENIED.finditer(sentence)):
         return "no"
+    missing = wording.NO_FINDING.search(sentence) if predicate.asks_finding else None
+    if missing and not wording.AFFIRMS.search(sentence[: missing.start()]):
+        return "no"
     if runs and not wording.AFFIRMS.search(bare):
         return "no" if any(predicate.denied_by(run) for run in runs) else None
     affirms = bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
