@@ -92,6 +92,7 @@ class _Predicate:
         # a quality with a prefix that denies it: `inadequate` of `adequate`
         denying = rf"\b(?:in|un|im|il|ir|dis|non-?)(?:{'|'.join(map(re.escape, qualities))})\b"
         self._contrary = re.compile(denying if qualities else r"$^", re.IGNORECASE)
+        self._asks_duty = bool(wording.ASKS_DUTY.search(question))
         self.asks_finding = changes or bool(wording.AFFIRMS.search(asked) or wording.FINDING.search(asked))
 
     def in_text(self, text: str) -> bool:
@@ -131,6 +132,8 @@ class _Predicate:
         if self.contrary_in(text):
             return True
         stated = wording.PREMISE.sub("", text)
+        if self._asks_duty and wording.NO_DUTY.search(text):
+            return True
         found = self.in_text(text) or (self.asks_finding and bool(wording.NO_FINDING.search(stated)))
         return found and bool(wording.DENIES.search(stated) or wording.ALIKE.search(stated))
 
@@ -269,6 +272,8 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
     if predicate.contrary_in(sentence):
         return None if wording.DIRECTLY_DENIED.search(sentence) else "no"
     if any(predicate.in_text(match.group()) for match in wording.DIRECTLY_DENIED.finditer(sentence)):
+        return "no"
+    if wording.ASKS_DUTY.search(question) and wording.NO_DUTY.search(sentence):
         return "no"
     missing = wording.NO_FINDING.search(sentence) if predicate.asks_finding else None
     if missing and not wording.AFFIRMS.search(sentence[: missing.start()]):

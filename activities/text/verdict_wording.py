@@ -120,3 +120,25 @@ FINDING = re.compile(
     re.IGNORECASE,
 )
 """The nouns and forms, beside `AFFIRMS`, by which studies of any subject say what they found."""
+
+_NECESSARY = (
+    r"(?:necess(?:ary|it\w+)|needed|required?|warranted|justif\w+|indicated|recommend\w*|mandatory|essential"
+    r"|obligatory|worthwhile)"
+)
+ASKS_DUTY = re.compile(rf"(?:^|[:.;,\u2013-]\s*)should\b|\bneed(?:s|ed)?\b|\b{_NECESSARY}\b", re.IGNORECASE)
+"""A question for what is to be done."""
+NO_DUTY = re.compile(
+    rf"\b(?:not|no longer|never|nor)\b (?:[\w-]+ ){{0,4}}?{_NECESSARY}\b"
+    rf"|\b(?:does|do|did) not (?:need|require|justify|warrant|support)\b|\bno (?:[\w-]+ )?need\b"
+    r"|\bunnecessary\b|\bunwarranted\b|\bunjustified\b|\bcontra-?indicated\b|\bshould not\b"
+    r"|\bshould be (?:avoided|abandoned|omitted|discouraged|discontinued)\b|\b(?:can|could|may) be (?:safely )?"
+    r"(?:avoided|omitted|abandoned)\b",
+    re.IGNORECASE,
+)
+"""A statement that something is not to be done."""
+DUTY = re.compile(
+    rf"\b(?:is|are|be|remains?|seems?|appears?) (?:\w+ly )?{_NECESSARY}\b|\b(?:we|authors) recommend\b"
+    r"|\bshould (?:\w+ly )?be\b|\bneeds? to be\b|\bmust be\b",
+    re.IGNORECASE,
+)
+"""A statement that something is to be done."""
