@@ -280,10 +280,11 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
         return "no"
     if runs and not wording.AFFIRMS.search(bare):
         return "no" if any(predicate.denied_by(run) for run in runs) else None
-    affirms = bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
+    duty = bool(wording.ASKS_DUTY.search(question) and wording.DUTY.search(bare))
+    affirms = duty or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
     if not (affirms or (not runs and predicate.restated(quoted))) or wording.DENIES.search(whole):
         return None
-    if wording.QUANTIFIED.search(question) and not predicate.quantified(quoted):
+    if wording.QUANTIFIED.search(question) and not duty and not predicate.quantified(quoted):
         return None
     partly = wording.PARTLY.search(quoted)
     less = wording.LESS.search(wording.LESS_HARM.sub(" ", quoted)) and not wording.ASKS_LESS.search(question)
