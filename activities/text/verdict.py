@@ -16,6 +16,7 @@ from typing import Literal
 
 from activities.text import thesaurus
 from activities.text import verdict_wording as wording
+from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
 from activities.text.question import compared, is_yes_or_no, stems
@@ -72,8 +73,8 @@ class _Predicate:
     """What a question asks of its subject: the words that say it, and whether it asks for an effect, a
     relation or a value, which studies state in words that any question may have."""
 
-    def __init__(self, question: str) -> None:
-        self._concepts = Concepts(question)
+    def __init__(self, question: str, known: Abbreviations) -> None:
+        self._concepts = Concepts(question, known)
         words = self._concepts.words
         self._places = {
             place
@@ -164,10 +165,11 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         return "the question denies"
     whole = {main_clauses(text): text for text in findings}
     stated = [text for text in whole if text]
-    near = _near(question, stated, work)
+    known = Abbreviations((question, *findings, work[:READ]))
+    near = _near(Concepts(question, known), stated, work)
     if not near:
         return "no sentence on the question"
-    predicate = _Predicate(question)
+    predicate = _Predicate(question, known)
     found = [_read(question, predicate, text, share, stated) for text, share in near]
     sure = [reading for reading in found if isinstance(reading, Verdict)]
     if len({reading.way for reading in sure}) > 1:
@@ -235,21 +237,20 @@ def _weights(concepts: Concepts) -> list[float]:
     return [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
 
 
-def _shares(question: str, texts: Sequence[str]) -> list[float]:
+def _shares(concepts: Concepts, texts: Sequence[str]) -> list[float]:
     """How much of the question each text holds, 0 to 1."""
-    concepts = Concepts(question)
     weights = _weights(concepts)
     total = sum(weights)
     spoken = concepts.read([terms(text) for text in texts], texts)
     return [sum(weights[p] for p in places) / total if total else 0.0 for places in spoken]
 
 
-def _near(question: str, findings: Sequence[str], work: str) -> list[tuple[str, float]]:
+def _near(concepts: Concepts, findings: Sequence[str], work: str) -> list[tuple[str, float]]:
     """The sentences that cover enough of the question with what they cover, the nearest first. The conclusion
     of a work that covers the question need not repeat it."""
     if not findings:
         return []
-    *shares, whole = _shares(question, (*findings, work[:READ]))
+    *shares, whole = _shares(concepts, (*findings, work[:READ]))
     least = LEAST_CONCLUDING if whole >= LEAST_OF_WORK else LEAST_COVERAGE
     least = max(least, LEAST_OF_NEAREST * max(shares))
     order = sorted(range(len(findings)), key=lambda n: (-shares[n], n))
@@ -282,7 +283,7 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
         return "no" if any(predicate.denied_by(run) for run in runs) else None
     duty = bool(wording.ASKS_DUTY.search(question) and wording.DUTY.search(bare))
     affirms = duty or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
-    if not (affirms or (not runs and predicate.restated(quoted))) or wording.DENIES.search(whole):
+    if not (affirms or (not runs and not predicate.asks_finding and predicate.restated(quoted))) or wording.DENIES.search(whole):
         return None
     if wording.QUANTIFIED.search(question) and not duty and not predicate.quantified(quoted):
         return None

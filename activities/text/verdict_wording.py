@@ -34,7 +34,7 @@ HARMLESS = re.compile(
 them (`than in those who had not received it`). `Not better than` is none."""
 AFFIRMS = re.compile(
     r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
-    r"|correlates?|predict(?:s|or|ors|ive|ed)?"
+    r"|correlat(?:es?|ed|ions?)|predict(?:s|or|ors|ive|ed)?"
     r"|(?:risk|prognostic|predictive|causal|etiologic(?:al)?|contributing|adverse) (?:factor|marker|determinant)s?"
     r"|var(?:y|ies|ied) (?:by|with|according to|between|across|among))\b"
     r"|\b(?:improv(?:e|es|ed|ing)|reduc(?:e|es|ed|ing|tion)|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)"
@@ -131,6 +131,8 @@ NO_DUTY = re.compile(
     rf"\b(?:not|no longer|never|nor)\b (?:[\w-]+ ){{0,4}}?{_NECESSARY}\b"
     rf"|\b(?:does|do|did) not (?:need|require|justify|warrant|support)\b|\bno (?:[\w-]+ )?need\b"
     r"|\bunnecessary\b|\bunwarranted\b|\bunjustified\b|\bcontra-?indicated\b|\bshould not\b"
+    r"(?! (?:\w+ ){0,3}?(?:hesitat|preclud|deter|withh[eo]ld|den[yi]|exclu|discourag|barrier|contra-?indicat|avoid"
+    r"|delay|prevent|reason)\w*)"
     r"|\bshould be (?:avoided|abandoned|omitted|discouraged|discontinued)\b|\b(?:can|could|may) be (?:safely )?"
     r"(?:avoided|omitted|abandoned)\b",
     re.IGNORECASE,
