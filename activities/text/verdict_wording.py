@@ -55,7 +55,10 @@ WEIGHS = re.compile(
 DOUBTS = re.compile(
     r"\bquestion(?:able|ed)\b|\bunclear\b|\buncertain\w*\b|\bunknown\b|\bcontroversial\b|\bdifficult\b"
     r"|\brais\w+ (?:the |a )?questions?\b|\bmay or may not\b"
-    r"|\bremain\w*\b|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective|hypothes[ie]s)\b"
+    r"|\bremain\w* (?:\w+ ){0,2}?(?:unclear|unknown|uncertain\w*|controversial|open|elusive|unresolved|unproven"
+    r"|debat\w+|questionable|poor|difficult|challeng\w+|to be|low|problem\w*|gap)\b"
+    r"|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective)\b"
+    r"|\b(?<!support the )(?<!supports the )(?<!supported the )(?<!support our )(?<!supports our )hypothes[ie]s\b(?!-)"
     r"|\b(?:little|no|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b",
     re.IGNORECASE,
 )
