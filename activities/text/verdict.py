@@ -133,7 +133,7 @@ class _Predicate:
         if self.contrary_in(text):
             return True
         stated = wording.PREMISE.sub("", text)
-        if self._asks_duty and wording.NO_DUTY.search(text):
+        if wording.NOT_SUPPORTED.search(text) or (self._asks_duty and wording.NO_DUTY.search(text)):
             return True
         found = self.in_text(text) or (self.asks_finding and bool(wording.NO_FINDING.search(stated)))
         return found and bool(wording.DENIES.search(stated) or wording.ALIKE.search(stated))
@@ -275,6 +275,8 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
     if any(predicate.in_text(match.group()) for match in wording.DIRECTLY_DENIED.finditer(sentence)):
         return "no"
     if wording.ASKS_DUTY.search(question) and wording.NO_DUTY.search(sentence):
+        return "no"
+    if wording.NOT_SUPPORTED.search(sentence):
         return "no"
     missing = wording.NO_FINDING.search(sentence) if predicate.asks_finding else None
     if missing and not wording.AFFIRMS.search(sentence[: missing.start()]):

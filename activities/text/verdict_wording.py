@@ -87,6 +87,12 @@ NO_FINDING = re.compile(
     r"|\bunable to (?:show|find|detect|demonstrate|identify|confirm|establish|observe|replicate)\b",
     re.IGNORECASE,
 )
+NOT_SUPPORTED = re.compile(
+    r"\b(?:idea|theory|hypothesis|notion|view|claim|assumption|concept)\b.*\b(?:not|cannot|never)\b (?:[\w-]+ ){0,2}?"
+    r"(?:supported|confirmed|tenable|borne out|valid|true|justified)\b",
+    re.IGNORECASE,
+)
+"""A statement that what is asked was put to the test and was not confirmed."""
 PREMISE = re.compile(r"^.*\b(?:suggest|indicat|imply|conclud|show|demonstrat)\w*,? that\b", re.IGNORECASE)
 """What stands before the statement that a sentence makes."""
 LESS_HARM = re.compile(
@@ -98,7 +104,7 @@ LESS_HARM = re.compile(
 """Less of a harm is no less of what is hoped for."""
 ASKS_LESS = re.compile(r"reduc|less|low|decreas|prevent", re.IGNORECASE)
 ASKS_ALIKE = re.compile(
-    r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bcomparable|\balternative|\breplac|\bsubstitut"
+    r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bsufficient|\benough\b|\bsuffice|\bcomparable|\balternative|\breplac|\bsubstitut"
     r"|\breflect|\brepresent|\bequal",
     re.IGNORECASE,
 )
