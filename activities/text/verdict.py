@@ -19,6 +19,7 @@ from activities.text import verdict_wording as wording
 from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
+from activities.text.opposites import change, denies_opposite
 from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.study_wording import PEOPLE
 from activities.text.technical import TECHNICAL, technical
@@ -196,7 +197,11 @@ def _read(
     if wording.DOUBTS.search(whole):
         return "doubt"
     way = _way(question, predicate, sentence, whole)
-    if way is None or (way == "no" and not predicate.is_denied(sentence)):
+    opposite = change(question, sentence) == "opposite"
+    if way is None or (way == "no" and not (opposite or predicate.is_denied(sentence))):
+        return "wording"
+    denied = " ".join(match.group() for match in wording.DENIED.finditer(sentence))
+    if way == "no" and not opposite and denies_opposite(question, denied):
         return "wording"
     if way == "yes" and share < LEAST_COVERAGE and not predicate.restated_briefly(sentence):
         return "no sentence on the question"
@@ -287,6 +292,9 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
     affirms = duty or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
     if not (affirms or (not runs and not predicate.asks_finding and predicate.restated(quoted))) or wording.DENIES.search(whole):
         return None
+    stated = change(question, sentence)
+    if stated in ("opposite", "uncertain"):
+        return "no" if stated == "opposite" and not runs else None
     if wording.QUANTIFIED.search(question) and not duty and not predicate.quantified(quoted):
         return None
     partly = wording.PARTLY.search(quoted)
