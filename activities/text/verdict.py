@@ -56,6 +56,7 @@ _WEAK_WEIGHT = 0.2
 _CHANGE = "30"
 """WordNet's file of the verbs of change (`slow`, `shorten`)."""
 _FIRST_SENSES = 3
+_VERB = frozenset({"v"})
 _WORDS = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*|[,;:.()]")
 _OF_PEOPLE = re.compile(
     rf"\b(?:{PEOPLE}|populations?|cohorts?) (?:with|who have|having) (?:\w+ ){{0,2}}?\w+", re.IGNORECASE
@@ -94,7 +95,12 @@ class _Predicate:
         # a quality with a prefix that denies it: `inadequate` of `adequate`
         denying = rf"\b(?:in|un|im|il|ir|dis|non-?)(?:{'|'.join(map(re.escape, qualities))})\b"
         self._contrary = re.compile(denying if qualities else r"$^", re.IGNORECASE)
+        self._efficacy = bool(wording.ASKS_EFFICACY.search(question))
         self._asks_duty = bool(wording.ASKS_DUTY.search(question))
+        self.evaluates = any(
+            wording.AFFIRMS.fullmatch(words[place].shown) and not _VERB & thesaurus.parts_of_speech(words[place].shown)
+            for place in self._places
+        )
         self.asks_finding = changes or bool(wording.AFFIRMS.search(asked) or wording.FINDING.search(asked))
 
     def in_text(self, text: str) -> bool:
@@ -134,7 +140,9 @@ class _Predicate:
         if self.contrary_in(text):
             return True
         stated = wording.PREMISE.sub("", text)
-        if wording.NOT_SUPPORTED.search(text) or (self._asks_duty and wording.NO_DUTY.search(text)):
+        if wording.NOT_SUPPORTED.search(text) or (self._efficacy and wording.INEFFICACY.search(text)):
+            return True
+        if self._asks_duty and wording.NO_DUTY.search(text):
             return True
         found = self.in_text(text) or (self.asks_finding and bool(wording.NO_FINDING.search(stated)))
         return found and bool(wording.DENIES.search(stated) or wording.ALIKE.search(stated))
@@ -197,10 +205,10 @@ def _read(
     if wording.DOUBTS.search(whole):
         return "doubt"
     way = _way(question, predicate, sentence, whole)
-    opposite = change(question, sentence) == "opposite"
+    denied = " ".join(match.group() for match in wording.DENIED.finditer(sentence))
+    opposite = not denied and change(question, sentence) == "opposite"
     if way is None or (way == "no" and not (opposite or predicate.is_denied(sentence))):
         return "wording"
-    denied = " ".join(match.group() for match in wording.DENIED.finditer(sentence))
     if way == "no" and not opposite and denies_opposite(question, denied):
         return "wording"
     if way == "yes" and share < LEAST_COVERAGE and not predicate.restated_briefly(sentence):
@@ -283,14 +291,17 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
         return "no"
     if wording.NOT_SUPPORTED.search(sentence):
         return "no"
+    if wording.ASKS_EFFICACY.search(question) and wording.INEFFICACY.search(sentence):
+        return "no"
     missing = wording.NO_FINDING.search(sentence) if predicate.asks_finding else None
     if missing and not wording.AFFIRMS.search(sentence[: missing.start()]):
         return "no"
     if runs and not wording.AFFIRMS.search(bare):
         return "no" if any(predicate.denied_by(run) for run in runs) else None
     duty = bool(wording.ASKS_DUTY.search(question) and wording.DUTY.search(bare))
-    affirms = duty or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
-    if not (affirms or (not runs and not predicate.asks_finding and predicate.restated(quoted))) or wording.DENIES.search(whole):
+    causes = bool(wording.CAUSAL.search(question) and wording.CAUSAL.search(bare))
+    affirms = duty or causes or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
+    if not (affirms or (not runs and not predicate.evaluates and predicate.restated(quoted))) or wording.DENIES.search(whole):
         return None
     stated = change(question, sentence)
     if stated in ("opposite", "uncertain"):

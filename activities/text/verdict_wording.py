@@ -130,6 +130,36 @@ FINDING = re.compile(
 )
 """The nouns and forms, beside `AFFIRMS`, by which studies of any subject say what they found."""
 
+CAUSAL = re.compile(
+    r"\bcaus(?:e[sd]?|ing|ation|ative|al)\b|\bdue to\b|\bsecondary to\b|\battribut\w+ to\b|\bresponsible for\b"
+    r"|\btrigger\w*|\bgives? rise to\b|-induced\b|\bresult(?:s|ed|ing)? (?:in|from)\b|\blead(?:s|ing)? to\b",
+    re.IGNORECASE,
+)
+"""A cause that is asked about or stated."""
+ASKS_EFFICACY = re.compile(
+    r"\b(?:effective(?:ness)?|efficac\w+|works?|helps?|helpful|benefi\w+|improv\w+|treat(?:s|ed|ment)?|useful)\b",
+    re.IGNORECASE,
+)
+_END = r"(?:(?:co-?)?primary |main )?(?:efficacy )?(?:end ?-?points?|outcomes?)"
+INEFFICACY = re.compile(
+    rf"\b(?:not|never) (?:meet|met|reach|achieve|attain)\w* (?:its |the |their |any (?:of )?)?{_END}"
+    rf"|\bfail(?:s|ed|ure)? to (?:meet|reach|achieve|attain) (?:its |the |their |any (?:of )?)?{_END}"
+    r"|\b(?:terminated|stopped|halted|discontinued|ended)\b[^.;]*\b(?:futility|lack of (?:\w+ )?(?:efficacy|benefit))"
+    r"|\bnot? (?:\w+ ){0,3}?(?:better|superior|differ\w*|separat\w+) (?:\w+ ){0,2}?(?:than|to|from|between) "
+    r"(?:\w+ ){0,2}?placebo",
+    re.IGNORECASE,
+)
+"""Statements of trials that a treatment did not do what was hoped."""
+UNIVERSAL = re.compile(
+    r"\b(?:all|always|necessarily|every|each|invariably|exclusively|universally)\b", re.IGNORECASE
+)
+NOT_ALL = re.compile(
+    r"\bnot (?:all|always|every|necessarily|invariably|exclusively|universal\w*)\b"
+    r"|\b(?:some|many|most|several|certain|other|a few|fraction|subset|proportion|minority)\b[^.;]*"
+    r"\b(?:not|never|lacks?|lacking|without)\b",
+    re.IGNORECASE,
+)
+"""A counter-example to a statement on all."""
 _NECESSARY = (
     r"(?:necess(?:ary|it\w+)|needed|required?|warranted|justif\w+|indicated|recommend\w*|mandatory|essential"
     r"|obligatory|worthwhile)"
