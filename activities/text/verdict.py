@@ -172,14 +172,18 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         return "no yes-or-no question"
     if wording.ASKS_DENIED.search(question):
         return "the question denies"
-    whole = {main_clauses(text): text for text in findings}
+    of_all = bool(wording.UNIVERSAL.search(question))
+    whole = {text if of_all else main_clauses(text): text for text in findings}
     stated = [text for text in whole if text]
     known = Abbreviations((question, *findings, work[:READ]))
     near = _near(Concepts(question, known), stated, work)
     if not near:
         return "no sentence on the question"
     predicate = _Predicate(question, known)
-    found = [_read(question, predicate, text, share, stated) for text, share in near]
+    if of_all:
+        found = [_of_all(predicate, text) for text, _ in near]
+    else:
+        found = [_read(question, predicate, text, share, stated) for text, share in near]
     sure = [reading for reading in found if isinstance(reading, Verdict)]
     if len({reading.way for reading in sure}) > 1:
         return "sentences disagree"
@@ -214,6 +218,18 @@ def _read(
     if way == "yes" and share < LEAST_COVERAGE and not predicate.restated_briefly(sentence):
         return "no sentence on the question"
     return Verdict(way, sentence)
+
+
+def _of_all(predicate: _Predicate, sentence: str) -> Verdict | Undecided:
+    """The same for a question about all of a kind (`are enhancers always active?`): one counter-example denies
+    it, and only a statement on all affirms it."""
+    exception = wording.NOT_ALL.search(sentence) and predicate.in_text(sentence)
+    denied = any(predicate.in_text(match.group()) for match in wording.DENIED.finditer(sentence))
+    if exception or denied or predicate.contrary_in(sentence):
+        return Verdict("no", sentence)
+    if wording.UNIVERSAL.search(sentence) and predicate.restated(sentence):
+        return Verdict("yes", sentence)
+    return "wording"
 
 
 def _beside(question: str, sentence: str) -> bool:
