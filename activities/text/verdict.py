@@ -84,7 +84,8 @@ class _Predicate:
             if not (word.noun or word.entity) and word.technical < TECHNICAL
         }
         last = len(words) - 1
-        self._is_a_quality = bool(wording.COPULAR.match(question)) and last in self._places
+        self._copular = bool(wording.COPULAR.match(question))
+        self._is_a_quality = self._copular and last in self._places
         if self._is_a_quality:
             self._places = {last}
         asked = words[last].shown if self._is_a_quality else question
@@ -116,7 +117,7 @@ class _Predicate:
         if wording.HEDGES.search(text):
             return False
         if not self._places:
-            return len(mentioned) == len(weights)
+            return self._copular and len(mentioned) == len(weights)
         return bool(self._places & mentioned) and said >= LEAST_RESTATED * sum(weights)
 
     def quantified(self, text: str) -> bool:
@@ -203,7 +204,8 @@ def _read(
         return "independent of something else"
     if _on_a_part(question, sentence):
         return "a part of what is asked"
-    if any(wording.WEIGHS.search(text) for text in findings):
+    safe = wording.ASKS_SAFETY.search(question)
+    if any(wording.WEIGHS.search(text if safe else wording.SAFETY_FIRST.sub("", text)) for text in findings):
         return "weighs two sides"
     whole = " ".join(findings)
     if wording.DOUBTS.search(whole):
@@ -288,6 +290,8 @@ def _near(concepts: Concepts, findings: Sequence[str], work: str) -> list[tuple[
 
 def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Way | None:
     """The direction of a sentence (`quoted`), the nearest to the question among a work's findings."""
+    if not wording.ASKS_SAFETY.search(question):
+        quoted = wording.SAFETY_FIRST.sub("", quoted)
     sentence, whole = wording.HARMLESS.sub(" ", quoted), wording.HARMLESS.sub(" ", findings)
     runs = [match.group() for match in wording.DENIED.finditer(sentence)]
     bare = wording.DENIED.sub(" ", sentence)
@@ -315,8 +319,15 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
     if runs and not wording.AFFIRMS.search(bare):
         return "no" if any(predicate.denied_by(run) for run in runs) else None
     duty = bool(wording.ASKS_DUTY.search(question) and wording.DUTY.search(bare))
-    causes = bool(wording.CAUSAL.search(question) and wording.CAUSAL.search(bare))
-    affirms = duty or causes or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
+    affirms = duty or any(
+        asks.search(question) and says.search(bare)
+        for asks, says in (
+            (wording.CAUSAL, wording.CAUSAL),
+            (wording.ROLE, wording.ROLE),
+            (wording.ASKS_OCCURRENCE, wording.OCCURS),
+        )
+    )
+    affirms = affirms or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
     if not (affirms or (not runs and not predicate.evaluates and predicate.restated(quoted))) or wording.DENIES.search(whole):
         return None
     stated = change(question, sentence)

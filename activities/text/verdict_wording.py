@@ -59,7 +59,9 @@ DOUBTS = re.compile(
     r"|debat\w+|questionable|poor|difficult|challeng\w+|to be|low|problem\w*|gap)\b"
     r"|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective)\b"
     r"|\b(?<!support the )(?<!supports the )(?<!supported the )(?<!support our )(?<!supports our )hypothes[ie]s\b(?!-)"
-    r"|\b(?:little|no|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b",
+    r"|\b(?:little|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b|\bno (?:\w+ )?data\b"
+    r"|\b(?:examin|investigat|test|assess|evaluat|stud|explor|determin|analy[sz]|ask)(?:e[sd]?|y|ies|ied|ed|s|ing)? "
+    r"(?:whether|if)\b|\bfears?\b(?! of\b)|\bfeared\b|\bspeculat\w+",
     re.IGNORECASE,
 )
 HEDGES = re.compile(
@@ -83,13 +85,17 @@ NO_FINDING = re.compile(
     r"|evidence|differen|improvement|reduction|increase|decrease|change|advantage)\w*"
     r"|\b(?:not|nor|never)\b (?:[\w-]+ ){0,2}?(?:affect|influenc|associat|correlat|relat|differ|improv"
     r"|predict|chang|alter|impact|increas|reduc|decreas|enhanc|prevent|contribut|attribut|justif|cause[ds]?\b"
+    r"|slow|delay|halt|protect|benefi|modif|lead to|result in"
     r"|confirmed|supported|demonstrated)\w*|\bfail(?:s|ed)? to\b"
     r"|\bunable to (?:show|find|detect|demonstrate|identify|confirm|establish|observe|replicate)\b",
     re.IGNORECASE,
 )
 NOT_SUPPORTED = re.compile(
     r"\b(?:idea|theory|hypothesis|notion|view|claim|assumption|concept)\b.*\b(?:not|cannot|never)\b (?:[\w-]+ ){0,2}?"
-    r"(?:supported|confirmed|tenable|borne out|valid|true|justified)\b",
+    r"(?:supported|confirmed|tenable|borne out|valid|true|justified)\b"
+    r"|\b(?:idea|theory|hypothesis|notion|view|claims?|assumption)\b.*\b(?:refuted|rejected|disproved|disproven|debunked"
+    r"|discredited)\b|\b(?:myth|misconception) that\b"
+    r"|\b(?:refus|reject|den|withdr[ae]w|revok)\w* (?:the |its |a )?(?:\w+ )?(?:approval|authori[sz]ation|licen[cs]e)\b",
     re.IGNORECASE,
 )
 """A statement that what is asked was put to the test and was not confirmed."""
@@ -131,11 +137,39 @@ FINDING = re.compile(
 """The nouns and forms, beside `AFFIRMS`, by which studies of any subject say what they found."""
 
 CAUSAL = re.compile(
-    r"\bcaus(?:e[sd]?|ing|ation|ative|al)\b|\bdue to\b|\bsecondary to\b|\battribut\w+ to\b|\bresponsible for\b"
+    r"\bside[- ]effects?\b|\badverse (?:effects?|events?|reactions?)\b|\bcaus(?:e[sd]?|ing|ation|ative|al)\b|\bdue to\b|\bsecondary to\b|\battribut\w+ to\b|\bresponsible for\b"
     r"|\btrigger\w*|\bgives? rise to\b|-induced\b|\bresult(?:s|ed|ing)? (?:in|from)\b|\blead(?:s|ing)? to\b",
     re.IGNORECASE,
 )
 """A cause that is asked about or stated."""
+ROLE = re.compile(
+    r"\broles?\b|\binvolv(?:ed|es?|ing|ement)\b|\bimplicat\w+|\bcontribut\w+|\bparticipat\w+|\bmediat\w+"
+    r"|\bpathogenesis\b|\bpathogenic\b|\bimportan\w+|\bcrucial\b|\bcritical\b|\bassociat\w+|\blink(?:s|ed)?\b"
+    r"|\brelat(?:ed|ion\w*)\b|\bpredispos\w+",
+    re.IGNORECASE,
+)
+"""A part that something plays, asked about or stated."""
+ASKS_OCCURRENCE = re.compile(
+    r"\b(?:occur|present|develop|appear|happen|arise|emerge|manifest)\b[^?]*\b(?:after|following|with|during|under|from)\b",
+    re.IGNORECASE,
+)
+OCCURS = re.compile(
+    r"\b(?:develop(?:s|ed|ing|ment)?|experienc\w+|occur\w*|present(?:s|ed|ing)?|appeared|arose|manifest\w*|observed)\b"
+    r"|-?\b(?:induced|related|associated)\b|\bcases? (?:of|report)|\bpatients? with\b|\bfollowing\b|\bafter\b",
+    re.IGNORECASE,
+)
+"""That something happened to somebody."""
+EXISTENCE = re.compile(
+    r"(?:^|[:.;,\u2013-]\s*)(?:is|are|was|were) there (?:currently |now )?(?:any |an? |some )?(?P<what>[^?]+?)"
+    r"(?= (?:for|against|of|in|that|to|with|between|available|on|among|from)\b|\?)",
+    re.IGNORECASE,
+)
+"""A question whether there is something."""
+SAFETY_FIRST = re.compile(
+    r"\b(?:safe(?:ty)?|well[- ]tolerated|tolerab\w+|feasib\w+)\b[^.;]*?,? (?:but|yet|however),? ", re.IGNORECASE
+)
+"""A clause on safety before the one on what was hoped for."""
+ASKS_SAFETY = re.compile(r"\bsafe\w*|\btolera\w+|\bfeasib\w+|\brisk\w*", re.IGNORECASE)
 ASKS_EFFICACY = re.compile(
     r"\b(?:effective(?:ness)?|efficac\w+|works?|helps?|helpful|benefi\w+|improv\w+|treat(?:s|ed|ment)?|useful)\b",
     re.IGNORECASE,
