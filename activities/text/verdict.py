@@ -57,6 +57,13 @@ _CHANGE = "30"
 """WordNet's file of the verbs of change (`slow`, `shorten`)."""
 _FIRST_SENSES = 3
 _VERB = frozenset({"v"})
+_RELATIONS = (
+    (wording.CAUSAL, wording.CAUSAL),
+    (wording.ROLE, wording.ROLE),
+    (wording.ASKS_OCCURRENCE, wording.OCCURS),
+    (wording.ASKS_USE, wording.USE),
+)
+"""What asks for a relation, and what states it."""
 _WORDS = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*|[,;:.()]")
 _OF_PEOPLE = re.compile(
     rf"\b(?:{PEOPLE}|populations?|cohorts?) (?:with|who have|having) (?:\w+ ){{0,2}}?\w+", re.IGNORECASE
@@ -213,6 +220,7 @@ def _read(
     way = _way(question, predicate, sentence, whole)
     denied = " ".join(match.group() for match in wording.DENIED.finditer(sentence))
     opposite = not denied and change(question, sentence) == "opposite"
+    opposite = opposite or _absent(question, sentence)
     if way is None or (way == "no" and not (opposite or predicate.is_denied(sentence))):
         return "wording"
     if way == "no" and not opposite and denies_opposite(question, denied):
@@ -232,6 +240,18 @@ def _of_all(predicate: _Predicate, sentence: str) -> Verdict | Undecided:
     if wording.UNIVERSAL.search(sentence) and predicate.restated(sentence):
         return Verdict("yes", sentence)
     return "wording"
+
+
+def _absent(question: str, sentence: str) -> bool:
+    """Whether a sentence says that what a question asks for does not exist: `no vaccine is available`."""
+    asked = wording.EXISTENCE.search(question)
+    if asked is None:
+        return False
+    wanted = set(terms(asked["what"].rsplit(" ", 1)[-1]))
+    for match in wording.MISSING.finditer(sentence):
+        if wanted and wanted <= set(terms(match["what"] or match["what2"])):
+            return True
+    return False
 
 
 def _beside(question: str, sentence: str) -> bool:
@@ -309,7 +329,7 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
         return "no"
     if wording.ASKS_DUTY.search(question) and wording.NO_DUTY.search(sentence):
         return "no"
-    if wording.NOT_SUPPORTED.search(sentence):
+    if wording.NOT_SUPPORTED.search(sentence) or _absent(question, sentence):
         return "no"
     if wording.ASKS_EFFICACY.search(question) and wording.INEFFICACY.search(sentence):
         return "no"
@@ -319,16 +339,10 @@ def _way(question: str, predicate: _Predicate, quoted: str, findings: str) -> Wa
     if runs and not wording.AFFIRMS.search(bare):
         return "no" if any(predicate.denied_by(run) for run in runs) else None
     duty = bool(wording.ASKS_DUTY.search(question) and wording.DUTY.search(bare))
-    affirms = duty or any(
-        asks.search(question) and says.search(bare)
-        for asks, says in (
-            (wording.CAUSAL, wording.CAUSAL),
-            (wording.ROLE, wording.ROLE),
-            (wording.ASKS_OCCURRENCE, wording.OCCURS),
-        )
-    )
-    affirms = affirms or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
-    if not (affirms or (not runs and not predicate.evaluates and predicate.restated(quoted))) or wording.DENIES.search(whole):
+    relations = [says for asks, says in _RELATIONS if asks.search(question)]
+    related = any(says.search(bare) for says in relations)
+    affirms = duty or related or bool(wording.AFFIRMS.search(bare)) and (predicate.asks_finding or predicate.in_text(bare))
+    if not (affirms or (not runs and (related or not relations) and not predicate.evaluates and predicate.restated(quoted))) or wording.DENIES.search(whole):
         return None
     stated = change(question, sentence)
     if stated in ("opposite", "uncertain"):

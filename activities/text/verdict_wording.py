@@ -159,12 +159,27 @@ OCCURS = re.compile(
     re.IGNORECASE,
 )
 """That something happened to somebody."""
+USE = re.compile(
+    r"\b(?:use[ds]?|useful|approved|indicated|prescribed|licen[sc]ed|recommended|treat(?:s|ed|ing|ment)?"
+    r"|therap(?:y|ies|eutic\w*))\b",
+    re.IGNORECASE,
+)
+"""What something is used for."""
 EXISTENCE = re.compile(
     r"(?:^|[:.;,\u2013-]\s*)(?:is|are|was|were) there (?:currently |now )?(?:any |an? |some )?(?P<what>[^?]+?)"
     r"(?= (?:for|against|of|in|that|to|with|between|available|on|among|from)\b|\?)",
     re.IGNORECASE,
 )
 """A question whether there is something."""
+MISSING = re.compile(
+    r"\b(?:no|lack of|lacks?|absence of|without(?: an?| any)?)\s(?P<what>(?:[\w-]+ ){0,4}?[\w-]+)"
+    r"(?=[,.;:)]|$|\s(?:for|against|of|in|that|to|is|are|has|have|was|were|exists?|available|currently|yet)\b)"
+    r"|(?P<what2>(?:[\w-]+ ){1,8}?)(?:is|are|has|have|was|were) (?:currently |yet )?not (?:yet |currently |been )*"
+    r"(?:available|exist\w*|approved|found|developed|established)\b",
+    re.IGNORECASE,
+)
+"""What is said not to be there."""
+ASKS_USE = re.compile(r"\b(?:used|useful|approved|indicated|prescribed|licen[sc]ed|employed) (?:for|in|to|against|as)\b", re.IGNORECASE)
 SAFETY_FIRST = re.compile(
     r"\b(?:safe(?:ty)?|well[- ]tolerated|tolerab\w+|feasib\w+)\b[^.;]*?,? (?:but|yet|however),? ", re.IGNORECASE
 )
