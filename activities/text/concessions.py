@@ -19,7 +19,8 @@ _BEHIND = re.compile(
 )
 """One that follows its main clause: to the end, or to the next comma where it is a noun phrase."""
 _RESEARCH = (
-    r"(?:stud(?:y|ies)|trials?|research|investigations?|data|work|analys[ei]s|evaluations?|understanding|samples?)"
+    r"(?:stud(?:y|ies)|trials?|research|investigations?|data|work|analys[ei]s|evaluations?|understanding"
+    r"|samples?)"
 )
 _MORE = (
     r"(?:further|more|larger?|additional|future|prospective|randomi[sz]ed|longer|controlled|independent|other"

@@ -24,12 +24,17 @@ _TRENDS: dict[Trend, str] = {
         r"|stimulat\w+|activat\w+|promot\w+|enhanc\w+|accelerat\w+|prolong\w*|longer"
     ),
     "fall": (
-        r"decreas\w+|reduc\w+|lower(?:s|ed|ing)?|diminish\w*|down-?regulat\w+|suppress\w*|inhibit\w*|attenuat\w+"
-        r"|repress\w*|block(?:s|ed|ing|ade)?|prevent\w*|protect\w*|shorten\w*|shorter|slow(?:s|ed|ing|er)?|fewer|less"
+        r"decreas\w+|reduc\w+|lower(?:s|ed|ing)?|diminish\w*|down-?regulat\w+|suppress\w*|inhibit\w*"
+        r"|attenuat\w+"
+        r"|repress\w*|block(?:s|ed|ing|ade)?|prevent\w*|protect\w*|shorten\w*|shorter|slow(?:s|ed|ing"
+        r"|er)?|fewer|less"
         r"|ameliorat\w+|alleviat\w+|reliev\w+|mitigat\w+|abolish\w*"
     ),
     "gain": r"improv\w+|better|benefi\w+|restor(?:e[sd]?|ing|ation)",
-    "loss": r"worse(?:n\w*)?|impair\w*|deteriorat\w+|aggravat\w+|exacerbat\w+|poorer|detriment\w*|harm(?:s|ful|ed)?",
+    "loss": (
+        r"worse(?:n\w*)?|impair\w*|deteriorat\w+|aggravat\w+|exacerbat\w+|poorer|detriment\w*"
+        r"|harm(?:s|ful|ed)?"
+    ),
 }
 _WORDS = re.compile("|".join(rf"\b(?P<{trend}>{words})\b" for trend, words in _TRENDS.items()), re.IGNORECASE)
 _OPPOSITE: dict[Trend, Trend] = {"rise": "fall", "fall": "rise", "gain": "loss", "loss": "gain"}
@@ -60,7 +65,9 @@ def change(question: str, sentence: str) -> Change:
     asked = wanted[0]
     things = {form for word in asked.after or asked.before for form in terms(word)}
     stated = list(_stated(sentence))
-    near = [one for one in stated if things & {form for word in one.before + one.after for form in terms(word)}]
+    near = [
+        one for one in stated if things & {form for word in one.before + one.after for form in terms(word)}
+    ]
     if not near:
         return "none"
     of = {_read(asked.trend, one.trend, " ".join(asked.after or asked.before)) for one in near}
@@ -72,7 +79,8 @@ def change(question: str, sentence: str) -> Change:
 
 
 def denies_opposite(question: str, denied: str) -> bool:
-    """Whether what a text denies is only the opposite of the change asked for: `did not lower` says nothing on
+    """Whether what a text denies is only the opposite of the change asked for: `did not lower` says nothing
+    on
     `does it increase?`."""
     wanted = {one.trend for one in _stated(question)}
     said = {one.trend for one in _stated(NEGATIONS.sub(" ", denied))}

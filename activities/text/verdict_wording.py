@@ -22,6 +22,7 @@ DIRECTLY_DENIED = re.compile(rf"(?:{NEGATOR}){_SEEMS}{{0,2}}(?:[ -][\w'-]+){{0,3
 """A negator with the words that it denies surely."""
 HARMLESS = re.compile(
     r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less\b"
+    r"|\bnot (?:be )?(?:hesitat|preclud|deter|withh[eo]ld|den[yi]e|exclud|discourag)\w*"
     r"|\bno (?:major |serious |additional |increased )?(?:adverse|complication|mortality"
     r"|side effects?|toxicity)\w*"
     r"|\bwithout (?:\w+ ){0,3}(?:complication|increas|adverse|fear|compromis|affecting)\w*"
@@ -30,12 +31,14 @@ HARMLESS = re.compile(
     r"|\b(?:than|versus|vs\.?|compared (?:with|to)) (?:\w+ ){0,2}without(?: \w+)?",
     re.IGNORECASE,
 )
-"""Phrases with a negation that deny nothing that is asked, those that name whom a group was compared with among
+"""Phrases with a negation that deny nothing that is asked, those that name whom a group was compared with
+among
 them (`than in those who had not received it`). `Not better than` is none."""
 AFFIRMS = re.compile(
     r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
     r"|correlat(?:es?|ed|ions?)|predict(?:s|or|ors|ive|ed)?"
-    r"|(?:risk|prognostic|predictive|causal|etiologic(?:al)?|contributing|adverse) (?:factor|marker|determinant)s?"
+    r"|(?:risk|prognostic|predictive|causal|etiologic(?:al)?|contributing|adverse) (?:factor|marker"
+    r"|determinant)s?"
     r"|var(?:y|ies|ied) (?:by|with|according to|between|across|among))\b"
     r"|\b(?:improv(?:e|es|ed|ing)|reduc(?:e|es|ed|ing|tion)|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)"
     r"|lower(?:s|ed)?|higher|greater|better|worse|prevent(?:s|ed)?|affect(?:s|ed)?|influenc(?:e|es|ed)"
@@ -43,7 +46,8 @@ AFFIRMS = re.compile(
     r"|induc\w+|lead(?:s|ing)? to|result(?:s|ed)? in)\b"
     r"|\b(?:effective(?:ly)?|efficacious|safe(?:ly)?|feasible|useful|reliable|valid|accurate(?:ly)?|valuable"
     r"|beneficial|acceptable|successful(?:ly)?|adequate|appropriate|helpful|promising|good|excellent"
-    r"|favou?rable|superior|viable|justified|important|essential|necessary|possible|recommended|advantage\w*)\b"
+    r"|favou?rable|superior|viable|justified|important|essential|necessary|possible|recommended"
+    r"|advantage\w*)\b"
     r"|\bsignificant(?:ly)?\b",
     re.IGNORECASE,
 )
@@ -55,12 +59,15 @@ WEIGHS = re.compile(
 DOUBTS = re.compile(
     r"\bquestion(?:able|ed)\b|\bunclear\b|\buncertain\w*\b|\bunknown\b|\bcontroversial\b|\bdifficult\b"
     r"|\brais\w+ (?:the |a )?questions?\b|\bmay or may not\b"
-    r"|\bremain\w* (?:\w+ ){0,2}?(?:unclear|unknown|uncertain\w*|controversial|open|elusive|unresolved|unproven"
+    r"|\bremain\w* (?:\w+ ){0,2}?(?:unclear|unknown|uncertain\w*|controversial|open|elusive|unresolved"
+    r"|unproven"
     r"|debat\w+|questionable|poor|difficult|challeng\w+|to be|low|problem\w*|gap)\b"
     r"|\bbelie(?:f|fs|ve[sd]?)\b|\b(?:aim|objective)\b"
-    r"|\b(?<!support the )(?<!supports the )(?<!supported the )(?<!support our )(?<!supports our )hypothes[ie]s\b(?!-)"
+    r"|\b(?<!support the )(?<!supports the )(?<!supported the )(?<!support our )(?<!supports our )"
+    r"hypothes[ie]s\b(?!-)"
     r"|\b(?:little|insufficient|limited|weak|conflicting) (?:\w+ )?(?:evidence|data)\b|\bno (?:\w+ )?data\b"
-    r"|\b(?:examin|investigat|test|assess|evaluat|stud|explor|determin|analy[sz]|ask)(?:e[sd]?|y|ies|ied|ed|s|ing)? "
+    r"|\b(?:examin|investigat|test|assess|evaluat|stud|explor|determin|analy[sz]|ask)(?:e[sd]?|y|ies"
+    r"|ied|ed|s|ing)? "
     r"(?:whether|if)\b|\bfears?\b(?! of\b)|\bfeared\b|\bspeculat\w+",
     re.IGNORECASE,
 )
@@ -75,7 +82,8 @@ ALIKE = re.compile(
     re.IGNORECASE,
 )
 PARTLY = re.compile(
-    r"(?<!-)\b(?:only|merely|modest(?:ly)?|weak(?:ly)?|small|limited|minimal|partial(?:ly)?|some|certain|subset"
+    r"(?<!-)\b(?:only|merely|modest(?:ly)?|weak(?:ly)?|small|limited|minimal|partial(?:ly)?|some"
+    r"|certain|subset"
     r"|depend\w*)\b",
     re.IGNORECASE,
 )
@@ -91,11 +99,14 @@ NO_FINDING = re.compile(
     re.IGNORECASE,
 )
 NOT_SUPPORTED = re.compile(
-    r"\b(?:idea|theory|hypothesis|notion|view|claim|assumption|concept)\b.*\b(?:not|cannot|never)\b (?:[\w-]+ ){0,2}?"
+    r"\b(?:idea|theory|hypothesis|notion|view|claim|assumption|concept)\b.*\b(?:not|cannot"
+    r"|never)\b (?:[\w-]+ ){0,2}?"
     r"(?:supported|confirmed|tenable|borne out|valid|true|justified)\b"
-    r"|\b(?:idea|theory|hypothesis|notion|view|claims?|assumption)\b.*\b(?:refuted|rejected|disproved|disproven|debunked"
+    r"|\b(?:idea|theory|hypothesis|notion|view|claims?|assumption)\b.*\b(?:refuted|rejected|disproved"
+    r"|disproven|debunked"
     r"|discredited)\b|\b(?:myth|misconception) that\b"
-    r"|\b(?:refus|reject|den|withdr[ae]w|revok)\w* (?:the |its |a )?(?:\w+ )?(?:approval|authori[sz]ation|licen[cs]e)\b",
+    r"|\b(?:refus|reject|den|withdr[ae]w|revok)\w* (?:the |its |a )?(?:\w+ )?(?:approval"
+    r"|authori[sz]ation|licen[cs]e)\b",
     re.IGNORECASE,
 )
 """A statement that what is asked was put to the test and was not confirmed."""
@@ -110,7 +121,8 @@ LESS_HARM = re.compile(
 """Less of a harm is no less of what is hoped for."""
 ASKS_LESS = re.compile(r"reduc|less|low|decreas|prevent", re.IGNORECASE)
 ASKS_ALIKE = re.compile(
-    r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bsufficient|\benough\b|\bsuffice|\bcomparable|\balternative|\breplac|\bsubstitut"
+    r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bsufficient|\benough\b|\bsuffice"
+    r"|\bcomparable|\balternative|\breplac|\bsubstitut"
     r"|\breflect|\brepresent|\bequal",
     re.IGNORECASE,
 )
@@ -127,108 +139,13 @@ QUANTIFIED = re.compile(
 """Words for necessity and for all or none: a sentence without any answers no question that has one."""
 COPULAR = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
 FINDING = re.compile(
-    r"\b(?:effects?|role|risks?|influence|impact|associat\w+|correlat\w+|relat(?:ed|ion|ionship)\w*|links?|linked"
-    r"|benefi(?:t|ts|cial)|differen\w+|improvements?|reductions?|increases?|decreases?|changes?|evidence|needs?"
+    r"\b(?:effects?|role|risks?|influence|impact|associat\w+|correlat\w+|relat(?:ed|ion|ionship)\w*"
+    r"|links?|linked"
+    r"|benefi(?:t|ts|cial)|differen\w+|improvements?|reductions?|increases?|decreases?|changes?"
+    r"|evidence|needs?"
     r"|needed|value|predict\w*|required?|advantages?|indicat(?:ed|ion|or)s?|worthwhile|accura\w+|reliab\w+"
     r"|adequate\w*|safety|efficacy|support(?:s|ed)?"
     r"|due to|caus(?:e[sd]?|ing)|attribut\w+|explain\w*|compromis\w+|impair\w*|worsen\w*|harm\w*)\b",
     re.IGNORECASE,
 )
 """The nouns and forms, beside `AFFIRMS`, by which studies of any subject say what they found."""
-
-CAUSAL = re.compile(
-    r"\bside[- ]effects?\b|\badverse (?:effects?|events?|reactions?)\b|\bcaus(?:e[sd]?|ing|ation|ative|al)\b|\bdue to\b|\bsecondary to\b|\battribut\w+ to\b|\bresponsible for\b"
-    r"|\btrigger\w*|\bgives? rise to\b|-induced\b|\bresult(?:s|ed|ing)? (?:in|from)\b|\blead(?:s|ing)? to\b",
-    re.IGNORECASE,
-)
-"""A cause that is asked about or stated."""
-ROLE = re.compile(
-    r"\broles?\b|\binvolv(?:ed|es?|ing|ement)\b|\bimplicat\w+|\bcontribut\w+|\bparticipat\w+|\bmediat\w+"
-    r"|\bpathogenesis\b|\bpathogenic\b|\bimportan\w+|\bcrucial\b|\bcritical\b|\bassociat\w+|\blink(?:s|ed)?\b"
-    r"|\brelat(?:ed|ion\w*)\b|\bpredispos\w+",
-    re.IGNORECASE,
-)
-"""A part that something plays, asked about or stated."""
-ASKS_OCCURRENCE = re.compile(
-    r"\b(?:occur|present|develop|appear|happen|arise|emerge|manifest)\b[^?]*\b(?:after|following|with|during|under|from)\b",
-    re.IGNORECASE,
-)
-OCCURS = re.compile(
-    r"\b(?:develop(?:s|ed|ing|ment)?|experienc\w+|occur\w*|present(?:s|ed|ing)?|appeared|arose|manifest\w*|observed)\b"
-    r"|-?\b(?:induced|related|associated)\b|\bcases? (?:of|report)|\bpatients? with\b|\bfollowing\b|\bafter\b",
-    re.IGNORECASE,
-)
-"""That something happened to somebody."""
-USE = re.compile(
-    r"\b(?:use[ds]?|useful|approved|indicated|prescribed|licen[sc]ed|recommended|treat(?:s|ed|ing|ment)?"
-    r"|therap(?:y|ies|eutic\w*))\b",
-    re.IGNORECASE,
-)
-"""What something is used for."""
-EXISTENCE = re.compile(
-    r"(?:^|[:.;,\u2013-]\s*)(?:is|are|was|were) there (?:currently |now )?(?:any |an? |some )?(?P<what>[^?]+?)"
-    r"(?= (?:for|against|of|in|that|to|with|between|available|on|among|from)\b|\?)",
-    re.IGNORECASE,
-)
-"""A question whether there is something."""
-MISSING = re.compile(
-    r"\b(?:no|lack of|lacks?|absence of|without(?: an?| any)?)\s(?P<what>(?:[\w-]+ ){0,4}?[\w-]+)"
-    r"(?=[,.;:)]|$|\s(?:for|against|of|in|that|to|is|are|has|have|was|were|exists?|available|currently|yet)\b)"
-    r"|(?P<what2>(?:[\w-]+ ){1,8}?)(?:is|are|has|have|was|were) (?:currently |yet )?not (?:yet |currently |been )*"
-    r"(?:available|exist\w*|approved|found|developed|established)\b",
-    re.IGNORECASE,
-)
-"""What is said not to be there."""
-ASKS_USE = re.compile(r"\b(?:used|useful|approved|indicated|prescribed|licen[sc]ed|employed) (?:for|in|to|against|as)\b", re.IGNORECASE)
-SAFETY_FIRST = re.compile(
-    r"\b(?:safe(?:ty)?|well[- ]tolerated|tolerab\w+|feasib\w+)\b[^.;]*?,? (?:but|yet|however),? ", re.IGNORECASE
-)
-"""A clause on safety before the one on what was hoped for."""
-ASKS_SAFETY = re.compile(r"\bsafe\w*|\btolera\w+|\bfeasib\w+|\brisk\w*", re.IGNORECASE)
-ASKS_EFFICACY = re.compile(
-    r"\b(?:effective(?:ness)?|efficac\w+|works?|helps?|helpful|benefi\w+|improv\w+|treat(?:s|ed|ment)?|useful)\b",
-    re.IGNORECASE,
-)
-_END = r"(?:(?:co-?)?primary |main )?(?:efficacy )?(?:end ?-?points?|outcomes?)"
-INEFFICACY = re.compile(
-    rf"\b(?:not|never) (?:meet|met|reach|achieve|attain)\w* (?:its |the |their |any (?:of )?)?{_END}"
-    rf"|\bfail(?:s|ed|ure)? to (?:meet|reach|achieve|attain) (?:its |the |their |any (?:of )?)?{_END}"
-    r"|\b(?:terminated|stopped|halted|discontinued|ended)\b[^.;]*\b(?:futility|lack of (?:\w+ )?(?:efficacy|benefit))"
-    r"|\bnot? (?:\w+ ){0,3}?(?:better|superior|differ\w*|separat\w+) (?:\w+ ){0,2}?(?:than|to|from|between) "
-    r"(?:\w+ ){0,2}?placebo",
-    re.IGNORECASE,
-)
-"""Statements of trials that a treatment did not do what was hoped."""
-UNIVERSAL = re.compile(
-    r"\b(?:all|always|necessarily|every|each|invariably|exclusively|universally)\b", re.IGNORECASE
-)
-NOT_ALL = re.compile(
-    r"\bnot (?:all|always|every|necessarily|invariably|exclusively|universal\w*)\b"
-    r"|\b(?:some|many|most|several|certain|other|a few|fraction|subset|proportion|minority)\b[^.;]*"
-    r"\b(?:not|never|lacks?|lacking|without)\b",
-    re.IGNORECASE,
-)
-"""A counter-example to a statement on all."""
-_NECESSARY = (
-    r"(?:necess(?:ary|it\w+)|needed|required?|warranted|justif\w+|indicated|recommend\w*|mandatory|essential"
-    r"|obligatory|worthwhile)"
-)
-ASKS_DUTY = re.compile(rf"(?:^|[:.;,\u2013-]\s*)should\b|\bneed(?:s|ed)?\b|\b{_NECESSARY}\b", re.IGNORECASE)
-"""A question for what is to be done."""
-NO_DUTY = re.compile(
-    rf"\b(?:not|no longer|never|nor)\b (?:[\w-]+ ){{0,4}}?{_NECESSARY}\b"
-    rf"|\b(?:does|do|did) not (?:need|require|justify|warrant|support)\b|\bno (?:[\w-]+ )?need\b"
-    r"|\bunnecessary\b|\bunwarranted\b|\bunjustified\b|\bcontra-?indicated\b|\bshould not\b"
-    r"(?! (?:\w+ ){0,3}?(?:hesitat|preclud|deter|withh[eo]ld|den[yi]|exclu|discourag|barrier|contra-?indicat|avoid"
-    r"|delay|prevent|reason)\w*)"
-    r"|\bshould be (?:avoided|abandoned|omitted|discouraged|discontinued)\b|\b(?:can|could|may) be (?:safely )?"
-    r"(?:avoided|omitted|abandoned)\b",
-    re.IGNORECASE,
-)
-"""A statement that something is not to be done."""
-DUTY = re.compile(
-    rf"\b(?:is|are|be|remains?|seems?|appears?) (?:\w+ly )?{_NECESSARY}\b|\b(?:we|authors) recommend\b"
-    r"|\bshould (?:\w+ly )?be\b|\bneeds? to be\b|\bmust be\b",
-    re.IGNORECASE,
-)
-"""A statement that something is to be done."""

@@ -1,0 +1,110 @@
+"""What a yes-or-no question asks of its subject, and whether a text says it."""
+
+import re
+
+from activities.text import thesaurus
+from activities.text import verdict_wording as wording
+from activities.text.abbreviations import Abbreviations
+from activities.text.concepts import Concepts
+from activities.text.technical import TECHNICAL
+from activities.text.tokens import terms
+
+LEAST_RESTATED = 0.85
+"""Share of a question from which a sentence states the very thing that is asked."""
+_AFTER_QUANTIFIER = 5
+"""Words behind `must` or `always` among which the predicate stands that they are said of."""
+_WORD_WEIGHT = 0.35
+_WEAK_WEIGHT = 0.2
+_CHANGE = "30"
+"""WordNet's file of the verbs of change (`slow`, `shorten`)."""
+_FIRST_SENSES = 3
+
+
+class Predicate:
+    """What a question asks of its subject: the words that say it, and whether it asks for an effect, a
+    relation or a value, which studies state in words that any question may have."""
+
+    def __init__(self, question: str, known: Abbreviations) -> None:
+        self._concepts = Concepts(question, known)
+        words = self._concepts.words
+        self._places = {
+            place
+            for place, word in enumerate(words)
+            if not (word.noun or word.entity) and word.technical < TECHNICAL
+        }
+        last = len(words) - 1
+        self._copular = bool(wording.COPULAR.match(question))
+        self._is_a_quality = self._copular and last in self._places
+        if self._is_a_quality:
+            self._places = {last}
+        asked = words[last].shown if self._is_a_quality else question
+        changes = any(
+            _CHANGE in thesaurus.files(words[place].shown)[:_FIRST_SENSES] for place in self._places
+        )
+        qualities = [words[place].shown for place in self._places if words[place].shown.isalpha()]
+        # a quality with a prefix that denies it: `inadequate` of `adequate`
+        denying = rf"\b(?:in|un|im|il|ir|dis|non-?)(?:{'|'.join(map(re.escape, qualities))})\b"
+        self._contrary = re.compile(denying if qualities else r"$^", re.IGNORECASE)
+        self.evaluates = any(
+            wording.AFFIRMS.fullmatch(word) and "v" not in thesaurus.parts_of_speech(word)
+            for word in (words[place].shown for place in self._places)
+        )
+        self.asks_finding = changes or bool(wording.AFFIRMS.search(asked) or wording.FINDING.search(asked))
+
+    def in_text(self, text: str) -> bool:
+        """Whether a text has a word of the predicate, in any form or by a synonym."""
+        return bool(self._places & self._mentioned(text))
+
+    def restated(self, text: str) -> bool:
+        """Whether a text says nearly all that is asked with the predicate, or all of it (`X is a Y`), without
+        a hedge."""
+        mentioned = self._mentioned(text)
+        weights = weights_of(self._concepts)
+        said = sum(weights[place] for place in mentioned)
+        if wording.HEDGES.search(text):
+            return False
+        if not self._places:
+            return len(mentioned) == len(weights)
+        return bool(self._places & mentioned) and said >= LEAST_RESTATED * sum(weights)
+
+    def quantified(self, text: str) -> bool:
+        """Whether a word of necessity or of all stands just before the predicate."""
+        return any(
+            self.in_text(" ".join(text[match.end() :].split()[:_AFTER_QUANTIFIER]))
+            for match in wording.QUANTIFIED.finditer(text)
+        )
+
+    def contrary_in(self, text: str) -> bool:
+        """Whether a text has a quality that is asked about with a prefix that denies it."""
+        return bool(self._contrary.search(text))
+
+    def restated_briefly(self, text: str) -> bool:
+        """Whether a text has the predicate and the first thing that the question names."""
+        named = (n for n, word in enumerate(self._concepts.words) if word.noun or word.entity)
+        return self.in_text(text) and next(named, 0) in self._mentioned(text)
+
+    def is_denied(self, text: str) -> bool:
+        """Whether a text that denies something has the predicate, or denies a finding itself: `no effect`."""
+        if self.contrary_in(text):
+            return True
+        stated = wording.PREMISE.sub("", text)
+        if wording.NOT_SUPPORTED.search(text):
+            return True
+        found = self.in_text(text) or (self.asks_finding and bool(wording.NO_FINDING.search(stated)))
+        return found and bool(wording.DENIES.search(stated) or wording.ALIKE.search(stated))
+
+    def denied_by(self, text: str) -> bool:
+        """Whether a run of words that is denied is what the question asks: `without recurrence` denies
+        nothing to a question that asks whether a treatment is sufficient."""
+        if self.asks_finding and (wording.AFFIRMS.search(text) or wording.FINDING.search(text)):
+            return True
+        mentioned = self._mentioned(text)
+        return bool(mentioned & self._places if self._is_a_quality else mentioned)
+
+    def _mentioned(self, text: str) -> frozenset[int]:
+        return self._concepts.read([terms(text)], [text])[0]
+
+
+def weights_of(concepts: Concepts) -> list[float]:
+    """How much each word of a question counts."""
+    return [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]

@@ -1,0 +1,43 @@
+"""A change is never taken for its opposite."""
+
+import pytest
+
+from activities.text.opposites import change
+from activities.text.verdict import verdict
+
+
+@pytest.mark.parametrize(
+    ("question", "finding", "expected"),
+    [
+        ("Does zinc raise mortality in sepsis?", "Zinc significantly lowered mortality in sepsis.", "no"),
+        ("Does zinc lower mortality in sepsis?", "Zinc significantly increased mortality in sepsis.", "no"),
+        ("Does zinc lower mortality in sepsis?", "Zinc significantly reduced mortality in sepsis.", "yes"),
+        ("Does zinc improve memory in dementia?", "Zinc significantly impaired memory in dementia.", "no"),
+        ("Does tea protect against gout?", "Tea increased the risk of gout.", "no"),
+        ("Does tea reduce the risk of gout?", "A lower intake of tea raised the risk of gout.", None),
+    ],
+)
+def test_the_opposite_of_the_change_asked_for_is_no_yes(
+    question: str, finding: str, expected: str | None
+) -> None:
+    found = verdict(question, [finding])
+    assert (found.way if found else None) == expected
+
+
+def test_the_opposite_that_was_not_seen_is_no_affirmation() -> None:
+    found = verdict("Does zinc raise mortality in sepsis?", ["Zinc did not lower mortality in sepsis."])
+    assert found is None
+
+
+@pytest.mark.parametrize(
+    ("question", "finding", "expected"),
+    [
+        ("Does zinc raise mortality?", "Zinc lowered costs.", "none"),
+        ("Does zinc affect mortality?", "Zinc lowered mortality.", "none"),
+        ("Does zinc improve pain?", "Zinc reduced pain.", "as asked"),
+        ("Does zinc improve survival?", "Zinc reduced survival.", "uncertain"),
+        ("Does zinc raise mortality?", "Zinc lowered mortality and raised costs.", "uncertain"),
+    ],
+)
+def test_only_a_change_of_the_same_thing_is_compared(question: str, finding: str, expected: str) -> None:
+    assert change(question, finding) == expected
