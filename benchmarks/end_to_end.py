@@ -38,7 +38,7 @@ from client.embedded.command_server import command_server_pid
 from client.embedded.home import Places, ServerNote, read_note
 from client.runs.listing import RESEARCH
 from client.runs.start import signing_key, start
-from tests.client.harness import COMMAND, processes_of
+from tests.client.harness import COMMAND, children_of, processes_of
 from tests.fake_openai import PATH, FakeOpenAI, criteria_of, question_of, role_of, says, sensible
 from tests.replay import Asked, Reply
 from workflows.types import Outcome
@@ -137,11 +137,27 @@ class Load:
 
 
 def load(home: Path) -> Load:
-    """CPU seconds and peak resident memory by process, from the kernel."""
+    """CPU seconds and peak resident memory by process, from the kernel. A worker includes its supervisor."""
     pids = processes_of(home)
-    cpu = {kind: sum(_cpu(pid) for pid in found) for kind, found in pids.items()}
-    memory = {kind: max(map(_peak, found), default=0.0) for kind, found in pids.items()}
+    cpu = {kind: sum(map(_cpu, with_children(found))) for kind, found in pids.items()}
+    memory = {kind: max(map(_memory, found), default=0.0) for kind, found in pids.items()}
     return Load(cpu, memory)
+
+
+def with_children(pids: Sequence[int]) -> list[int]:
+    """Processes and those that they have started."""
+    return [*pids, *(child for pid in pids for child in children_of(pid))]
+
+
+def _memory(pid: int) -> float:
+    """The peak of a process in MB; of a supervisor that of its worker, and what it does not share with it."""
+    children = children_of(pid)
+    return max(map(_peak, children)) + _private(pid) if children else _peak(pid)
+
+
+def _private(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
 
 
 def _cpu(pid: int) -> float:

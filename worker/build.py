@@ -6,9 +6,13 @@ ms of processor time for each workflow and a third of each task, and five sectio
 each other.
 """
 
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
@@ -34,6 +38,9 @@ BUGS: tuple[type[Exception], ...] = (
 not here matters as much: non-determinism (an upgraded worker replays an old history) must leave the run
 waiting for a worker that can replay it, and not discard paid work."""
 
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("activities", "workflows", "worker")
+"""What a worker executes of this project."""
 GRACE = timedelta(seconds=5)
 """Time for activities to end by themselves on shutdown; they are retried elsewhere after that."""
 HEARTBEATS = timedelta(seconds=4)
@@ -54,6 +61,7 @@ def build_worker(
     max_concurrent_activities: int = 100,
 ) -> Worker:
     """One worker on one queue, with the settings that all workers share."""
+    versioned = deployment()
     return Worker(
         client,
         task_queue=task_queue,
@@ -66,8 +74,23 @@ def build_worker(
         max_heartbeat_throttle_interval=HEARTBEATS,
         sticky_queue_schedule_to_start_timeout=STICKY,
         workflow_failure_exception_types=BUGS,
-        deployment_config=deployment(),
+        deployment_config=versioned,
+        build_id=None if versioned else code_id(),
     )
+
+
+@cache
+def code_id() -> str:
+    """The version of this project and a digest of its code, by which histories name the build of a worker.
+
+    The SDK's own digest reads the byte code of all modules that are imported: 0.2 s at each start.
+    """
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            digest.update(path.relative_to(ROOT).as_posix().encode())
+            digest.update(path.read_bytes())
+    return f"{version('determinator')}-{digest.hexdigest()[:16]}"
 
 
 def deployment() -> WorkerDeploymentConfig | None:

@@ -174,6 +174,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.write(f"Error: {error}\n")
         leave(2)
     configure_logging(settings)
+    if given.embedded:
+        from worker.supervisor import supervise
+
+        supervise(settings)
     leave(run(work(settings, connection, embedded=given.embedded)))
 
 

@@ -1,4 +1,5 @@
-"""Every boundary of a run: server, worker or both are killed after each event of its log, in turn.
+"""Every boundary of a run: server, worker, both, or worker and supervisor are killed after each event of its
+log, in turn.
 
 Where `test_kill` kills at random moments, this driver lets one request of the run pass at a time, reads the
 logs of the run and of its sections, and kills whenever one holds a new event. Events that one step emits
@@ -26,7 +27,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.payloads import DATA_CONVERTER
 from client.embedded.home import Places, ServerNote, read_note
-from tests.client.harness import living, wait_until
+from tests.client.harness import children_of, living, wait_until
 from tests.e2e.stage import Thorough, Turnstile, key_of
 from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless
 from tests.replay import Asked, Reply
@@ -40,7 +41,9 @@ pytestmark = [
     pytest.mark.timeout(2400),
 ]
 
-TARGETS = (("worker",), ("server",), ("worker", "server"))
+TARGETS = (("worker",), ("server",), ("worker", "server"), ("supervisor",))
+"""What is killed in turn. The process that executes the steps is the worker; it dies with its supervisor."""
+WITHOUT_WORKER = ("server",)
 MOST_KILLS = int(os.environ.get("CHAOS_KILLS", "60"))
 """Read here: tests run in an environment of their own."""
 LEAST_BOUNDARIES = 8
@@ -110,7 +113,7 @@ class Driver:
             self.boundaries += 1
             target = next(targets)
             kill = self.kill(found[-1], target)
-            if "worker" in target:
+            if target != WITHOUT_WORKER:
                 self.turnstile.let_pass(all_=True)  # nobody waits for these answers any more
             self.recover(kill)
         self.turnstile.open()
@@ -155,6 +158,8 @@ class Driver:
         """Kill processes of the run."""
         pids = living(self.play.home)
         kill = Kill(after, targets, time.monotonic())
+        (supervisor,) = pids["worker"]
+        pids |= {"supervisor": [supervisor], "worker": children_of(supervisor)}
         for target in targets:
             for pid in pids[target]:
                 os.kill(pid, signal.SIGKILL)
@@ -176,7 +181,7 @@ class Driver:
         if time.monotonic() < self.looked + STEP:
             return False
         self.looked = time.monotonic()
-        if "worker" not in kill.killed:
+        if kill.killed == WITHOUT_WORKER:
             self.turnstile.let_pass()
         return self.play.over(self.mode)
 
@@ -187,7 +192,7 @@ class Driver:
             if before.key in excused:
                 excused.discard(before.key)
                 continue
-            kills = (kill.moment for kill in self.kills if "worker" in kill.killed)
+            kills = (kill.moment for kill in self.kills if kill.killed != WITHOUT_WORKER)
             lost = any(
                 before.asked <= kill <= min(before.answered + JUST_ANSWERED, repeat.asked) for kill in kills
             )
