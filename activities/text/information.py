@@ -1,6 +1,7 @@
 """How much a word says: its information content in general English."""
 
 import math
+import threading
 from functools import cache, lru_cache
 
 from activities.text import thesaurus
@@ -14,8 +15,18 @@ _SEEN = 20_000
 """Occurrences that are added to each word's: rarer ones are rare alike."""
 
 
-@cache
+_READING = threading.Lock()
+
+
 def _counts() -> tuple[dict[str, int], int]:
+    """Read at the first call; other threads wait for it. Each of the sections that were ranked at the same
+    time read it for itself once: 13 MB for each."""
+    with _READING:
+        return _read()
+
+
+@cache
+def _read() -> tuple[dict[str, int], int]:
     counts = word_counts()
     return counts, sum(counts.values())
 

@@ -76,9 +76,10 @@ def word_counts() -> dict[str, int]:
     """How often an English word occurs in print (Google Books and SCOWL, from `symspellpy`)."""
     counts: dict[str, int] = {}
     path = _data("symspellpy", "frequency_dictionary_en_82_765.txt")
-    for line in path.read_text(encoding="utf-8-sig").splitlines():
-        word, _, count = line.partition(" ")
-        counts[word] = int(count)
+    with path.open(encoding="utf-8-sig") as lines:
+        for line in lines:
+            word, _, count = line.partition(" ")
+            counts[word] = int(count)
     return counts
 
 
