@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from activities.extractive.on_subject import covered, helping
 from activities.extractive.queries import widen
 from activities.extractive.query import split_clauses
+from activities.extractive.topics import sought
 from activities.steps import (
     GapsInput,
     KnowledgeGapOutput,
@@ -14,7 +16,7 @@ from activities.steps import (
     Reflection,
 )
 from activities.text.evidence_strength import TYPE_NAMES
-from activities.text.ranking import answered, rank, relevant
+from activities.text.ranking import rank
 from activities.text.tokens import fold
 from activities.types import ANSWERED, Evidence
 
@@ -23,8 +25,8 @@ def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
     """What the evidence says so far, in a few sentences."""
     if not documents:
         return Observation(text="Nothing has been found yet; the question's own terms are searched first.")
-    items = sorted(rank(step.question, documents), key=lambda i: -i.relevance)
-    helpful = relevant(items)
+    seek = sought(step.question)
+    helpful = helping(seek, sorted(rank(seek.text, documents), key=lambda i: -i.relevance))
     lines = [f"{len(documents)} items were found, {len(helpful)} of them help with the question."]
     if helpful:
         kinds = Counter(TYPE_NAMES[i.document.evidence_type] for i in helpful)
@@ -33,7 +35,7 @@ def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
         if best.ranked:
             lines.append(f'The sentence that answers best so far ({best.document.evidence_id}): '
                          f'"{best.ranked[0].sentence.text}"')  # fmt: skip
-    missing = [q for q in (*split_clauses(step.question), *step.steering) if not answered(q, documents)]
+    missing = [q for q in (*split_clauses(step.question), *step.steering) if not covered(q, documents)]
     if missing:
         lines.append("Not yet covered: " + "; ".join(missing[:4]))
     return Observation(text=" ".join(lines))
@@ -46,7 +48,7 @@ def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGa
     """
     questions = step.research_questions or split_clauses(step.question) or (step.question,)
     wanted = [*step.steering[::-1], *questions]
-    outstanding = [q for q in wanted if q.strip() and not (documents and answered(q, documents))]
+    outstanding = [q for q in wanted if q.strip() and not (documents and covered(q, documents))]
     known = {fold(q) for q in (*outstanding, *wanted)}
     outstanding += [g for g in step.judged_gaps if g.strip() and fold(g) not in known]
     gaps = tuple(dict.fromkeys(outstanding))[: max(1, step.max_gaps)]
@@ -60,7 +62,7 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     useful = {
         item.document.evidence_id
         for gap in (step.gaps or (step.question,))
-        for item in relevant(rank(gap, documents))
+        for item in helping(sought(gap), rank(sought(gap).text, documents))
     }
     if useful:
         text = f"{len(useful)} of {len(documents)} new items help to close the gaps."

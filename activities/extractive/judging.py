@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from activities.extractive.hypotheses import has_mechanism
+from activities.extractive.on_subject import covered, helping
 from activities.extractive.queries import MORE, keywords, widen
 from activities.extractive.query import split_clauses, topic_of
+from activities.extractive.topics import sought
 from activities.steps import CODE_SHARE, JudgeAssessment, JudgeInput
 from activities.text.drugs import drugs_in
 from activities.text.evidence_strength import CLINICAL, direction, weight
@@ -14,7 +16,7 @@ from activities.text.facets import facet_of
 from activities.text.independence import independent, participants, studies
 from activities.text.needle import Needle
 from activities.text.question import compared, stems
-from activities.text.ranking import Item, answered, rank, relevant
+from activities.text.ranking import Item, rank
 from activities.text.study_facts import is_primary
 from activities.types import Criterion, Evidence, Statement
 
@@ -46,28 +48,29 @@ ONE_NAME = 0.75
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     """Score at most `max_shown` items, the most relevant first, against the question and its clauses."""
-    ranked = sorted(rank(step.question, documents), key=lambda i: (-i.relevance, i.document.evidence_id))
+    seek = sought(step.question)
+    ranked = sorted(rank(seek.text, documents), key=lambda i: (-i.relevance, i.document.evidence_id))
     shown = ranked[: step.max_shown]
-    helpful = [i for i in relevant(shown) if weight(i.document) > 0]
+    helpful = [i for i in helping(seek, shown) if weight(i.document) > 0]
     helpful.sort(key=lambda i: (-(i.relevance * (0.8 + 0.2 * weight(i.document))), i.document.evidence_id))
     clauses = split_clauses(step.question) or (step.question,)
     asked = list(dict.fromkeys((*clauses, *step.steering)))
     bodies = [i.document for i in helpful]
-    open_ones = [q for q in asked if not answered(q, bodies)]
+    open_ones = [q for q in asked if not covered(q, bodies)]
     # that a question of one part is covered is what directness estimates
     share = 1 - len(open_ones) / len(asked) if len(asked) > 1 else 1.0
     confidence = confidence_of(helpful, share)
     sides = compared(step.question)
     if sides is not None and not any(compares(item, sides) for item in helpful):
         confidence = min(confidence, ONE_SIDE)
-    if len(Needle(step.question).strong) < 2:
+    if len(Needle(seek.text).strong) < 2:
         confidence = min(confidence, ONE_NAME)
     graded = {c.name: grade_criterion(c, helpful, confidence) for c in step.profile.criteria}
     scores = {name: score for name, (score, _) in graded.items()}
     short = [c for c in step.profile.criteria if scores[c.name] < c.minimum]
     gaps = [*open_ones, *(gap_of(c, step.question) for c in short)]
     if confidence < step.profile.confidence_threshold and not gaps:
-        gaps = [f"{MORE}{topic_of(step.question)}"]
+        gaps = [f"{MORE}{seek.subject or topic_of(step.question)}"]
     recommended = [q for gap in open_ones for q in (keywords(gap), *widen(gap, gap)) if q]
     enough = not short and confidence >= step.profile.confidence_threshold * CODE_SHARE
     return JudgeAssessment(
@@ -99,7 +102,7 @@ def compares(item: Item, sides: tuple[frozenset[str], frozenset[str]]) -> bool:
 
 def gap_of(criterion: Criterion, question: str) -> str:
     """A criterion that is not met, as a question that can be searched for."""
-    topic = topic_of(question)
+    topic = sought(question).subject or topic_of(question)
     facet = facet_of(criterion.name)
     return facet.question.format(topic=topic) if facet else f"{MORE}{topic}"
 

@@ -1,14 +1,18 @@
 """The plan of a long report: the profile's outline and the question's own clauses."""
 
 import re
+from collections.abc import Iterator, Sequence
 
-from activities.extractive.query import split_clauses, topic_of
+from activities.extractive.query import split_clauses
+from activities.extractive.topics import Topic, aspect_of, topic, with_antecedent
 from activities.steps import PlanInput
-from activities.text.facets import facet_of
+from activities.text.facets import FINDINGS, facet_of
 from activities.text.tokens import fold, phrases
 from activities.types import ReportPlan, ReportPlanSection
 
 _DEFAULT_OUTLINE = ("Background", "Main findings", "Limits of the evidence")
+_OF_THE_ASPECT = ("clinical", "open", "findings")
+"""Aspects of the outline that are asked about the aspect of a question, not about its subject."""
 
 
 def plan(step: PlanInput) -> ReportPlan:
@@ -17,7 +21,7 @@ def plan(step: PlanInput) -> ReportPlan:
     room = max(1, step.max_sections)
     question = step.parsed.improved_query or step.question
     clauses = step.parsed.research_questions or split_clauses(question)
-    topic = topic_of(question, step.parsed.key_entities)
+    about = topic(question, step.parsed.key_entities)
     sections: dict[str, ReportPlanSection] = {}
 
     def add(title: str, key_question: str) -> None:
@@ -25,14 +29,19 @@ def plan(step: PlanInput) -> ReportPlan:
             sections[fold(title)] = ReportPlanSection(title=title, key_question=key_question)
 
     if len(clauses) > 1:
+        first = topic(clauses[0]).subject
         for clause in clauses:
+            part = topic(with_antecedent(clause, first))
+            facet = aspect_of(part.whole) if part.aspects == (part.whole,) else None
+            if facet is not None:
+                add(capitalised(part.whole), facet.question.format(topic=part.subject))
+                continue
             title = title_of(clause)
             add(first_words(clause) if fold(title) in sections else title, clause)
     for note in step.steering:
         add(title_of(note), note)
-    outline = step.profile.outline or _DEFAULT_OUTLINE
-    for title in outline:
-        add(title, question_for(title, topic, question))
+    for title, key_question in _sections(about, step.profile.outline or _DEFAULT_OUTLINE, question):
+        add(title, key_question)
     if not sections:
         add(title_of(question), question)
     names = ", ".join(step.parsed.key_entities[:5])
@@ -44,31 +53,47 @@ def plan(step: PlanInput) -> ReportPlan:
     )
 
 
-def question_for(title: str, topic: str, question: str) -> str:
-    """The key question of an outline's section, about this topic."""
-    facet = facet_of(title)
-    return facet.question.format(topic=topic) if facet else f"{title}: {question}"
+def _sections(about: Topic, outline: Sequence[str], question: str) -> Iterator[tuple[str, str]]:
+    """Title and key question of each section: the aspects that are asked for, then the outline's, which ask
+    about the same. Of an aspect that was asked for, the outline has no second section, and none on mechanisms
+    where other aspects are asked for."""
+    asked = [(aspect, aspect_of(aspect)) for aspect in about.aspects]
+    for aspect, facet in asked:
+        wording = facet or FINDINGS
+        yield capitalised(aspect), wording.question.format(topic=about.subject if facet else aspect)
+    done = {facet.name for _, facet in asked if facet} | ({"mechanism"} if asked else set())
+    whole = about.aspects[0] if len(asked) == 1 else about.subject
+    for title in outline:
+        facet = facet_of(title)
+        if facet is None:
+            yield title, f"{title}: {question}"
+        elif facet.name not in done:
+            yield title, facet.question.format(topic=whole if facet.name in _OF_THE_ASPECT else about.subject)
 
 
 def title_of(clause: str) -> str:
     """A section's title from a clause: its names, else its first words."""
     bare = clause.strip(" ?.,;:")
     if not clause.rstrip().endswith("?") and 1 < len(bare.split()) <= 8:
-        return bare[:1].upper() + bare[1:]
+        return capitalised(bare)
     names = phrases(clause)
     text = ", ".join(names[:3]) if names else " ".join(clause.split()[:8])
     text = text.strip(" ?.,;:")
-    return (text[:1].upper() + text[1:])[:90] or "Findings"
+    return capitalised(text)[:90] or "Findings"
 
 
 def first_words(clause: str) -> str:
     """The beginning of a clause as a title."""
-    text = " ".join(clause.strip(" ?.,;:").split()[:10])
+    return capitalised(" ".join(clause.strip(" ?.,;:").split()[:10]))
+
+
+def capitalised(text: str) -> str:
+    """The text with its first letter a capital."""
     return text[:1].upper() + text[1:]
 
 
 def headline(question: str) -> str:
     """The report's title: the question itself, its first letter a capital, at most 160 characters."""
     text = re.sub(r"\s+", " ", question).strip()
-    text = text[:1].upper() + text[1:]
+    text = capitalised(text)
     return text if len(text) <= 160 else text[:157].rsplit(" ", 1)[0] + " ..."

@@ -1,13 +1,25 @@
 """Which sentences of the relevant items may become claims of a section."""
 
+import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from activities.drafts import UnusedReason, WriteInput
+from activities.extractive.on_subject import AsOutcome, about_subject, without_names_of
+from activities.extractive.topics import sought
 from activities.text.answers import Passage, answers, leading
 from activities.text.characteristics import describes_participants
-from activities.text.facets import DRUGS, Facet, chapter, facet_of, facet_of_section, is_about
-from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
+from activities.text.facets import (
+    ASPECTS,
+    DRUGS,
+    Facet,
+    chapter,
+    facet_of,
+    facet_of_section,
+    is_about,
+    says_cue,
+)
+from activities.text.ranking import Item, Ranked, calls_for_research, diverse, rank, relevant, similarity
 from activities.text.stance import same
 from activities.types import Claim, Evidence
 from activities.verification.quote_check import normalise
@@ -24,27 +36,40 @@ LEAST_COVERAGE_AGAIN = 0.4
 """The same for a further sentence of a document."""
 LEAST_IN_CHAPTER = 0.2
 """The same in a chapter on one aspect, where the aspect's cues count as well."""
+LEAST_OF_SUBJECT = 0.3
+"""Share of the weight of a section's subject that a sentence must hold itself, unless it concludes."""
 ABOUT = 0.6
 """Relevance from which a work is about the question, so that its findings need not repeat its words."""
 MOST_ALIKE = 0.5
 """Similarity up to which two sentences of one document are both kept."""
 READ_FOR_ANSWERS = 12
 """Sentences of a document, the best first, that are read for the fact or the list that is asked for."""
+_OF_THOSE_WHO_HAVE_IT = ("treatment", "prognosis", "diagnosis", "safety")
+_POINTS_BACK = re.compile(
+    r"\b(?:this|these|those|such)\b(?! (?:\w+ ){0,2}(?:results?|findings?|data|stud(?:y|ies)|analys[ie]s"
+    r"|trials?|observations?|reviews?|series|evidence))",
+    re.IGNORECASE,
+)
+_FRAGMENT = re.compile(r"[a-z]+ [a-z]+\b")
+"""The beginning of a sentence that was cut: no name begins with two words in small letters."""
+LEAST_NEW = 0.3
+"""Share of a sentence's words that no sentence chosen before has: definitions repeat each other."""
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
 
 def ranked_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
     """The documents but for retracted ones; their sentences ranked for the section's aspect."""
-    facet = facet_of_section(step.title, step.question)
-    return rank(step.question, [d for d in documents if d.standing != "retracted"], facet)
+    seek = sought(step.question)
+    facet = seek.facets[0] if seek.facets else facet_of_section(step.title, step.question)
+    return rank(seek.text, [d for d in documents if d.standing != "retracted"], facet)
 
 
 def best_first(step: WriteInput, ranked: Sequence[Item]) -> list[Item]:
     """The relevant ones of ranked items, best first: those that code judged to help, where it judged all that
     was found, since it compared more works than a writer is given, and both must agree."""
     if step.judged is None:
-        items = relevant(ranked)
+        items = about_subject(sought(step.question).subject, relevant(ranked))
     else:
         items = [item for item in ranked if item.ranked and item.document.evidence_id in step.judged]
     return sorted(items, key=lambda i: (-(i.best + 0.3 * i.relevance), i.document.evidence_id))
@@ -90,11 +115,15 @@ def _said_before(item: Item, written: Sequence[Claim]) -> bool:
 class Rules:
     """What a section admits: its aspect if it is a chapter on one, and how generous few items make it."""
 
-    facet: Facet | None
+    facets: tuple[Facet, ...]
     drugs_too: bool
     """Whether a chapter on clinical evidence admits only sentences that name a drug."""
     few: bool
     question: str = ""
+    subject: str = ""
+    """What every item is about, so that its conclusion need not name it; empty where that is not known."""
+    as_outcome: AsOutcome | None = None
+    """Finds what speaks of those who may get what the section is about, where it asks of who has it."""
 
     def answers(self, item: Item, ranked: Ranked, again: bool) -> bool:
         """Whether a sentence answers the section's question; `again` for a further one of its document."""
@@ -103,14 +132,38 @@ class Rules:
             return False
         if describes_participants(sentence.text, self.question):
             return False
-        if self.facet is not None:
-            return ranked.about >= LEAST_IN_CHAPTER and is_about(self.facet, sentence)
+        if self.facets:
+            return self._in_chapter(item, ranked)
         if ranked.about >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
             return True
         finding = sentence.part == "conclusion" or (sentence.part == "results" and self.few)
         if sentence.part == "plain" and self.few:  # a text without parts has its findings anywhere
             return item.relevance >= ABOUT and (ranked.coverage > 0 or not again)
         return finding and (not again or (item.relevance >= ABOUT and ranked.coverage > 0))
+
+    def _in_chapter(self, item: Item, ranked: Ranked) -> bool:
+        """Whether a sentence answers a section on one aspect. The conclusion of a work on the section's
+        subject, which does not point back, need not name it, nor the aspect that the title has."""
+        sentence = ranked.sentence
+        concludes = (
+            bool(self.subject)
+            and self.facets[0].name != "open"  # that more research is needed is said of anything
+            and sentence.part == "conclusion"
+            and not _POINTS_BACK.search(sentence.text)
+        )
+        least = LEAST_OF_SUBJECT if self.subject else 0.0
+        names = ranked.about >= LEAST_IN_CHAPTER and ranked.coverage >= least
+        if not (concludes or names) or _FRAGMENT.match(sentence.quote):
+            return False
+        if self.as_outcome is not None and self.as_outcome(sentence.text):
+            return False
+        if self.facets[0].name != "open" and calls_for_research(sentence.text):
+            return False
+        title = item.document.title if concludes else ""
+        said = replace(sentence, text=without_names_of(self.subject, sentence.text))
+        return all(
+            is_about(facet, said) or (facet in ASPECTS and says_cue(facet, title)) for facet in self.facets
+        )
 
     @property
     def most(self) -> int:
@@ -121,15 +174,21 @@ class Rules:
 def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     """The sentences of each item that may become claims, best first: those that answer, that no earlier
     section has said and that differ from each other. A chapter on one aspect leaves the rest to others."""
-    facet = chapter(step.title) or asked_for_drugs(step, items)
+    seek = sought(step.question)
+    one = chapter(step.title) or asked_for_drugs(step, items)
+    facets = seek.facets or ((one,) if one else ())
     rules = Rules(
-        facet=facet,
-        drugs_too=step.profile.candidates and facet is not None and facet.name == "clinical",
+        facets=facets,
+        drugs_too=step.profile.candidates and any(facet.name == "clinical" for facet in facets),
         few=len(items) <= FEW_ITEMS,
         question=step.question,
+        subject=seek.subject,
+        as_outcome=AsOutcome(seek.subject, [item.document for item in items])
+        if any(facet.name in _OF_THOSE_WHO_HAVE_IT for facet in seek.facets)
+        else None,
     )
     pool = [ranked for item in items for ranked in of_item(item, rules, step.written)]
-    best = max((r.score for r in pool) if facet else (i.best for i in items), default=0.0)
+    best = max((r.score for r in pool) if facets else (i.best for i in items), default=0.0)
     return [ranked for ranked in pool if ranked.score >= LEAST_SHARE * best]
 
 
@@ -169,9 +228,16 @@ def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
     for ranked in [*diverse(list(firsts.values()), len(firsts), 0.85), *diverse(rest, len(rest))]:
         if len(kept) >= count:
             break
-        if not any(same(ranked.sentence.text, k.sentence.text) for k in kept):
+        if not any(same(ranked.sentence.text, k.sentence.text) for k in kept) and _is_new(ranked, kept):
             kept.append(ranked)
     return kept
+
+
+def _is_new(ranked: Ranked, kept: Sequence[Ranked]) -> bool:
+    """Whether a sentence without figures says enough that the ones chosen before do not."""
+    said = {term for other in kept for term in other.sentence.terms}
+    own = set(ranked.sentence.terms)
+    return ranked.sentence.part not in ("background", "plain") or len(own - said) >= LEAST_NEW * len(own)
 
 
 def answers_first(question: str, items: Sequence[Item], chosen: Sequence[Ranked], count: int) -> list[Ranked]:

@@ -13,6 +13,7 @@ from activities.extractive.sentence_choice import (
     ranked_items,
     unused,
 )
+from activities.extractive.topics import sought
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
 from activities.text.question import asked
@@ -46,7 +47,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     pool = candidates(step, items)
     most = MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS
     chosen = choose(pool, most)
-    if chapter(step.title) is None:
+    if chapter(step.title) is None and not sought(step.question).facets:
         chosen = answers_first(step.question, items, chosen, most)
     by_id = {d.evidence_id: d for d in documents}
     claims = [_claim(ranked, pool, by_id[ranked.sentence.evidence_id]) for ranked in chosen]

@@ -8,11 +8,19 @@ _DESCRIBES = re.compile(
     r"|\b\d[\d.]*\s?%?\)? (?:\([^()]{1,20}\) )?(?:(?:of \w+ |patients |subjects )?were )?(?:fe)?males?\b"
     r"|\b\d+ (?:\([^()]{1,20}\) )?(?:women|men|boys|girls)(?:,| and) \d+ (?:\([^()]{1,20}\) )?"
     r"(?:women|men|boys|girls)\b"
-    r"|\b(?:mean|median|average) (?:duration of |length of )?follow[- ]?up\b",
+    r"|\b(?:mean|median|average) (?:duration of |length of )?follow[- ]?up\b"
+    r"|^(?:overall,? |in total,? |a total of |on matching,? |of (?:the |these )?)?"
+    r"(?:\d[\d,]*|[a-z]+(?:[ -][a-z]+){0,3}) (?:(?!and\b)[^\s,;]+ ){0,6}?"
+    r"(?:patients|participants|subjects|individuals|women|men|children|people|cases|persons)\b[^,;.]{0,80}"
+    r"\b(?:were|was) (?:identified|included|enrolled|recruited|eligible|available|selected)\b"
+    r"|^participants (?:were|included) \d"
+    r"|(?:\(n ?= ?\d+(?:[;,][^()]{1,20})?\)[^()]{1,60}){2,}\(n ?=",
     re.IGNORECASE,
 )
 _FOUND = re.compile(
-    r"\bp\s?(?:[<>=]|value)|\bCI\b|confidence interval|\bsignifican|\bassociat|\bpredict", re.IGNORECASE
+    r"\bp\s?(?:[<>=]|value)|\bCI\b|confidence interval|\bsignifican|\bassociat|\bpredict|\bcomplicat"
+    r"|\badverse",
+    re.IGNORECASE,
 )
 _ASKED = re.compile(
     r"\b(?:ages?|aged|old(?:er)?|young(?:er)?|sex|gender|males?|females?|wom[ae]n|m[ae]n|boys|girls|elderly|onset"

@@ -1,7 +1,7 @@
 """The aspects a section may ask about: how its question is worded, and the cues of an answer."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from activities.text.drugs import names_a_treatment
 from activities.text.parts import Part
@@ -81,8 +81,71 @@ FACETS: tuple[Facet, ...] = (
     ),
 )
 
-DRUGS = FACETS[0]
-"""The aspect of a question for drugs."""
+DRUGS, FINDINGS = FACETS[0], FACETS[-1]
+"""The aspect of a question for drugs, and that of a question for no aspect."""
+
+ASPECTS: tuple[Facet, ...] = (
+    Facet(
+        "treatment",
+        r"\btreat(?:ments?|ing)\b|\btherap(?:y|ies)\b|\bmanag(?:ing|ement)\b|\boptions for\b"
+        r"|\binterventions?\b",
+        "What treatments are there for {topic}?",
+        r"\b(?:treat(?:s|ed|ing|ments?)?|therap(?:y|ies|eutic\w*)|\w*surg(?:ery|eries|ical\w*)"
+        r"|operat(?:ed|ions?|ive)|manage(?:d|ment)|interventions?|drugs?|medications?|regimens?"
+        r"|\w{2,}(?:ectom(?:y|ies)|plast(?:y|ies)|[st]om(?:y|ies)|desis|rrhaphy)|\w*resections?|repair\w*"
+        r"|\w*radi(?:o|ation)\w*|brachytherapy|administ\w+|prescri\w+|rehabilitat\w+|transplant\w*|prophyla\w+"
+        r"|vaccin\w+|approved|efficacy)\b",
+    ),
+    Facet(
+        "risk factors",
+        r"\b(?:risk|prognostic) factors?\b|\bfactors? associated\b|\bpredictors?\b|\bdeterminants?\b",
+        "Which factors are associated with {topic}?",
+        r"\b(?:risks?|associat\w+|predict\w*|odds|hazard|correlat\w+|factors?|independent\w*|influenc\w+"
+        r"|(?:more|less) (?:likely|frequent\w*|common\w*)|relat(?:ed|ion\w*)|linked?|leads? to|led to"
+        r"|prognostic|differ\w*|significan\w*|better|worse|longer|shorter|higher|lower|prolong\w*)\b",
+    ),
+    Facet(
+        "benefits",
+        r"\b(?:benefits?|advantages?|effectiveness|efficacy)\b",
+        "What are the benefits of {topic}?",
+        r"\b(?:benefi\w+|advantag\w+|effective\w*|effica\w+|improv\w+|better|superior\w*|success\w*|feasib\w+|safe"
+        r"|reduc\w+|decreas\w+|lower|less|fewer|shorter|faster|prevent\w*|protect\w*|gains?|help\w*)\b",
+    ),
+    Facet(
+        "prognosis",
+        r"\bprognos\w+|\bsurvival\b|\boutcomes?\b|\blife expectancy\b",
+        "What is the prognosis of {topic}?",
+        r"\b(?:prognos\w+|surviv\w+|mortality|deaths?|died|recurren\w+|outcomes?|recover\w*|remission|relapse\w*"
+        r"|progress\w*|disab\w+|impairments?|quality of life|years? (?:after|later))\b",
+    ),
+    Facet(
+        "diagnosis",
+        r"\bdiagnos\w+|\bdetect(?:ion|ing)\b",
+        "How is {topic} diagnosed?",
+        r"\b(?:diagnos\w+|detect\w*|sensitivity|specificity|predictive value|tests?|imaging|biops\w+"
+        r"|markers?|biomarker\w*|screen\w*|scor(?:e|es|ing)|criteria|assess\w*)\b",
+    ),
+    Facet(
+        "inheritance",
+        r"\binheritance\b",
+        "How is {topic} inherited?",
+        r"\b(?:inherit\w+|autosomal|X-linked|Y-linked|recessive|dominant|maternal\w*|familial|sporadic|heritab\w+"
+        r"|transmi(?:tted|ssion))\b",
+    ),
+    Facet(
+        "causes",
+        r"\bcauses?\b|\ba?etiolog\w+",
+        "What causes {topic}?",
+        r"\b(?:caus\w+|due to|mutat\w+|result(?:s|ing)? from|deficien\w+|genes?|factors?|associated with"
+        r"|induced|attributed to)\b",
+    ),
+    replace(
+        next(facet for facet in FACETS if facet.name == "safety"),
+        title=r"\b(?:harms?|risks?|adverse (?:effects?|events?)|side effects?|complications?|safety"
+        r"|toxicity)\b",
+    ),
+)
+"""Aspects that a broad question may ask for in its first words (`treatment options for hernia`)."""
 
 _NOT_PEOPLE = re.compile(
     r"\b(?:mice|mouse|rats?|murine|rodents?|rabbits?|dogs?|pigs?|porcine|sheep|ewes?|monkeys?|zebrafish|animals?"
@@ -118,14 +181,29 @@ def facet_of_section(title: str, question: str) -> Facet | None:
     return asked if asked is not None and asked.name in _ASKED else None
 
 
+def framed(question: str) -> tuple[Facet, str] | None:
+    """The aspect and the topic of a section's question that is worded by `Facet.question`; None for others.
+
+    What is asked of works is the topic: that of the aspect, its wording matches any text."""
+    for facet in (*FACETS, *ASPECTS):
+        before, after = facet.question.split("{topic}")
+        topic = question.removeprefix(before).removesuffix(after)
+        if len(topic) == len(question) - len(before) - len(after) and topic.strip():
+            return facet, topic
+    return None
+
+
 def is_about(facet: Facet, sentence: Sentence) -> bool:
     """True when a sentence is about the aspect."""
-    if facet.name == "candidates":
-        return names_a_treatment(sentence.text)
+    if facet.name in ("candidates", "treatment") and names_a_treatment(sentence.text):
+        return True
     if facet.name == "clinical" and _NOT_PEOPLE.search(sentence.text):
         return False
     if facet.name == "background" and sentence.part not in ("background", "plain"):
         return False
-    return sentence.part in facet.parts or bool(
-        facet.cues and re.search(facet.cues, sentence.text, re.IGNORECASE)
-    )
+    return sentence.part in facet.parts or says_cue(facet, sentence.text)
+
+
+def says_cue(facet: Facet, text: str) -> bool:
+    """Whether a text has a cue of the aspect."""
+    return bool(facet.cues and re.search(facet.cues, text, re.IGNORECASE))

@@ -62,6 +62,9 @@ _INTENDS = re.compile(
     r"|\b(?:aim|purpose|objective|goal)s? (?:of|was|were|is)\b"
     r"|\bwe (?:aimed|sought|hypothesi[sz]ed|investigate[sd]?|examine[sd]?|evaluate[sd]?|assesse?[sd]?|wanted"
     r"|set out|asked|tested|undertook)\b"
+    r"|\b(?:was|were|is) hypothesi[sz]ed\b"
+    r"|(?<!needed )(?<!required )(?<!warranted )(?<!necessary )"
+    r"\bto (?:determine|assess|evaluate|establish|investigate|see|find out|examine|test) (?:if|whether)\b"
     r"|\b(?:this|the (?:current|present)) (?:\w+ ){0,2}(?:study|paper|article|review|trial|analysis)"
     r" (?:aim(?:s|ed)|sought"
     r"|investigate[sd]?|examine[sd]?|evaluate[sd]?|describes?|assesse[sd]|compare[sd]|explore[sd]?"
@@ -72,13 +75,15 @@ _PROCEEDS = re.compile(
     r"\b(underwent|were (?:randomi[sz]ed|randomly|recruited|enrolled|assigned|selected|collected|measured"
     r"|recorded"
     r"|reviewed|invited|interviewed|obtained|performed|analy[sz]ed|included in|evaluated|assessed|compared"
-    r"|divided|searched|screened|extracted|used as|studied|followed|asked|treated with|constructed"
+    r"|divided|searched|screened|extracted|used as|studied|examined|investigated|followed"
+    r"|asked|treated with|constructed"
     r"|calculated)"
     r"|(?:series|cohort|sample|total) of .{3,250}\b(?:was|were) (?:analy[sz]ed|included|studied|reviewed)"
-    r"|was (?:performed|used to|measured|conducted|carried out|collected|assessed)"
+    r"|was (?:performed|used to|measured|conducted|carried out|collected|assessed|delivered|administered)"
     r"|(?:primary |secondary |main )?(?:outcomes?|end-?points?)(?: measures?)? (?:was|were)\b"
     r"|we (?:searched|recruited|enrolled|collected|measured|retrospectively|used|performed|reviewed|included)"
-    r"|questionnaires? (?:was|were)|retrospective(?:ly)? (?:review|analysis))",
+    r"|questionnaires? (?:was|were)|(?:variables?|covariates?) (?:were|was|included)"
+    r"|retrospective(?:ly)? (?:review|analysis))",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,183 @@
+"""Broad questions: what they are about, their sections, and which works and sentences a section takes."""
+
+from typing import Any
+
+import pytest
+
+from activities import extractive
+from activities.extractive.topics import aspect_of, sought, topic
+from activities.profiles.loader import load_profile
+from activities.steps import ParsedQuery, PlanInput
+from activities.types import Evidence
+from tests.activities.extractive.abstracts import cited, context, document, texts, written
+
+
+def sections(question: str, *clauses: str) -> dict[str, str]:
+    """Title -> key question of the plan for a question."""
+    parsed = ParsedQuery(original_query=question, improved_query=question, research_questions=clauses)
+    about: Any = {**context(question), "profile": load_profile("biomedical")}
+    plan = extractive.plan(PlanInput(**about, parsed=parsed, max_sections=5))
+    return {section.title: section.key_question for section in plan.report_outline}
+
+
+@pytest.mark.parametrize(
+    ("question", "subject", "aspects"),
+    [
+        ("What are the treatment options for hernia?", "hernia", ("treatment options for hernia",)),
+        ("Approaches to the treatment of gout", "gout", ("approaches to the treatment of gout",)),
+        ("What is known about asthma in children?", "asthma in children", ()),
+        ("Leigh syndrome: causes and treatment", "Leigh syndrome",
+         ("causes of Leigh syndrome", "treatment of Leigh syndrome")),
+        ("Give an overview of gout and its complications", "gout", ("complications of gout",)),
+        ("What are the outcomes of low birth weight?", "low birth weight", ("outcomes of low birth weight",)),
+        ("Which factors influence survival in sepsis?", "survival in sepsis",
+         ("factors associated with survival in sepsis",)),
+        ("Does metformin slow Alzheimer's disease?", "metformin and Alzheimer's disease", ()),
+        ("Give an overview of the Roman road network", "Roman road network", ()),
+    ],
+)  # fmt: skip
+def test_a_broad_question_is_divided_into_its_subject_and_what_is_asked_of_it(
+    question: str, subject: str, aspects: tuple[str, ...]
+) -> None:
+    read = topic(question)
+    assert (read.subject, read.aspects) == (subject, aspects)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "name"),
+    [
+        ("treatment options for hernia", "treatment"),
+        ("options for managing pain", "treatment"),
+        ("prognosis after stroke", "prognosis"),
+        ("harms of cancer screening", "safety"),
+        ("risk factors for gout", "risk factors"),
+        ("inheritance of Leigh syndrome", "inheritance"),
+        ("asthma in children", None),
+        ("treatment", None),
+    ],
+)
+def test_the_first_words_name_the_aspect(phrase: str, name: str | None) -> None:
+    found = aspect_of(phrase)
+    assert (found.name if found else None) == name
+
+
+def test_what_is_asked_for_has_a_section_of_its_own_which_comes_first() -> None:
+    plan = sections("What are the treatment options for hernia?")
+    assert next(iter(plan)) == "Treatment options for hernia"
+    assert plan["Background"] == "What is the background of hernia?"
+    assert "treatment options for hernia" in plan["Evidence from studies in people"]
+    assert "Mechanism" not in plan
+
+
+def test_an_aspect_has_one_section() -> None:
+    plan = sections("What are the harms of cancer screening?")
+    assert next(iter(plan)) == "Harms of cancer screening"
+    assert "Safety and limits" not in plan
+
+
+def test_a_part_that_points_back_names_what_it_points_to() -> None:
+    plan = sections(
+        "What affects adherence to HIV treatment, and what are its adverse effects?",
+        "What affects adherence to HIV treatment?",
+        "What are its adverse effects (adherence, HIV)?",
+    )
+    assert list(plan)[:2] == [
+        "Factors associated with adherence to HIV treatment",
+        "Adverse effects of HIV treatment",
+    ]
+
+
+def test_the_wording_of_outlines_is_not_looked_for_in_works() -> None:
+    seek = sought("What do trials and studies in patients show about treatment options for hernia?")
+    assert seek.text == seek.subject == "hernia"
+    assert [facet.name for facet in seek.facets] == ["clinical", "treatment"]
+    assert sought("Does metformin reduce mortality?").text == "Does metformin reduce mortality?"
+
+
+HERNIA = document(
+    1,
+    "BACKGROUND: Inguinal hernia is common.\nRESULTS: Mesh repair of inguinal hernia lowered recurrence "
+    "from 9% to 3% in 300 patients.\nCONCLUSIONS: Mesh repair is effective in inguinal hernia.",
+    title="Mesh repair of inguinal hernia: a randomized trial",
+)
+IN_PASSING = document(
+    2,
+    "BACKGROUND: Torsion of the testis is rare.\nRESULTS: The other side was fixed in 37 patients. No "
+    "patient developed a hydrocele or a hernia during follow-up of 7 years. Pain was rare in all of them. "
+    "Scars were small. Nobody was operated on again.\nCONCLUSIONS: Surgical fixation of the other side is "
+    "safe in torsion.",
+    title="Fixation of the other testis in torsion",
+)
+
+
+def hernia(question: str, title: str, *more: Evidence) -> list[str]:
+    return texts(written(question, [HERNIA, IN_PASSING, *more], title=title))
+
+
+def test_a_work_that_mentions_the_subject_in_passing_is_not_cited() -> None:
+    draft = written(
+        "What treatments are there for hernia?", [HERNIA, IN_PASSING], title="Treatment of hernia"
+    )
+    assert cited(draft) == {"pmid:1"}
+    # the same work is cited where its subject is asked about
+    torsion = written(
+        "What treatments are there for torsion?", [HERNIA, IN_PASSING], title="Treatment of torsion"
+    )
+    assert cited(torsion) == {"pmid:2"}
+
+
+def test_prevention_of_a_disease_is_no_treatment_of_it() -> None:
+    prevents = document(
+        3,
+        "RESULTS: Weight training was associated with a higher risk of inguinal hernia in 900 men.\n"
+        "CONCLUSIONS: Weight training prevents inguinal hernia less than expected.",
+        title="Weight training and inguinal hernia",
+    )
+    said = hernia("What treatments are there for inguinal hernia?", "Treatment of inguinal hernia", prevents)
+    assert said
+    assert not any("Weight training" in text for text in said)
+    factors = hernia("Which factors are associated with inguinal hernia?", "Risk factors", prevents)
+    assert any("higher risk" in text for text in factors)
+
+
+def test_a_disease_whose_name_has_the_words_of_another_is_another() -> None:
+    own = document(
+        4, "Spinal muscular atrophy is a recessive disease of motor neurons.", title="Spinal muscular atrophy"
+    )
+    other = document(
+        5,
+        "Spinal and bulbar muscular atrophy is an X-linked disease of adult men.",
+        title="Spinal and bulbar muscular atrophy",
+    )
+    draft = written("What is the background of spinal muscular atrophy?", [own, other], title="Background")
+    assert cited(draft) == {"pmid:4"}
+
+
+def test_definitions_do_not_repeat_each_other() -> None:
+    same = [
+        document(
+            10 + n,
+            f"Gout is a {word} inflammatory disease of the joints with crystals of urate.",
+            title="Gout",
+        )
+        for n, word in enumerate(("common", "painful", "frequent", "known"))
+    ]
+    draft = written("What is the background of gout?", same, title="Background")
+    assert len(texts(draft)) == 1
+
+
+def test_who_took_part_and_what_was_examined_are_no_findings() -> None:
+    trial = document(
+        6,
+        "RESULTS: A total of 288 patients with gout were identified. The predictor variables included age "
+        "and gout severity. Allopurinol lowered the rate of gout flares by 40%.",
+        title="Allopurinol in gout",
+    )
+    draft = written(
+        "What do trials and studies in patients show about gout?", [trial], title="Evidence from people"
+    )
+    assert texts(draft) == ["Allopurinol lowered the rate of gout flares by 40%."]
+
+
+def test_a_section_of_which_nothing_speaks_stays_empty() -> None:
+    assert hernia("What is known of the mechanisms and pathways behind hernia?", "Mechanism") == []
