@@ -322,6 +322,8 @@ DATA: Mapping[EventType, type[EventData]] = {
 }
 """Type -> the model of its data."""
 
+_FIELDS: Mapping[object, frozenset[str]] = {name: frozenset(data.model_fields) for name, data in DATA.items()}
+
 RENAMED: Mapping[str, EventType] = {
     "understood": "analysis_complete",
     "mode": "mode_chosen",
@@ -364,8 +366,8 @@ class AgentEvent(Frozen):
         if not isinstance(given, dict):
             return given
         type_ = RENAMED.get(given.get("type", ""), given.get("type"))
-        model = next((model for known, model in DATA.items() if known == type_), None)
-        data = {k: v for k, v in (given.get("data") or {}).items() if model and k in model.model_fields}
+        known = _FIELDS.get(type_, frozenset())
+        data = {k: v for k, v in (given.get("data") or {}).items() if k in known}
         return {**given, "type": type_, "data": data}
 
     @property

@@ -318,9 +318,11 @@ class OpenAIModel:
         def report_progress(characters: int) -> None:
             if shown is not None:
                 shown.characters = characters
-                tokens = math.ceil(characters / BYTES_PER_TOKEN)
-                used = before + Usage(calls=1, input_tokens=question.estimated, output_tokens=tokens)
-                shown.usage = used.model_dump(mode="json")
+                shown.usage = so_far
+
+        def so_far() -> Usage:
+            tokens = math.ceil(shown.characters / BYTES_PER_TOKEN) if shown is not None else 0
+            return before + Usage(calls=1, input_tokens=question.estimated, output_tokens=tokens)
 
         try:
             async with asyncio.timeout(_shorter(silence * FIRST_WORD_FACTOR, seconds)) as patience:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from activities.types import Usage
+
 
 @dataclass(slots=True)
 class Progress:
@@ -21,8 +23,8 @@ class Progress:
     """For a turn at the server."""
     characters: int = 0
     """Of the answer so far."""
-    usage: dict[str, object] = field(default_factory=dict)
-    """What the step has cost so far, as `Usage` dumps it; estimated while an answer is coming."""
+    usage: Callable[[], Usage] | None = None
+    """What the step has cost so far; estimated while an answer is coming."""
     begun: float = field(default_factory=time.monotonic)
     answer_so_far: Callable[[], str] = str
     """The text of the answer that is coming; set by the client."""
@@ -42,7 +44,7 @@ class Progress:
             "waiting": self.waiting,
             "seconds": round(time.monotonic() - self.begun, 1),
             "characters": self.characters,
-            "usage": dict(self.usage),
+            "usage": self.usage().model_dump(mode="json") if self.usage else {},
         }
 
 

@@ -8,6 +8,7 @@ naming is read too, and its quotes are checked.
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
 from pydantic.json_schema import SkipJsonSchema
@@ -358,13 +359,16 @@ def filled(
     standing = [claim for claim in own if checker.check(claim).kept]
     share = size_of(step.model).share_filled if len(standing) >= FEW_STANDING else 1.0
     wanted = math.ceil(share * len(by_code)) - len(standing)
+    if wanted <= 0:
+        return accepted
     used = {normalise(s.quote) for claim in standing for s in claim.support}
-    added = [
+    others = (
         claim.model_copy(update={"added_by_code": True})
         for claim in by_code
         if not any(normalise(s.quote) in used for s in claim.support)
         and not any(same(claim.text, other.text) for other in standing)
-    ][: max(wanted, 0)]
+    )
+    added = list(islice(others, wanted))
     if not added:
         return accepted
     paragraphs = tuple(

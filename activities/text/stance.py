@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -17,6 +18,8 @@ LIKE = 0.45
 LIKE_ASKED = 0.25
 """The same where both hold all that the question names."""
 LEAST_SHARED = 3
+_REMEMBERED = 2048
+"""Sentences whose numbers, negations and direction are remembered: each is compared with many others."""
 _NOT_KNOWN = re.compile(
     r"\b(?:has|have|had|is|are|was|were) not (?:yet )?(?:been )?(?:\w+ly |well )*"
     r"(?:studied|investigated|examined|explored|evaluated|assessed|determined|known|understood|clear)\b"
@@ -44,7 +47,15 @@ def same(one: str, other: str) -> bool:
 
 def same_direction(one: str, other: str) -> bool:
     """Whether two sentences have as many negations and point in one direction."""
-    return len(NEGATIONS.findall(one)) == len(NEGATIONS.findall(other)) and trend(one) == trend(other)
+    return _negations(one) == _negations(other) and _trend(one) == _trend(other)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _negations(text: str) -> int:
+    return len(NEGATIONS.findall(text))
+
+
+_trend = lru_cache(maxsize=_REMEMBERED)(trend)
 
 
 def contradicts(one: str, other: str, question: str = "") -> bool:
@@ -72,5 +83,6 @@ def one_work(one: Sequence[Support], other: Sequence[Support]) -> bool:
     return bool({s.evidence_id for s in one} & {s.evidence_id for s in other})
 
 
-def _numbers(text: str) -> list[str]:
-    return sorted(w.strip(".,;()%") for w in text.split() if any(c.isdigit() for c in w))
+@lru_cache(maxsize=_REMEMBERED)
+def _numbers(text: str) -> tuple[str, ...]:
+    return tuple(sorted(w.strip(".,;()%") for w in text.split() if any(c.isdigit() for c in w)))

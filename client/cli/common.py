@@ -8,7 +8,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -225,8 +225,11 @@ def check_source_names(settings: "Settings") -> None:
             raise BadInput(f"{place}: source {unknown(name, known)}")
 
 
-def run_async(body: Callable[[], Awaitable[T]]) -> T:
-    """Run a command's body, with errors of the server and the connection as failures with an exit code."""
+def run_async(
+    body: Callable[[], Awaitable[T]], run: Callable[[Coroutine[Any, Any, T]], T] = asyncio.run
+) -> T:
+    """Run a command's body, with errors of the server and the connection as failures with an exit code. `run`
+    chooses the event loop."""
     from temporalio.client import WorkflowUpdateFailedError
     from temporalio.service import RPCError, RPCStatusCode
 
@@ -240,7 +243,7 @@ def run_async(body: Callable[[], Awaitable[T]]) -> T:
 
     keep_logs_off_the_screen()
     try:
-        return asyncio.run(whole())
+        return run(whole())
     except (BadConnectionSettings, NoSuchRun) as error:
         raise BadInput(str(error)) from error
     except (NoConnection, NoAnswer) as error:

@@ -46,4 +46,6 @@ def worker(address: str | None) -> int:
             configure_logging(settings)
             return await work(settings, {"target_host": connection.address}, embedded=True)
 
-    return run_async(body)
+    from worker.event_loop import run
+
+    return run_async(body, run)

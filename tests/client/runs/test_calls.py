@@ -39,7 +39,7 @@ async def test_a_call_under_way_is_read_from_its_heartbeats(temporal_client: Cli
 
     @activity.defn(name="judge_evidence")
     async def judge() -> None:
-        shown = CallProgress("judge", usage=Usage(calls=1, output_tokens=340).model_dump())
+        shown = CallProgress("judge", usage=lambda: Usage(calls=1, output_tokens=340))
         async with heartbeating(shown.details):
             await answered.wait()
 
