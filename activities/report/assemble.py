@@ -15,7 +15,13 @@ from activities.report.brief import brief
 from activities.report.candidates import check_candidates
 from activities.report.certainty import certainty
 from activities.report.claims import CheckedDrafts, check_drafts
-from activities.report.confidence import asked_and_not_named, confidence, confidence_reasons
+from activities.report.confidence import (
+    Judged,
+    asked_and_not_named,
+    confidence,
+    confidence_reasons,
+    of_sections,
+)
 from activities.report.contexts import contexts
 from activities.report.formats.citations import Citations
 from activities.report.formats.prose import section_text, summary_text
@@ -53,7 +59,8 @@ def build_report(
     checker = QuoteChecker(documents)
     done = check_drafts(step.sections, checker)
     candidates = check_candidates(step.candidates, checker, documents, findings or {}, step.question)
-    study = studies([documents[name] for name in _number(done.claims, candidates.kept)])
+    cited = [documents[name] for name in _number(done.claims, candidates.kept)]
+    study = studies(cited)
     claims = {claim.id: with_strength(claim, documents, study) for claim in done.claims}
 
     answers, first = answers_of(step.question, list(claims.values()))
@@ -85,6 +92,10 @@ def build_report(
     short = set(step.models) == {"extractive"}
     kept = list(claims.values())
     unnamed = asked_and_not_named(step.question, kept) if short and not (answers or candidates.kept) else ""
+    judged = Judged(step.confidence, step.confidence_reasons)
+    if len(step.sections) > 1 and not step.confidence_reasons:  # each section was judged by itself
+        filled = sum(bool(section.paragraphs) for section in done.sections)
+        judged = of_sections(step, cited, filled)
     answer = brief(step.question, kept, summary, rows, references, answers) if short else ()
     return Report(
         run_id=step.run_id,
@@ -113,8 +124,8 @@ def build_report(
         ),
         limitations=sentences(statements),
         statements=statements,
-        confidence=confidence(step.confidence, verified, len(refused), unnamed),
-        confidence_reasons=confidence_reasons(step, kept, verified, len(refused), unnamed),
+        confidence=confidence(judged.confidence, verified, len(refused), unnamed),
+        confidence_reasons=confidence_reasons(step, judged.reasons, kept, verified, len(refused), unnamed),
         stop_reason=step.stop_reason,
         generated_at=step.generated_at,
         draft=step.draft,

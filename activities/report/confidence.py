@@ -1,12 +1,16 @@
 """How sure a report is of its answer, and why: what the judging step gave, and what the kept claims show."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from activities.publication import PublishInput
 from activities.text import thesaurus
+from activities.text.answer_confidence import confidence_in, reasons
 from activities.text.entities import Kind, of_kind
+from activities.text.facets import framed
 from activities.text.question import asked
-from activities.types import Claim, Statement
+from activities.text.ranking import Item, rank, relevant
+from activities.types import Claim, Evidence, Statement
 
 UNNAMED = 0.3
 """Confidence at most in an answer that does not name what is asked for."""
@@ -24,6 +28,13 @@ _OWN_REASONS = frozenset(
     }
 )
 """Reasons that are found here, from the claims that are kept."""
+
+
+class Judged(NamedTuple):
+    """A confidence and what it was computed from."""
+
+    confidence: float
+    reasons: tuple[Statement, ...]
 
 
 def asked_and_not_named(question: str, claims: Sequence[Claim]) -> str:
@@ -45,33 +56,63 @@ def confidence(judged: float, kept: int, refused: int, unnamed: str) -> float:
     return round(min(judged * min(1.0, 2 * share), UNNAMED if unnamed else 1.0), 4)
 
 
+def of_sections(step: PublishInput, documents: Sequence[Evidence], filled: int) -> Judged:
+    """How sure the cited works of all sections together make of the answer, which no step has judged; at most
+    what the surest section gives where a model judged. `filled`: sections that have claims."""
+    texts = [step.question]
+    for planned in step.sections:
+        frame = framed(planned.section.key_question)
+        texts.append(frame[1] if frame else planned.section.key_question)
+    best: dict[str, Item] = {}
+    for text in dict.fromkeys(texts):
+        for item in relevant(rank(text, documents)):
+            name = item.document.evidence_id
+            if name not in best or item.direct > best[name].direct:
+                best[name] = item
+    items = sorted(best.values(), key=lambda item: (-item.direct, item.document.evidence_id))
+    share = filled / len(step.sections)
+    value = confidence_in(step.question, step.question, items, share)
+    if set(step.models) != {"extractive"}:
+        value = min(value, step.confidence)
+    why = list(reasons(items, 1.0))
+    if items and share < 1:
+        values = {"filled": filled, "sections": len(step.sections)}
+        why.append(Statement(code="confidence_sections", values=values))
+    return Judged(value, tuple(why))
+
+
 def confidence_reasons(
-    step: PublishInput, claims: Sequence[Claim], kept: int, refused: int, unnamed: str
+    step: PublishInput,
+    judged: Sequence[Statement],
+    claims: Sequence[Claim],
+    kept: int,
+    refused: int,
+    unnamed: str,
 ) -> tuple[Statement, ...]:
     """What the judging step gave, and what this step has found itself."""
     if not claims:
         return ()
-    reasons = [reason for reason in step.confidence_reasons if reason.code not in _OWN_REASONS]
+    found = [reason for reason in judged if reason.code not in _OWN_REASONS]
     if unnamed:
-        reasons.insert(0, Statement(code="confidence_unnamed", values={"asked": unnamed}))
+        found.insert(0, Statement(code="confidence_unnamed", values={"asked": unnamed}))
     strengths = {claim.strength for claim in claims}
     best = next(grade for grade in ("strong", "moderate", "weak") if grade in strengths)
     standing = sum(claim.strength == best for claim in claims)
-    reasons.append(
+    found.append(
         Statement(
             code="confidence_strength", values={"strength": best, "claims": standing, "of": len(claims)}
         )
     )
     alone = sum(claim.independent_works <= 1 for claim in claims)
     if alone:
-        reasons.append(Statement(code="confidence_one_study", values={"claims": alone, "of": len(claims)}))
+        found.append(Statement(code="confidence_one_study", values={"claims": alone, "of": len(claims)}))
     disputed = sum(bool(claim.contradicts) for claim in claims)
     if disputed:
-        reasons.append(Statement(code="confidence_contradictions", values={"claims": disputed}))
+        found.append(Statement(code="confidence_contradictions", values={"claims": disputed}))
     if kept < refused:
-        reasons.append(
+        found.append(
             Statement(code="confidence_few_claims_stand", values={"verified": kept, "claims": kept + refused})
         )
     if step.stop_reason not in ("sufficient_evidence", "no_new_evidence"):
-        reasons.append(Statement(code="confidence_stopped", values={"stop_reason": step.stop_reason}))
-    return tuple(reasons)
+        found.append(Statement(code="confidence_stopped", values={"stop_reason": step.stop_reason}))
+    return tuple(found)

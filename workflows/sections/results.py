@@ -79,9 +79,9 @@ class SectionResults:
         return "cancelled" if reasons["cancelled"] == len(self.context.outline) else "all_sources_failed"
 
     def confidence(self) -> float:
-        """The mean of the sections' confidences, 0 to 1; a section without findings counts as 0."""
-        findings = self.context.state.findings.values()
-        return sum(f.confidence for f in findings) / max(len(self.context.outline), 1)
+        """The confidence of the surest section, 0 to 1. That in the answer as a whole is computed from all
+        the works that are cited, when the report is assembled."""
+        return max((f.confidence for f in self.context.state.findings.values()), default=0.0)
 
     def evidence_of(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
         """The run's items that a section found, in the section's own order; never retracted work."""

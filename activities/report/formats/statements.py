@@ -404,6 +404,7 @@ WORDING: Mapping[str, Wording] = {
     "confidence_works": _helping,
     "confidence_limited": _limited,
     "confidence_disagreement": "The works point in different directions.",
+    "confidence_sections": "{filled} of the {sections} sections have a claim.",
     "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
     "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",
 }

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from activities import extractive
 from activities.evidence_store import make_ref
-from activities.extractive.judging import ONE_STUDY, SMALL_STUDY
 from activities.steps import JudgeInput
+from activities.text.answer_confidence import ONE_STUDY, SMALL_STUDY
 from activities.text.evidence_strength import direction
 from tests.activities.extractive.abstracts import (
     METFORMIN,

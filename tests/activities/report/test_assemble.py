@@ -234,7 +234,8 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     lie = quoting("Metformin cures everything.", ("pmid:1", "these words are nowhere in the paper"))
     step = publish_input(planned("s1", lie)).model_copy(update={"confidence": 1.0})
     assert built(step).confidence == 0.0
-    assert built(FULL.model_copy(update={"confidence": 0.9})).confidence == 0.9
+    judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_judged"),)}
+    assert built(FULL.model_copy(update=judged)).confidence == 0.9
 
 
 def test_items_that_answer_nothing_are_not_reported_as_nothing_found() -> None:

@@ -1,8 +1,11 @@
 """How sure a report is of its answer."""
 
+from typing import Any
+
 import pytest
 
 from activities.report.confidence import UNNAMED
+from activities.report.schema import Report
 from tests.activities.cases import INCREASED, planned, publish_input, quoting
 from tests.activities.report.building import built
 
@@ -28,3 +31,36 @@ def test_an_answer_that_names_no_drug_where_drugs_are_asked_for_says_so(
     said = [reason.code for reason in report.confidence_reasons]
     assert ("confidence_unnamed" not in said) is named
     assert (report.confidence > UNNAMED) is named
+
+
+def overview(*quotes: tuple[str, tuple[str, str]] | None, **more: Any) -> Report:
+    """A report of several sections, each with one quote or none."""
+    sections = tuple(
+        planned(f"s{number}", *([quoting(quote[0], quote[1])] if quote else []))
+        for number, quote in enumerate(quotes, start=1)
+    )
+    question = "What is known about metformin and mortality?"
+    return built(publish_input(*sections, question=question, **{"models": ("extractive",), **more}))
+
+
+def test_the_confidence_of_an_overview_comes_from_all_its_works() -> None:
+    one = overview((ADMISSIONS, ("pmid:1", ADMISSIONS)), None)
+    two = overview((ADMISSIONS, ("pmid:1", ADMISSIONS)), (INCREASED, ("pmid:2", INCREASED)))
+    codes = [reason.code for reason in two.confidence_reasons]
+    assert codes[:2] == ["confidence_direct", "confidence_works"]
+    works = next(reason.values for reason in two.confidence_reasons if reason.code == "confidence_works")
+    assert works["works"] == 2
+    assert two.confidence > one.confidence > 0
+
+
+def test_an_overview_says_how_many_of_its_sections_stay_empty() -> None:
+    report = overview((ADMISSIONS, ("pmid:1", ADMISSIONS)), None)
+    said = {reason.code: reason.values for reason in report.confidence_reasons}
+    assert said["confidence_sections"] == {"filled": 1, "sections": 2}
+
+
+def test_the_confidence_of_an_overview_does_not_depend_on_what_its_sections_were_given() -> None:
+    quotes = (ADMISSIONS, ("pmid:1", ADMISSIONS)), (INCREASED, ("pmid:2", INCREASED))
+    assert overview(*quotes, confidence=0.1).confidence == overview(*quotes, confidence=0.9).confidence
+    # a model's verdict is not exceeded
+    assert overview(*quotes, confidence=0.1, models=("model-1",)).confidence <= 0.1
