@@ -164,6 +164,13 @@ class Stage:
         outcome = await run.outcome()
         return outcome, await run.report(), run
 
+    async def cancel(self, run: Run) -> None:
+        """Cancel a run when what its fakes have begun is recorded: its server loses a cancel that meets the end of
+        a first attempt, and a step that the fakes have answered may not have reached the run. While a step is
+        under way no time is skipped."""
+        await self.env.sleep(1)
+        await run.handle.cancel()
+
     def child(self, run: Run, section: str) -> Run:
         """A section of a deep run."""
         return Run(self.client.get_workflow_handle(f"{run.handle.id}/{section}", result_type=Outcome))

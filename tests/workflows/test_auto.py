@@ -44,7 +44,7 @@ async def test_auto_that_is_cancelled_leaves_a_report(stage: Stage) -> None:
     stage.script.before["query_parser"] = lambda _: takes(30)
     run = await stage.start(a_request("auto"))
     await run.until(lambda p: p.phase == "starting")
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert (await run.report()).stop_reason == "cancelled"

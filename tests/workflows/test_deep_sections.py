@@ -50,7 +50,7 @@ async def test_a_section_can_be_cancelled_alone(stage: Stage) -> None:
     stage.script.before["judge"] = lambda _: takes(60)
     run = await stage.start(a_request("deep"))
     await all_judging(stage, run)
-    await stage.child(run, "s2").handle.cancel()
+    await stage.cancel(stage.child(run, "s2"))
     outcome = await run.outcome()
     report = await run.report()
     assert {s.id: s.status for s in report.sections} == {
@@ -68,7 +68,7 @@ async def test_a_run_whose_sections_are_all_cancelled_alone_completes(stage: Sta
     run = await stage.start(a_request("deep"))
     await all_judging(stage, run)
     for section in ("s1", "s2", "s3"):
-        await stage.child(run, section).handle.cancel()
+        await stage.cancel(stage.child(run, section))
     assert (await run.outcome()).stop_reason == "cancelled"
     assert (await run.handle.describe()).status == WorkflowExecutionStatus.COMPLETED
 
@@ -79,7 +79,7 @@ async def test_a_cancelled_run_cancels_its_sections_and_leaves_a_partial_report(
     run = await stage.start(a_request("deep", limits={"max_parallel_sections": 2}))
     await all_judging(stage, run, "s1", "s2")
     begun = await stage.env.get_current_time()
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     closed = (await run.handle.describe()).close_time
@@ -105,7 +105,7 @@ async def test_a_search_that_was_answered_before_a_cancel_is_kept(stage: Stage) 
     run = await stage.start(a_request(search_seconds=None))
     await run.until(lambda p: p.phase == "searching")
     await until(lambda: asyncio.sleep(0, len(stage.fakes.answered)), lambda answered: answered == 1)
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert [r.source for r in (await run.report()).references] == ["alpha"]

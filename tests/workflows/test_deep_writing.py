@@ -31,7 +31,7 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
     stage.script.before["long_writer"] = lambda step: takes(600) if step.section_id == "s2" else None
     run = await stage.start(a_request("deep"))
     await drafted(stage, 2)
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     report = await run.report()
@@ -114,8 +114,7 @@ async def test_a_cancel_keeps_what_was_written_while_others_were_researched(stag
     stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
     run = await stage.start(a_request("deep"))
     await drafted(stage, 2)
-    await stage.env.sleep(5)  # the second draft may be under way
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     written = {c.step.section: c.paid for c in stage.fakes.of("long_writer")}
@@ -202,7 +201,7 @@ async def test_paid_drafts_survive_a_cancel(stage: Stage) -> None:
     stage.script.before["proofreader"] = lambda _: takes(600)
     run = await stage.start(a_request("deep", writer="proofreader"))
     await run.until(lambda p: p.phase == "writing")
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert all(section.claims for section in (await run.report()).sections)

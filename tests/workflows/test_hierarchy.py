@@ -99,7 +99,7 @@ async def test_a_cancelled_sub_team_returns_what_it_found(stage: Stage) -> None:
     stage.script.before["judge"] = lambda step: takes(60) if step.section == "s3" else None
     run = await stage.start(a_request("hierarchical"))
     await stage.child(run, "s3").until(lambda p: p.phase == "judging")
-    await stage.child(run, "s3").handle.cancel()
+    await stage.cancel(stage.child(run, "s3"))
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
     assert [section.status for section in (await run.report()).sections][2] == "cancelled"
 
@@ -136,7 +136,7 @@ async def test_a_cancelled_parent_cancels_its_sub_teams_and_reports(stage: Stage
     stage.script.before["judge"] = lambda _: takes(600)
     run = await stage.start(a_request("hierarchical"))
     await all_judging(stage, run)
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     report = await run.report()

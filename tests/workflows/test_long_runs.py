@@ -145,7 +145,7 @@ async def test_a_cancel_after_continuing_as_new_ends_cancelled(stage: Stage) -> 
     run = await stage.start(a_request(history_events=50, limits={"max_iterations": 50, "max_tokens": None}))
     await stage.env.sleep(timedelta(seconds=400))
     assert await runs_of(stage, run) >= 2
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert (await run.report()).stop_reason == "cancelled"

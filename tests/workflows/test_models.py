@@ -96,7 +96,7 @@ async def test_waiting_for_a_model_can_be_ended(stage: Stage) -> None:
 
 async def test_waiting_for_a_model_can_be_cancelled(stage: Stage) -> None:
     run = await waiting(stage)
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert (await run.report()).stop_reason == "cancelled"

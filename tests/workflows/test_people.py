@@ -78,7 +78,7 @@ async def test_a_pause_can_be_cancelled(stage: Stage) -> None:
     await run.until(lambda p: p.phase == "judging")
     await run.handle.signal("pause")
     await stage.env.sleep(timedelta(hours=1))
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert (await run.report()).stop_reason == "cancelled"
@@ -264,7 +264,7 @@ async def test_a_gate_that_times_out_uses_the_stated_default(stage: Stage, defau
 async def test_a_cancelled_gate_does_not_wait(stage: Stage) -> None:
     run = await stage.start(a_request(approve=("plan", "candidates", "report")))
     await run.until(lambda p: p.waiting_for == "plan")
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     progress = await run.progress()
@@ -316,7 +316,7 @@ async def test_rejected_candidates_are_left_out_and_the_report_is_still_written(
 
 async def test_candidates_are_not_asked_about_after_a_cancel(stage: Stage) -> None:
     run = await at_the_candidates(stage)
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert (await run.report()).stop_reason == "cancelled"

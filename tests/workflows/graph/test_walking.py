@@ -239,7 +239,7 @@ async def test_a_cancelled_graph_with_sections_reports_what_they_found(stage: St
     stage.script.before["judge"] = lambda _: takes(600)
     run = await stage.start(a_request("graph", graph=builtin("deep")))
     await all_judging(stage, run)
-    await run.handle.cancel()
+    await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     report = await run.report()
