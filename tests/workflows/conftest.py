@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import pytest
 from temporalio.client import Client, WorkflowHandle
@@ -40,8 +41,8 @@ QUEUE = "stage"
 PATIENCE = 60.0
 """Real seconds until a test that waits for something gives up."""
 LOST = 8.0
-"""Real seconds after which a query is asked again: the server that skips time forgets one that meets the
-end of a run of the workflow."""
+"""Real seconds after which a query or a result is asked for again: the server that skips time forgets one
+that meets the end of a run of the workflow."""
 T = TypeVar("T")
 QUESTION = "Does metformin lower mortality in people with diabetes?"
 WORKFLOWS = [*workflow_classes(), RateGate, RefreshReport]
@@ -59,10 +60,18 @@ class Run:
     """A run on the stage."""
 
     handle: WorkflowHandle[Any, Outcome]
+    latest: WorkflowHandle[Any, Outcome] | None = None
+    """Of the last run of the workflow, where the other is of the first."""
 
     async def outcome(self) -> Outcome:
-        """Its result; while this waits, time is skipped."""
-        return await self.handle.result()
+        """Its result; while this waits, time is skipped. Where that of the first run is lost (see `LOST`), it
+        is that of the last run once this is over."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOST):
+                    return await self.handle.result()
+            if self.latest and (await self.latest.describe()).close_time:
+                return await self.latest.result()
 
     async def ask(self, query: str, kind: type[T], argument: Any = None) -> T:
         """The answer to a query, asked again when it is lost (see `LOST`)."""
@@ -156,7 +165,7 @@ class Stage:
             task_queue=self.queue,
             result_type=Outcome,
         )
-        return Run(handle)
+        return Run(handle, self.client.get_workflow_handle(handle.id, result_type=Outcome))
 
     async def play(self, request: ResearchRequest, name: str = "") -> tuple[Outcome, Report, Run]:
         """A run from its start to its report."""
@@ -165,15 +174,25 @@ class Stage:
         return outcome, await run.report(), run
 
     async def cancel(self, run: Run) -> None:
-        """Cancel a run when what its fakes have begun is recorded: its server loses a cancel that meets the end of
-        a first attempt, and a step that the fakes have answered may not have reached the run. While a step is
-        under way no time is skipped."""
+        """Cancel a run when what its fakes have begun is recorded: its server loses a cancel that meets the
+        end of a first attempt, and a step that the fakes have answered may not have reached the run. While a
+        step is under way no time is skipped."""
         await self.env.sleep(1)
         await run.handle.cancel()
 
     def child(self, run: Run, section: str) -> Run:
         """A section of a deep run."""
         return Run(self.client.get_workflow_handle(f"{run.handle.id}/{section}", result_type=Outcome))
+
+
+@pytest.fixture
+async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
+    """A stage whose server is the real one, which loses nothing. It is shared, so names of runs begin with
+    the queue."""
+    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
+    queue = f"live-{uuid4().hex[:8]}"
+    async with a_worker(temporal_client, fakes, queue):
+        yield Stage(temporal_client, fakes, queue=queue)
 
 
 def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> Worker:

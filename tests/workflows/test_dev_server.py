@@ -3,12 +3,10 @@
 import asyncio
 import random
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from uuid import uuid4
 
-import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
@@ -52,15 +50,6 @@ async def connected(port: int) -> Client:
 
     client: Client = await until(attempt, lambda answer: answer is not None)
     return client
-
-
-@pytest.fixture
-async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
-    """A stage whose server is the real one. Names are the test's own: the server is shared."""
-    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
-    queue = f"live-{uuid4().hex[:8]}"
-    async with a_worker(temporal_client, fakes, queue):
-        yield Stage(temporal_client, fakes, queue=queue)
 
 
 async def test_a_run_goes_on_after_everything_was_killed_while_a_gate_waited(

@@ -92,8 +92,8 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
     assert len(asked) <= 1
 
 
-async def test_an_edited_plan_survives_continuing_as_new(stage: Stage) -> None:
-    run = await stage.start(a_request("deep", history_events=50, approve=("plan",)))
+async def test_an_edited_plan_survives_continuing_as_new(live: Stage) -> None:
+    run = await live.start(a_request("deep", history_events=50, approve=("plan",)), live.queue)
     await run.until(lambda p: p.waiting_for == "plan")
     view = await run.ask("plan", PlanView)
     assert view.plan is not None
@@ -108,7 +108,7 @@ async def test_an_edited_plan_survives_continuing_as_new(stage: Stage) -> None:
     await run.until(lambda p: p.waiting_for == "plan")
     await run.decide("approve", "plan")
     await run.outcome()
-    assert await runs_of(stage, run) >= 2
+    assert await runs_of(live, run) >= 2
     report = await run.report()
     assert [s.id for s in report.sections] == ["s2", "s1"]
     assert report.methodology.plan_hash == edited.plan_hash
@@ -124,18 +124,18 @@ async def test_writing_goes_on_where_it_was(stage: Stage) -> None:
     assert all(section.claims for section in report.sections)
 
 
-async def test_candidates_are_named_once_however_often_the_run_continues(stage: Stage) -> None:
-    stage.script.profile = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
+async def test_candidates_are_named_once_however_often_the_run_continues(live: Stage) -> None:
+    live.script.profile = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
     request = a_request("deep", history_events=60, approve=("candidates",))
-    run = await stage.start(request)
+    run = await live.start(request, live.queue)
     await run.until(lambda p: p.waiting_for == "candidates")
     for _ in range(40):
         await run.handle.signal("steer", {"text": "wait"})
     await run.until(lambda p: p.waiting_for == "candidates")
     await run.decide("reject", "candidates")
     await run.outcome()
-    assert await runs_of(stage, run) >= 2
-    assert len(stage.fakes.of("hypothesis_generator")) == 1
+    assert await runs_of(live, run) >= 2
+    assert len(live.fakes.of("hypothesis_generator")) == 1
     assert (await run.report()).candidates == ()
 
 

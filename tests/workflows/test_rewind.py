@@ -2,17 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
-from uuid import uuid4
 
 import pytest
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionStatus
 
-from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.steps import Role
 from client.connection import Connection
@@ -21,23 +19,13 @@ from client.runs.follow import Follower
 from client.runs.listing import Filter, list_runs
 from client.runs.query import iterations as query_iterations
 from client.runs.rewinding import CannotRewind, rewind, rewind_section
-from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
-from tests.workflows.fakes import Fakes
+from tests.workflows.conftest import Run, Stage, a_request, until
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
 
 APART = 3.0
 """Seconds between the end of a run and its rewinding."""
 pytestmark = pytest.mark.invariant
-
-
-@pytest.fixture
-async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
-    """A stage on the real server, with a queue of its own."""
-    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
-    queue = f"back-{uuid4().hex[:8]}"
-    async with a_worker(temporal_client, fakes, queue):
-        yield Stage(temporal_client, fakes, queue=queue)
 
 
 async def back(stage: Stage, run: Run, iteration: int) -> Run:
