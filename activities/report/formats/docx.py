@@ -44,9 +44,7 @@ WIDE = frozenset(
     {
         "Query as sent",
         "Finding",
-        "Numbers",
-        "By group",
-        "Computed",
+        "Results",
         "Conduct",
         "Mechanism or effect",
         "Check",

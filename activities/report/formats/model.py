@@ -22,9 +22,7 @@ WORK_HEAD = (
     "Compared",
     "Outcome",
     "Finding",
-    "Numbers",
-    "By group",
-    "Computed",
+    "Results",
     "Conduct",
     "Direction",
     "Strength",
@@ -270,11 +268,8 @@ class WorkView:
     """The outcome with its place."""
     finding: str
     """Empty where a claim prints the same sentence."""
-    numbers: Cell
-    arms: Cell
-    """What was found in each of two groups."""
-    computed: Cell
-    """Absolute effects, computed by code."""
+    results: Cell
+    """What was found in numbers, each once: in each of two groups, computed from them, and other numbers."""
     conduct: Cell
     """What the work states of randomization, blinding, losses and the like."""
     direction: str
@@ -297,9 +292,7 @@ class WorkView:
             self.compared,
             self.measured,
             finding,
-            self.numbers,
-            self.arms,
-            self.computed,
+            self.results,
             self.conduct,
             direction,
             strength,

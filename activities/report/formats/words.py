@@ -163,13 +163,16 @@ def read_as(parts: QuestionParts) -> str:
 
 def computed(effect: ComputedEffect) -> str:
     """A computed difference of risks, beside the numbers it was computed from."""
-    difference, low, high = (
+    counts = f"{effect.events}/{effect.total} against {effect.other_events}/{effect.other_total}"
+    return f"{counts}: {difference(effect)}"
+
+
+def difference(effect: ComputedEffect) -> str:
+    """A computed difference of risks by itself."""
+    points, low, high = (
         f"{value:+.1f}".replace("-", "\u2212") for value in (effect.difference, effect.low, effect.high)
     )
-    return (
-        f"{effect.events}/{effect.total} against {effect.other_events}/{effect.other_total}: risk difference "
-        f"{difference} points (95% CI {low} to {high}), computed"
-    )
+    return f"risk difference {points} points (95% CI {low} to {high}), computed"
 
 
 def by_arm(result: ArmResult) -> str:

@@ -7,6 +7,7 @@ from activities.report.formats import references as refs
 from activities.report.formats import words
 from activities.report.formats.model import Cell, PlaceView, Reading, WorkGroup, WorkView
 from activities.report.formats.names import STANDINGS
+from activities.report.formats.results import results
 from activities.report.formats.text import clean
 from activities.report.outcomes import by_outcome
 from activities.report.schema import Reference, Report
@@ -55,11 +56,6 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
     counts = [cell("n", f"{row.n:,}" if row.n else "")]
     if row.analysed and row.analysed != row.n:
         counts.append(cell("analysed", f"{row.analysed:,} analysed"))
-    numbers = [
-        Reading(clean(text), anchors.get(f"numbers.{place}", anchors.get("numbers", "")))
-        for place, text in enumerate(row.numbers)
-        if clean(text) and not any(_plain(text) in _plain(result.text) for result in row.arms)
-    ]
     return WorkView(
         number=reference.number,
         label=refs.label_of(reference),
@@ -74,19 +70,7 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
         outcome=clean(row.outcome),
         measured=cell("outcome", row.outcome),
         finding="" if printed else clean(row.finding),
-        numbers=Cell(tuple(numbers)),
-        computed=Cell(
-            tuple(
-                Reading(words.computed(effect), anchors.get(f"computed.{place}", ""))
-                for place, effect in enumerate(row.computed)
-            )
-        ),
-        arms=Cell(
-            tuple(
-                Reading(words.by_arm(result), anchors.get(f"arms.{place}", ""))
-                for place, result in enumerate(row.arms)
-            )
-        ),
+        results=results(row, anchors),
         conduct=Cell(
             tuple(
                 Reading(clean(text), anchors.get(f"conduct.{place}", ""))
@@ -102,10 +86,6 @@ def _view(reference: Reference, row: WorkRow, said: Sequence[str]) -> WorkView:
         study=reference.study,
         places=places,
     )
-
-
-def _plain(text: str) -> str:
-    return "".join(clean(text).casefold().split())
 
 
 def _places(number: int, row: WorkRow) -> Iterator[PlaceView]:
