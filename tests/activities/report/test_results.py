@@ -24,8 +24,10 @@ def shown(**fields: object) -> list[str]:
 def test_a_result_by_group_has_its_test_and_its_difference_and_is_printed_once() -> None:
     texts = shown(arms=(ARM,), computed=(DIFFERENCE,), numbers=("15% versus 25%, p = 0.03", "12/80 (15%)"))
     assert texts == [
-        "Mortality: 12/80 (15%) (early surgery) against 20/81 (25%) (waiting); p = 0.03; "
-        "risk difference \u22129.7 points (95% CI \u221222.0 to +2.6), computed"
+        (
+            "Mortality: 12/80 (15%) (early surgery) against 20/81 (25%) (waiting); p = 0.03; "
+            "risk difference \u22129.7 points (95% CI \u221222.0 to +2.6), computed"
+        )
     ]
 
 
