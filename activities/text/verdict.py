@@ -1,18 +1,15 @@
 """Which way a work answers a yes-or-no question, where its wording leaves no doubt.
 
 Rules over the main clauses of the sentences in which a work states its findings (`concessions`): an
-affirmation
-of the finding or the relation that is asked means yes; a denial of it means no, and so does a quality with a
-denying prefix (`inadequate`), the opposite change (`opposites`), a counter-example to a question about all,
-and
-what denies a cause, a use or an efficacy by a form of its own (`verdict_relations`). Several sentences may
-decide where they agree. There is no verdict where the work weighs two sides (`but`, `however`), where the
-question itself denies, where the finding is `only`, `questionable` or `unclear`, where `no difference`
-answers a
-question that does not ask for one, and where no sentence covers enough of the question. The conclusion of a
-work
-that covers the question need not repeat all of it. A wrong direction costs more than none: measured by
-`benchmarks/directions.py`, which prints why there is none.
+affirmation of the finding or the relation that is asked means yes; a denial of it means no, and so does a
+quality with a denying prefix (`inadequate`), the opposite change (`opposites`), a counter-example to a
+question about all, and what denies a cause, a use or an efficacy by a form of its own
+(`verdict_relations`). Several sentences may decide where they agree. There is no verdict where the work
+weighs two sides (`but`, `however`), where the question itself denies, where the finding is `only`,
+`questionable` or `unclear`, where `no difference` answers a question that does not ask for one, and where
+no sentence covers enough of the question. The conclusion of a work that covers the question need not repeat
+all of it. A wrong direction costs more than none: measured by `benchmarks/directions.py`, which prints why
+there is none.
 """
 
 import re
