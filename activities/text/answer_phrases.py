@@ -52,6 +52,14 @@ _OPENS_A_LIST = re.compile(
 _OPENS = frozenset({"including", "include", "includes", "included", "such", "namely", "especially"})
 
 
+_BEHIND_GERUND = re.compile(
+    r"\s?[,.;:()]|$|\s(?:of|and|or|is|are|was|were|has|have|can|may|at|in)\b", re.IGNORECASE
+)
+_BEFORE_PARTICIPLE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being|while|when|not|to)\s(?:\w+ly\s)?$|,\s$", re.IGNORECASE
+)
+
+
 def clause(text: str) -> str:
     """A phrase up to where its clause most likely ends."""
     cut = _ENDS_SPAN.search(text, 8)
@@ -119,6 +127,14 @@ def _is_name(name: str) -> bool:
     return bool(last) and noun and not set(terms(name)) <= weak_stems() and not last[0].isdigit()
 
 
+def _is_gerund(text: str, word: re.Match[str]) -> bool:
+    """Whether a form in -ing names what is done (`splicing is a step`): a verb or the end of its phrase follows
+    it, and no form of `to be` or conjunction of time stands before it."""
+    if not word.group().endswith("ing"):
+        return False
+    return bool(_BEHIND_GERUND.match(text, word.end())) and not _BEFORE_PARTICIPLE.search(text[: word.start()])
+
+
 def noun_phrases(text: str) -> Iterator[tuple[str, int]]:
     """Runs of content words, without verbs and adverbs, as they stand."""
     run: list[re.Match[str]] = []
@@ -141,6 +157,7 @@ def noun_phrases(text: str) -> Iterator[tuple[str, int]]:
             yield from flush()
             run = []
         verb = "v" in kinds and not thesaurus.mostly_noun(plain) and (not run or "a" not in kinds)
+        verb = verb and not _is_gerund(text, match)
         if is_function(word) or verb or kinds == {"r"} or plain.isdigit():
             yield from flush()
             run = []

@@ -54,7 +54,7 @@ def things_of_kind(text: str, heads: Collection[str]) -> Iterator[tuple[str, int
         if said.match(text, start + len(name)):
             yield name, start
     after = re.compile(
-        rf"\b{kind}(?P<rest>(?:,|:|\s\()?\s?(?!(?:{_LEADS_ON})\b)[^.;]{{3,200}})", re.IGNORECASE
+        rf"\b{kind}(?P<rest>(?:,|:|\s\()?(?!\s?(?:{_LEADS_ON})\b)[^.;]{{3,200}})", re.IGNORECASE
     )
     for match in after.finditer(text):
         rest = match["rest"]

@@ -184,7 +184,7 @@ class _Reader:
             for one, other in ((short, long), (long, short)):
                 if (forms := set(terms(one))) and forms <= self.own:
                     self.own.update(terms(other))
-        self.entities = {e.id for e in link(question)}
+        self.entities = {(e.id, e.name) for e in link(question)}
         self.expansions = {fold(short): long for short, long in known.pairs()}
         self.names_wanted = bool(re.search(r"\bnames?$", fold(want.focus)))
         self.sorts = bool(
@@ -214,7 +214,7 @@ class _Reader:
             return () if set(forms) <= self.typed else tuple(sorted(forms))
         entity = resolve(name)
         if entity is not None:
-            return () if entity.id in self.entities else (entity.id,)
+            return () if (entity.id, entity.name) in self.entities else (entity.id, fold(entity.name))
         if self.sorts:
             return tuple(sorted({*forms, *digits})) if not set(forms) <= self.own or digits else ()
         known = sum(form in self.own for form in forms)
