@@ -123,7 +123,7 @@ def _is_name(name: str) -> bool:
     word that is not one of any study's."""
     last = fold(name.rsplit(" ", 1)[-1]) if name else ""
     kinds = thesaurus.parts_of_speech(last)
-    noun = thesaurus.mostly_noun(last) if kinds else not last.endswith("ly")
+    noun = thesaurus.mostly_noun(last) or last.endswith("ing") if kinds else not last.endswith("ly")
     return bool(last) and noun and not set(terms(name)) <= weak_stems() and not last[0].isdigit()
 
 

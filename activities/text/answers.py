@@ -218,7 +218,8 @@ class _Reader:
         if self.sorts:
             return tuple(sorted({*forms, *digits})) if not set(forms) <= self.own or digits else ()
         known = sum(form in self.own for form in forms)
-        if self.want.things != ("number",) and 2 * known >= len(forms):
+        new = self.want.form == "list" and not {forms[-1]} & (self.own | weak_stems())
+        if self.want.things != ("number",) and 2 * known >= len(forms) and not (new and known < len(forms)):
             return ()
         return tuple(sorted(forms))
 
