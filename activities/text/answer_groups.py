@@ -1,7 +1,9 @@
 """Candidates that are one answer, and what becomes of those that are part of others."""
 
+import os.path
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from activities.text import thesaurus
@@ -9,6 +11,9 @@ from activities.text.tokens import fold
 
 _ALIKE = 0.4
 """Overlap (Jaccard) of stems from which two phrases are one cause or definition."""
+_SHARED, _ENDING = 3, 4
+"""Letters at the beginning that two forms of one word share at least, and letters by which they differ at
+most."""
 _AGAIN = 0.5
 """What a further work adds, of the score that it has by itself."""
 
@@ -50,6 +55,23 @@ def fold_together(groups: dict[tuple[str, ...], Group]) -> None:
                 groups[best].by_work[work] = max(groups[best].by_work[work], value)
 
 
+def drop_parts(groups: dict[tuple[str, ...], Group], texts: Sequence[str]) -> None:
+    """Without a name that the texts hold only within a longer answer: `emphysema` of `cervical emphysema`."""
+    folded = [fold(text) for text in texts]
+    for short in sorted(groups, key=lambda key: len(groups[key].name)):
+        own = fold(groups[short].name)
+        longer = [fold(g.name) for key, g in groups.items() if key != short and len(g.name) > len(own)]
+        longer = [name for name in longer if re.search(rf"\b{re.escape(own)}\b", name)]
+        if longer and all(_only_within(own, longer, folded[place]) for place in groups[short].passages):
+            del groups[short]
+
+
+def _only_within(name: str, longer: Sequence[str], text: str) -> bool:
+    spans = [m.span() for other in longer for m in re.finditer(re.escape(other), text)]
+    places = [m.span() for m in re.finditer(rf"\b{re.escape(name)}\b", text)]
+    return all(any(a <= start and end <= b for a, b in spans) for start, end in places)
+
+
 def drop_general(groups: dict[tuple[str, ...], Group]) -> None:
     """Without a word that another answer is a kind of: `infection` beside `malaria`."""
     best = {key: group.name for key, group in groups.items()}
@@ -62,9 +84,29 @@ def drop_general(groups: dict[tuple[str, ...], Group]) -> None:
 
 def join_alike(groups: dict[tuple[str, ...], Group]) -> None:
     """Phrases of which half of the words are the same are wordings of one answer: the best one's."""
+    _join(groups, lambda one, other: _jaccard(one, other) >= _ALIKE)
+
+
+def join_reworded(groups: dict[tuple[str, ...], Group]) -> None:
+    """Phrases that differ in the form of one word only are one answer: `evading` and `evasion of capture`."""
+    _join(groups, _is_reworded)
+
+
+def _is_reworded(one: Sequence[str], other: Sequence[str]) -> bool:
+    mine, yours = {*one} - {*other}, {*other} - {*one}
+    if len(one) != len(other) or len(one) < 2 or len(mine) != 1 or len(yours) != 1:
+        return False
+    first, second = next(iter(mine)), next(iter(yours))
+    shared = len(os.path.commonprefix([first, second]))
+    return shared >= _SHARED and max(len(first), len(second)) - shared <= _ENDING
+
+
+def _join(
+    groups: dict[tuple[str, ...], Group], alike_as: Callable[[Sequence[str], Sequence[str]], bool]
+) -> None:
     kept: list[tuple[str, ...]] = []
     for key in sorted(groups, key=lambda k: (-groups[k].score, k)):
-        alike = next((k for k in kept if _jaccard(k, key) >= _ALIKE), None)
+        alike = next((k for k in kept if alike_as(k, key)), None)
         if alike is None:
             kept.append(key)
             continue

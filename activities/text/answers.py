@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.amounts import amounts, measured
-from activities.text.answer_groups import Group, drop_general, fold_together, join_alike
+from activities.text.answer_groups import Group, drop_general, drop_parts, fold_together, join_alike, join_reworded
 from activities.text.answer_phrases import (
     CALLED,
     CAUSED,
@@ -122,6 +122,9 @@ def answers(question: str, passages: Sequence[Passage]) -> tuple[Found, ...]:
         groups = {key: group for key, group in groups.items() if group.typed}
     fold_together(groups)
     drop_general(groups)
+    drop_parts(groups, [passage.text for passage in passages])
+    if want.form == "list":
+        join_reworded(groups)
     if "cause" in want.things or "definition" in want.things:
         join_alike(groups)
     ordered = sorted(groups.values(), key=lambda g: (-g.score, min(g.passages)))
