@@ -54,6 +54,8 @@ _FRAGMENT = re.compile(r"[a-z]+ [a-z]+\b")
 """The beginning of a sentence that was cut: no name begins with two words in small letters."""
 LEAST_NEW = 0.3
 """Share of a sentence's words that no sentence chosen before has: definitions repeat each other."""
+MOST_READ = 20_000
+"""Characters of a document that are read for its abbreviations."""
 LEAST_SHARE = 0.45
 """A sentence scoring under this share of the best one is left out."""
 
@@ -244,7 +246,8 @@ def answers_first(question: str, items: Sequence[Item], chosen: Sequence[Ranked]
     """The chosen sentences, after those that give the fact or the list that is asked for, which need not be
     among them; at most `count`."""
     read = [r for item in items for r in item.ranked[:READ_FOR_ANSWERS] if r.sentence.part != "aim"]
-    found = answers(question, [Passage(r.sentence.evidence_id, r.sentence.quote) for r in read])
+    works = [item.document.text[:MOST_READ] for item in items]
+    found = answers(question, [Passage(r.sentence.evidence_id, r.sentence.quote) for r in read], works)
     first = [read[place] for place in leading(question, found)]
     others = [r for r in chosen if not any(same(r.sentence.text, k.sentence.text) for k in first)]
     return [*first, *others][:count]

@@ -1,20 +1,28 @@
 """What the claims' quotes name in answer to a question for a fact or for a list."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from activities.report.schema import Answer
 from activities.text.answers import ASKS_NAMES, Passage, answers, leading
 from activities.text.question import asked
-from activities.types import Claim
+from activities.types import Claim, Evidence
+
+READ = 20_000
+"""Characters of a work that are read for its abbreviations."""
 
 
-def answers_of(question: str, claims: Sequence[Claim]) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
+def answers_of(
+    question: str, claims: Sequence[Claim], documents: Mapping[str, Evidence]
+) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
     """The answers, the best first, each with the claims whose quotes contain it; and the ids of the claims
-    to read first. Both are empty where the question asks for no fact and no list, or no quote gives one."""
+    to read first. Both are empty where the question asks for no fact and no list, or no quote gives one.
+    `documents`: the cited works by evidence id, which may define the abbreviations of their quotes."""
     if asked(question).form not in ASKS_NAMES:
         return (), ()
     quoted = [(claim.id, support) for claim in claims for support in claim.support]
-    found = answers(question, [Passage(support.evidence_id, support.quote) for _, support in quoted])
+    cited = dict.fromkeys(support.evidence_id for _, support in quoted)
+    works = [documents[name].text[:READ] for name in cited if name in documents]
+    found = answers(question, [Passage(support.evidence_id, support.quote) for _, support in quoted], works)
     made = tuple(
         Answer(
             text=answer.name,

@@ -63,7 +63,7 @@ def build_report(
     study = studies(cited)
     claims = {claim.id: with_strength(claim, documents, study) for claim in done.claims}
 
-    answers, first = answers_of(step.question, list(claims.values()))
+    answers, first = answers_of(step.question, list(claims.values()), documents)
     summary = summary_claims(step.question, list(claims.values()), documents, first)
     numbers = _number([*summary, *claims.values()], candidates.kept)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}

@@ -132,7 +132,9 @@ def _is_gerund(text: str, word: re.Match[str]) -> bool:
     it, and no form of `to be` or conjunction of time stands before it."""
     if not word.group().endswith("ing"):
         return False
-    return bool(_BEHIND_GERUND.match(text, word.end())) and not _BEFORE_PARTICIPLE.search(text[: word.start()])
+    return bool(_BEHIND_GERUND.match(text, word.end())) and not _BEFORE_PARTICIPLE.search(
+        text[: word.start()]
+    )
 
 
 def noun_phrases(text: str) -> Iterator[tuple[str, int]]:

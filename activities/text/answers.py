@@ -9,13 +9,20 @@ answer.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.amounts import amounts, measured
-from activities.text.answer_groups import Group, drop_general, drop_parts, fold_together, join_alike, join_reworded
+from activities.text.answer_groups import (
+    Group,
+    drop_general,
+    drop_parts,
+    fold_together,
+    join_alike,
+    join_reworded,
+)
 from activities.text.answer_phrases import (
     CALLED,
     CAUSED,
@@ -103,13 +110,14 @@ class Found:
     """Works that name it."""
 
 
-def answers(question: str, passages: Sequence[Passage]) -> tuple[Found, ...]:
+def answers(question: str, passages: Sequence[Passage], works: Iterable[str] = ()) -> tuple[Found, ...]:
     """The answers that the passages give, the best first. Empty for a question that asks for no fact and no
-    list, and where no passage holds enough of the question."""
+    list, and where no passage holds enough of the question. `works`: the whole texts that the passages are
+    from, which may define their abbreviations."""
     want = asked(question)
     if want.form not in ASKS_NAMES or not passages:
         return ()
-    reader = _Reader(question, want, passages)
+    reader = _Reader(question, want, passages, works)
     groups: dict[tuple[str, ...], Group] = {}
     for place, passage in enumerate(passages):
         for name, value in reader.read(passage, place):
@@ -132,7 +140,7 @@ def answers(question: str, passages: Sequence[Passage]) -> tuple[Found, ...]:
     least = LEAST_FACT if want.form != "list" else LEAST_LISTED if want.things else LEAST_OF_ANY
     share = LEAST_OF_SORTS if reader.sorts else LEAST_SHARE
     floor = max(least, share * ordered[0].score) if ordered else least
-    return tuple(_found(group) for group in ordered[:most] if group.score >= floor)
+    return tuple(_found(group, reader) for group in ordered[:most] if group.score >= floor)
 
 
 def leading(question: str, found: Sequence[Found]) -> tuple[int, ...]:
@@ -153,16 +161,29 @@ def leading(question: str, found: Sequence[Found]) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _found(group: Group) -> Found:
+def _found(group: Group, reader: "_Reader") -> Found:
     places = sorted(group.passages, key=lambda p: (-group.passages[p], p))
-    return Found(group.name, round(group.score, 4), tuple(places), len(group.by_work))
+    long = reader.expansions.get(fold(group.name), "") if reader.want.form == "fact" else ""
+    name = f"{long} ({group.name})" if long and group.name.isupper() else group.name
+    return Found(name, round(group.score, 4), tuple(places), len(group.by_work))
+
+
+def _initials(question: str, texts: Sequence[str]) -> Iterator[str]:
+    """Definitions of the initials of the question's own names, where a text has them: LS of Leigh syndrome."""
+    for entity in link(question):
+        short = "".join(word[0] for word in entity.surface.split()).upper()
+        if len(short) > 1 and any(re.search(rf"\b{re.escape(short)}\b", text) for text in texts):
+            yield f"{entity.surface} ({short})"
 
 
 class _Reader:
     """Reads candidates of the kind a question asks for."""
 
-    def __init__(self, question: str, want: Asked, passages: Sequence[Passage]) -> None:
-        known = Abbreviations(p.text for p in passages)
+    def __init__(
+        self, question: str, want: Asked, passages: Sequence[Passage], works: Iterable[str] = ()
+    ) -> None:
+        texts = [p.text for p in passages]
+        known = Abbreviations((*texts, *works, *_initials(question, texts)))
         self.question = question
         self.want = want
         self.concepts = Concepts(question, known)
