@@ -1,6 +1,5 @@
 """Candidates that are one answer, and what becomes of those that are part of others."""
 
-import os.path
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -97,7 +96,8 @@ def _is_reworded(one: Sequence[str], other: Sequence[str]) -> bool:
     if len(one) != len(other) or len(one) < 2 or len(mine) != 1 or len(yours) != 1:
         return False
     first, second = next(iter(mine)), next(iter(yours))
-    shared = len(os.path.commonprefix([first, second]))
+    pairs = list(zip(first, second, strict=False))
+    shared = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
     return shared >= _SHARED and max(len(first), len(second)) - shared <= _ENDING
 
 

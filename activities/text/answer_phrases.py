@@ -52,6 +52,8 @@ _OPENS_A_LIST = re.compile(
 _OPENS = frozenset({"including", "include", "includes", "included", "such", "namely", "especially"})
 
 
+_COUNTED = re.compile(r"\d[\d.,]*\s")
+"""A number with what it counts, which is no name."""
 _BEHIND_GERUND = re.compile(
     r"\s?[,.;:()]|$|\s(?:of|and|or|is|are|was|were|has|have|can|may|at|in)\b", re.IGNORECASE
 )
@@ -104,7 +106,7 @@ def enumerated(text: str) -> Iterator[tuple[str, int, bool]]:
             ends = True
         if ends:
             if len(run) >= 2:
-                yield from (member for member in run if _is_name(member[0]))
+                yield from (member for member in run if is_name(member[0]))
             run = []
 
 
@@ -118,18 +120,23 @@ def _bare(name: str) -> str:
     return " ".join(words).strip(" ,.;:()")
 
 
-def _is_name(name: str) -> bool:
+def is_name(name: str) -> bool:
     """Whether a phrase can name something: its last word is a noun or unknown to the dictionary, and it has a
     word that is not one of any study's."""
     last = fold(name.rsplit(" ", 1)[-1]) if name else ""
     kinds = thesaurus.parts_of_speech(last)
     noun = thesaurus.mostly_noun(last) or last.endswith("ing") if kinds else not last.endswith("ly")
-    return bool(last) and noun and not set(terms(name)) <= weak_stems() and not last[0].isdigit()
+    return (
+        bool(last)
+        and noun
+        and not set(terms(name)) <= weak_stems()
+        and not (last[0].isdigit() or _COUNTED.match(name))
+    )
 
 
 def _is_gerund(text: str, word: re.Match[str]) -> bool:
-    """Whether a form in -ing names what is done (`splicing is a step`): a verb or the end of its phrase follows
-    it, and no form of `to be` or conjunction of time stands before it."""
+    """Whether a form in -ing names what is done (`splicing is a step`): a verb or the end of its phrase
+    follows it, and no form of `to be` or conjunction of time stands before it."""
     if not word.group().endswith("ing"):
         return False
     return bool(_BEHIND_GERUND.match(text, word.end())) and not _BEFORE_PARTICIPLE.search(
@@ -144,7 +151,7 @@ def noun_phrases(text: str) -> Iterator[tuple[str, int]]:
 
     def flush() -> Iterator[tuple[str, int]]:
         words = run[-_LONGEST_NAME:]
-        while words and not _is_name(words[-1].group()):
+        while words and not is_name(words[-1].group()):
             words = words[:-1]
         if words:
             yield text[words[0].start() : words[-1].end()], words[0].start()

@@ -31,6 +31,7 @@ from activities.text.answer_phrases import (
     WORD,
     clause,
     enumerated,
+    is_name,
     last_words,
     noun_phrases,
 )
@@ -75,6 +76,11 @@ _SORT = re.compile(
     r"\btypes? (?:\d|[IVX]+)[A-Za-z]?\b|\b[a-z]+(?:-[a-z]+)* (?:type|form|variant)\b", re.IGNORECASE
 )
 _JOINS = re.compile(r"(?:whereas|while|although|this|that|each|another|different|same)$", re.IGNORECASE)
+_SIGNS = re.compile(
+    r"\b(?:symptom|sign|feature|manifestation|effect|event|reaction|finding|outcome|complication|characteristic"
+    r"|consequence)s?\b",
+    re.IGNORECASE,
+)
 _NAMES = re.compile(r"\bnames?$")
 _SORTS = re.compile(r"\b(?:sub)?(?:types?|forms?|kinds?|classes|variants?)$")
 _KINDS: dict[str, frozenset[Kind]] = {
@@ -85,6 +91,8 @@ _KINDS: dict[str, frozenset[Kind]] = {
 _MEASURED = 0.6
 """Weight of the word for what an amount is of (`recurrence` of a recurrence rate): its sentence has it."""
 _TYPED = 1.0
+_SIGN = 0.4
+"""What a symptom or finding counts where diseases are asked for."""
 _LISTED, _UNTYPED = 0.8, 0.45
 """What a member of a list counts that a word such as `include` opens, and any other noun phrase, beside an
 entity of the kind asked for."""
@@ -169,7 +177,7 @@ def _found(group: Group, reader: "_Reader") -> Found:
 
 
 def _initials(question: str, texts: Sequence[str]) -> Iterator[str]:
-    """Definitions of the initials of the question's own names, where a text has them: LS of Leigh syndrome."""
+    """Definitions of the initials of the question's own names that a text has: LS of Leigh syndrome."""
     for entity in link(question):
         short = "".join(word[0] for word in entity.surface.split()).upper()
         if len(short) > 1 and any(re.search(rf"\b{re.escape(short)}\b", text) for text in texts):
@@ -222,6 +230,7 @@ class _Reader:
         self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
         self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
         self.thing = frozenset(terms(want.focus)) if want.form == "definition" else frozenset[str]()
+        self.signs = bool(_SIGNS.search(want.focus))
         self.treats = "drug" in want.things and bool(ASKS_TREATMENT.search(question))
         self.of_kind: set[str] = set()
         """Candidates that are known to be of the kind asked for."""
@@ -301,7 +310,8 @@ class _Reader:
             if entity.kind in kinds:
                 taken.append((entity.start, entity.end))
                 self.of_kind.add(entity.surface)
-                yield entity.surface, entity.start, _TYPED
+                sign = entity.kind == "phenotype" and not self.signs
+                yield entity.surface, entity.start, _SIGN if sign else _TYPED
         for match in _SYMBOL.finditer(text) if kinds else ():
             long = self.expansions.get(fold(match.group()), "")
             if long and not _inside(match.start(), taken) and self._is(long, kinds):
@@ -400,7 +410,8 @@ class _Reader:
                     if opened or self.want.form == "list":
                         yield name, match.start("what") + at, _LISTED
             for match in CAUSES.finditer(text):
-                yield last_words(match["what"]), match.start("what"), 0.7
+                if is_name(name := last_words(match["what"])):
+                    yield name, match.start("what"), 0.7
 
 
 def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
