@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from activities.drafts import UnusedReason, WriteInput
 from activities.extractive.on_subject import AsOutcome, about_subject, without_names_of
 from activities.extractive.topics import sought
-from activities.text.answers import Passage, answers, leading
+from activities.text.answer_reader import Passage
+from activities.text.answers import answers, leading
 from activities.text.characteristics import describes_participants
 from activities.text.facets import (
     ASPECTS,

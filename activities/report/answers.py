@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from activities.report.schema import Answer
-from activities.text.answers import ASKS_NAMES, Passage, answers, leading
+from activities.text.answer_reader import Passage
+from activities.text.answers import ASKS_NAMES, answers, leading
 from activities.text.question import asked
 from activities.types import Claim, Evidence
 

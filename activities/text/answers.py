@@ -1,20 +1,13 @@
 """The names, numbers and phrases that sentences give in answer to a question for a fact or for a list.
 
-Candidates are read by the kind of thing asked for: entities of the vocabularies, symbols, numbers, what a
-cause or definition is said to be, members of an enumeration, and noun phrases. One counts for more the more
-of the question its sentence holds, the nearer it stands to the question's words, and the more works name it
-(redundancy: Dumais et al., SIGIR 2002, doi:10.1145/564376.564428). What the question itself names is no
-answer.
+Candidates are read by the kind of thing asked for (`answer_reader`). One counts for more the more works name
+it (redundancy: Dumais et al., SIGIR 2002, doi:10.1145/564376.564428).
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from activities.text import thesaurus
-from activities.text.abbreviations import Abbreviations
-from activities.text.amounts import amounts, measured
 from activities.text.answer_groups import (
     Group,
     drop_general,
@@ -23,25 +16,9 @@ from activities.text.answer_groups import (
     join_alike,
     join_reworded,
 )
-from activities.text.answer_phrases import (
-    CALLED,
-    CAUSED,
-    CAUSES,
-    DEFINED,
-    WORD,
-    clause,
-    enumerated,
-    is_name,
-    last_words,
-    noun_phrases,
-)
-from activities.text.answer_relations import ASKS_TREATMENT, TREATS, meanings, things_of_kind
-from activities.text.concepts import Concepts
-from activities.text.entities import Kind, link, resolve
-from activities.text.numerals import number_of
-from activities.text.question import INHERITANCE, Asked, Form, asked
-from activities.text.technical import technical
-from activities.text.tokens import fold, is_function, stem, terms, weak_stems
+from activities.text.answer_reader import Passage, Reader
+from activities.text.question import Form, asked
+from activities.text.tokens import fold
 
 ASKS_NAMES: tuple[Form, ...] = ("fact", "list", "definition")
 """Forms of questions that names, numbers or phrases answer."""
@@ -59,51 +36,6 @@ LEAST_OF_SORTS = 0.2
 LEAST_FACT, LEAST_LISTED, LEAST_OF_ANY = 0.3, 0.1, 0.5
 """Scores under which nothing is held to be an answer to a question for a fact; for a list of a kind of things
 that the vocabularies know, of which each is named by few sentences; for a list of anything else."""
-LEAST_COVERAGE = 0.25
-"""Share of the question that a sentence must hold to give an answer."""
-_OWN = 0.5
-"""Share of the sentence itself in how much of the question it covers; the rest is its work's."""
-_ANOTHER = 0.4
-"""What is left of that where the work does not mention a name of the question."""
-SURE = 0.9
-"""`Word.technical` of a name that a work must mention to answer."""
-_NEAR = 12.0
-"""Words of distance at which nearness counts for half."""
-_SYMBOL = re.compile(r"\b(?:[A-Z][A-Z0-9]{1,7}(?:-?\d+[A-Za-z]?)?|[A-Z][a-z]{0,3}\d{1,3}[A-Za-z]?)\b")
-_NOT_SYMBOLS = re.compile(r"^(?:[IVX]+|DNA|RNA|mRNA)$")
-_BRACKETS = re.compile(r"(?P<before>(?:[\w-]+ ){0,3}[\w-]+),? \((?P<within>[^()]{2,80})\)")
-_SORT = re.compile(
-    r"\btypes? (?:\d|[IVX]+)[A-Za-z]?\b|\b[a-z]+(?:-[a-z]+)* (?:type|form|variant)\b", re.IGNORECASE
-)
-_JOINS = re.compile(r"(?:whereas|while|although|this|that|each|another|different|same)$", re.IGNORECASE)
-_SIGNS = re.compile(
-    r"\b(?:symptom|sign|feature|manifestation|effect|event|reaction|finding|outcome|complication|characteristic"
-    r"|consequence)s?\b",
-    re.IGNORECASE,
-)
-_NAMES = re.compile(r"\bnames?$")
-_SORTS = re.compile(r"\b(?:sub)?(?:types?|forms?|kinds?|classes|variants?)$")
-_KINDS: dict[str, frozenset[Kind]] = {
-    "drug": frozenset({"drug", "drug_class"}),
-    "disease": frozenset({"disease", "phenotype"}),
-    "gene": frozenset({"protein"}),
-}
-_MEASURED = 0.6
-"""Weight of the word for what an amount is of (`recurrence` of a recurrence rate): its sentence has it."""
-_TYPED = 1.0
-_SIGN = 0.4
-"""What a symptom or finding counts where diseases are asked for."""
-_LISTED, _UNTYPED = 0.8, 0.45
-"""What a member of a list counts that a word such as `include` opens, and any other noun phrase, beside an
-entity of the kind asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A sentence that may hold an answer."""
-
-    evidence_id: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +57,7 @@ def answers(question: str, passages: Sequence[Passage], works: Iterable[str] = (
     want = asked(question)
     if want.form not in ASKS_NAMES or not passages:
         return ()
-    reader = _Reader(question, want, passages, works)
+    reader = Reader(question, want, passages, works)
     groups: dict[tuple[str, ...], Group] = {}
     for place, passage in enumerate(passages):
         for name, value in reader.read(passage, place):
@@ -169,250 +101,8 @@ def leading(question: str, found: Sequence[Found]) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _found(group: Group, reader: "_Reader") -> Found:
+def _found(group: Group, reader: Reader) -> Found:
     places = sorted(group.passages, key=lambda p: (-group.passages[p], p))
     long = reader.expansions.get(fold(group.name), "") if reader.want.form == "fact" else ""
     name = f"{long} ({group.name})" if long and group.name.isupper() else group.name
     return Found(name, round(group.score, 4), tuple(places), len(group.by_work))
-
-
-def _initials(question: str, texts: Sequence[str]) -> Iterator[str]:
-    """Definitions of the initials of the question's own names that a text has: LS of Leigh syndrome."""
-    for entity in link(question):
-        short = "".join(word[0] for word in entity.surface.split()).upper()
-        if len(short) > 1 and any(re.search(rf"\b{re.escape(short)}\b", text) for text in texts):
-            yield f"{entity.surface} ({short})"
-
-
-class _Reader:
-    """Reads candidates of the kind a question asks for."""
-
-    def __init__(
-        self, question: str, want: Asked, passages: Sequence[Passage], works: Iterable[str] = ()
-    ) -> None:
-        texts = [p.text for p in passages]
-        known = Abbreviations((*texts, *works, *_initials(question, texts)))
-        self.question = question
-        self.want = want
-        self.concepts = Concepts(question, known)
-        focus = {stem(w) for w in fold(want.focus).split()} if want.things else set()
-        self.weights = [
-            0.1 if set(word.terms) <= focus else 0.2 + word.technical for word in self.concepts.words
-        ]
-        amount_of = measured(want.focus) if want.things == ("number",) else frozenset[str]()
-        self.measured = {
-            p for p, word in enumerate(self.concepts.words) if amount_of.intersection(word.terms)
-        }
-        for place in self.measured:
-            self.weights[place] = _MEASURED
-        self.total = sum(self.weights) or 1.0
-        self.own = {t for word in self.concepts.words for t in word.terms}
-        self.typed = frozenset(self.own)
-        names = [e.surface for e in link(question)]
-        for name in (*names, *(w.shown for w in self.concepts.words)):
-            for other in known.of(name):
-                self.own.update(terms(other))
-        for short, long in known.pairs():
-            for one, other in ((short, long), (long, short)):
-                if (forms := set(terms(one))) and forms <= self.own:
-                    self.own.update(terms(other))
-        self.entities = {(e.id, e.name) for e in link(question)}
-        self.expansions = {fold(short): long for short, long in known.pairs()}
-        self.names_wanted = bool(re.search(r"\bnames?$", fold(want.focus)))
-        self.sorts = bool(
-            re.search(r"\b(?:sub)?(?:types?|forms?|kinds?|classes|variants?)$", fold(want.focus))
-        )
-        self.spoken = self.concepts.read([terms(p.text) for p in passages], [p.text for p in passages])
-        self.by_work: dict[str, frozenset[int]] = defaultdict(frozenset)
-        for passage, places in zip(passages, self.spoken, strict=True):
-            self.by_work[passage.evidence_id] |= places
-        self.sure = {p for p, word in enumerate(self.concepts.words) if word.technical >= SURE}
-        self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
-        self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
-        self.thing = frozenset(terms(want.focus)) if want.form == "definition" else frozenset[str]()
-        self.signs = bool(_SIGNS.search(want.focus))
-        self.treats = "drug" in want.things and bool(ASKS_TREATMENT.search(question))
-        self.of_kind: set[str] = set()
-        """Candidates that are known to be of the kind asked for."""
-
-    def _share(self, places: frozenset[int]) -> float:
-        return sum(self.weights[p] for p in places) / self.total
-
-    def key(self, name: str) -> tuple[str, ...]:
-        """What makes two names one answer; empty for what the question itself names."""
-        name = self.expansions.get(fold(name), name)
-        forms = tuple(dict.fromkeys(terms(name))) or tuple(WORD.findall(fold(name)))
-        digits = tuple(re.findall(r"\d+", name))
-        if self.names_wanted or "definition" in self.want.things:
-            return () if set(forms) <= self.typed else tuple(sorted(forms))
-        entity = resolve(name)
-        if entity is not None:
-            return () if (entity.id, entity.name) in self.entities else (entity.id, fold(entity.name))
-        if self.sorts:
-            return tuple(sorted({*forms, *digits})) if not set(forms) <= self.own or digits else ()
-        known = sum(form in self.own for form in forms)
-        new = self.want.form == "list" and not {forms[-1]} & (self.own | weak_stems())
-        if self.want.things != ("number",) and 2 * known >= len(forms) and not (new and known < len(forms)):
-            return ()
-        return tuple(sorted(forms))
-
-    def read(self, passage: Passage, place: int) -> Iterator[tuple[str, float]]:
-        """Candidates with their scores in one sentence."""
-        spoken = self.spoken[place]
-        whole = self.by_work[passage.evidence_id]
-        coverage = _OWN * self._share(spoken) + (1 - _OWN) * self._share(whole)
-        if not self.sure <= whole:
-            coverage *= _ANOTHER
-        if coverage < LEAST_COVERAGE or not self.measured <= spoken:
-            return
-        if self.treats and not TREATS.search(passage.text):
-            return
-        marks = self._marks(passage.text, spoken)
-        seen: dict[str, float] = {}
-        for name, start, value in self._candidates(passage.text):
-            distance = min((abs(start - m) for m in marks), default=60) / 6
-            seen[name] = max(seen.get(name, 0.0), value * coverage**2 * (0.4 + 0.6 / (1 + distance / _NEAR)))
-        yield from seen.items()
-
-    def _marks(self, text: str, spoken: frozenset[int]) -> list[int]:
-        """Where the question's words stand in a sentence."""
-        wanted = {t for p in spoken for t in self.concepts.words[p].terms}
-        return [m.start() for m in WORD.finditer(text) if wanted.intersection(terms(m.group()))]
-
-    def _candidates(self, text: str) -> Iterator[tuple[str, int, float]]:
-        things = self.want.things
-        if "number" in things:
-            yield from amounts(self.question, self.want.focus, text)
-            return
-        if "inheritance" in things:
-            for match in INHERITANCE.finditer(text):
-                yield match.group(), match.start(), 1.0
-            return
-        if self.want.form == "definition":
-            yield from meanings(text, self.thing)
-            return
-        if "definition" in things or "cause" in things:
-            yield from self._spans(text)
-            if "cause" not in things:
-                return
-        if self.names_wanted:
-            yield from self._aliases(text)
-        if self.sorts:
-            yield from self._sorts(text)
-            return
-        if self.asked_for and not things:
-            for name, start in things_of_kind(text, self.asked_for):
-                if not self._restates(name):
-                    yield name, start, _TYPED
-        kinds = frozenset[Kind]().union(*(_KINDS.get(thing, frozenset()) for thing in things))
-        taken: list[tuple[int, int]] = []
-        for entity in link(text) if kinds else ():
-            if entity.kind in kinds:
-                taken.append((entity.start, entity.end))
-                self.of_kind.add(entity.surface)
-                sign = entity.kind == "phenotype" and not self.signs
-                yield entity.surface, entity.start, _SIGN if sign else _TYPED
-        for match in _SYMBOL.finditer(text) if kinds else ():
-            long = self.expansions.get(fold(match.group()), "")
-            if long and not _inside(match.start(), taken) and self._is(long, kinds):
-                taken.append(match.span())
-                self.of_kind.add(long)
-                yield long, match.start(), _TYPED
-        if "gene" in things:
-            for match in _SYMBOL.finditer(text):
-                if not _NOT_SYMBOLS.match(match.group()) and not _inside(match.start(), taken):
-                    self.of_kind.add(match.group())
-                    yield match.group(), match.start(), 0.9
-        if "cause" in things:
-            return
-        if "name" in things:
-            for match in CALLED.finditer(text):
-                yield clause(match["what"]), match.start("what"), 1.2
-        listed = self.want.form == "list"
-        members = list(enumerated(text))
-        if taken and kinds:
-            members = [m for m in members if listed]
-        elif kinds and listed:
-            members = []
-        if listed and not kinds:
-            members = [m for m in members if not self._restates(m[0])]
-            members = [m for m in members if m[2]] or members
-        for name, start, opened in members:
-            if not _inside(start, taken):
-                yield name, start, (_LISTED if opened and listed and not kinds else _UNTYPED)
-        for name, start in noun_phrases(text):
-            counted = listed and number_of(name.split()[0]) is not None
-            if not counted and not _inside(start, taken) and (not listed or self._is(name, kinds)):
-                yield name, start, self._of_head(name) * _UNTYPED
-
-    def _restates(self, name: str) -> bool:
-        """Whether a member of a list says how many there are or repeats what is asked for."""
-        first, last = name.split()[0], fold(name.rsplit(" ", 1)[-1])
-        return number_of(first) is not None or bool({last, *thesaurus.singulars(last)} & self.asked_for)
-
-    def _is(self, name: str, kinds: frozenset[Kind]) -> bool:
-        """Whether a name is of the kind asked for, by the vocabularies or by its last word."""
-        if any(e.kind in kinds and e.end == len(name) for e in link(name)):
-            return True
-        last = fold(name.rsplit(" ", 1)[-1])
-        return bool(self.head) and self.head in (last, *thesaurus.broader(last))
-
-    def _aliases(self, text: str) -> Iterator[tuple[str, int, float]]:
-        """What stands in brackets behind a name of the question, or before the brackets that hold one."""
-        for match in _BRACKETS.finditer(text):
-            before, within = match["before"], match["within"]
-            inside, outside = set(terms(within)), terms(before)
-            if inside & self.typed and outside:
-                named = [e for e in link(before) if e.end == len(before)]
-                yield (named[-1].surface if named else before.split()[-1]), match.start(), 2.0
-            elif set(outside[-2:]) & self.typed:
-                yield clause(within), match.start("within"), 2.0
-
-    def _sorts(self, text: str) -> Iterator[tuple[str, int, float]]:
-        """Phrases that add something to the question's own name (`late-onset ataxia`, `type 2`, `CMT2`)."""
-        for match in _SORT.finditer(text):
-            first = match.group().split()[0]
-            if is_function(first) or _JOINS.match(first) or set(terms(first)) <= weak_stems():
-                continue
-            yield match.group(), match.start(), 1.0
-        for match in _SYMBOL.finditer(text):
-            bare = re.sub(r"-?\d+[A-Za-z]?$", "", match.group())
-            if bare != match.group() and set(terms(bare)) & self.own:
-                yield match.group(), match.start(), 1.2
-        for name, start in noun_phrases(text):
-            forms = terms(name)
-            if set(terms(name.split()[0])) <= weak_stems():
-                continue
-            if len(forms) > 1 and forms[-1] in self.own and not set(forms) <= self.own:
-                yield name, start, 0.7
-
-    def _of_head(self, name: str) -> float:
-        """More for a phrase that is, by its last word, of the kind asked for, and for a technical one."""
-        last = fold(name.rsplit(" ", 1)[-1])
-        value = 0.4 + 0.6 * max(technical(w) for w in name.split())
-        above = thesaurus.broader(last)
-        if self.want.focus and (fold(self.want.focus) in above or self.head in (last, *above)):
-            value = max(value, 0.8) * 2
-        return value
-
-    def _spans(self, text: str) -> Iterator[tuple[str, int, float]]:
-        if "definition" in self.want.things:
-            for match in DEFINED.finditer(text):
-                group = "what" if match["what"] else "more"
-                yield clause(match[group]), match.start(group), 1.0
-            for short, long in Abbreviations([text]).pairs():
-                if set(terms(short)) & self.own:
-                    yield long, text.find(long), 1.5
-        if "cause" in self.want.things:
-            for match in CAUSED.finditer(text):
-                yield clause(match["what"]), match.start("what"), 1.2
-                for name, at, opened in enumerated(match["what"]):
-                    if opened or self.want.form == "list":
-                        yield name, match.start("what") + at, _LISTED
-            for match in CAUSES.finditer(text):
-                if is_name(name := last_words(match["what"])):
-                    yield name, match.start("what"), 0.7
-
-
-def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= start < last for first, last in spans)

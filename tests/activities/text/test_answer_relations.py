@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.text.answers import Passage, answers
+from activities.text.answer_reader import Passage
+from activities.text.answers import answers
 
 SUBSTRATES = "List the luciferase substrates"
 

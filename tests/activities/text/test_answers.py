@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.text.answers import Passage, answers, leading
+from activities.text.answer_reader import Passage
+from activities.text.answers import answers, leading
 
 
 def named(question: str, *texts: str) -> list[str]:
