@@ -55,11 +55,15 @@ def fold_together(groups: dict[tuple[str, ...], Group]) -> None:
 
 
 def drop_parts(groups: dict[tuple[str, ...], Group], texts: Sequence[str]) -> None:
-    """Without a name that the texts hold only within a longer answer: `emphysema` of `cervical emphysema`."""
+    """Without a name that the texts hold only within a longer answer: `emphysema` of `cervical emphysema`. A
+    name of the kind asked for is no part of one that is not known to be."""
     folded = [fold(text) for text in texts]
     for short in sorted(groups, key=lambda key: len(groups[key].name)):
         own = fold(groups[short].name)
-        longer = [fold(g.name) for key, g in groups.items() if key != short and len(g.name) > len(own)]
+        others = (
+            group for key, group in groups.items() if key != short and group.typed >= groups[short].typed
+        )
+        longer = [fold(group.name) for group in others if len(group.name) > len(own)]
         longer = [name for name in longer if re.search(rf"\b{re.escape(own)}\b", name)]
         if longer and all(_only_within(own, longer, folded[place]) for place in groups[short].passages):
             del groups[short]

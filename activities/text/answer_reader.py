@@ -154,7 +154,9 @@ class Reader:
         if self.sorts:
             return tuple(sorted({*forms, *digits})) if not set(forms) <= self.own or digits else ()
         known = sum(form in self.own for form in forms)
-        new = self.want.form == "list" and not {forms[-1]} & (self.own | weak_stems())
+        new = (
+            self.want.form == "list" and not self.want.things and not {forms[-1]} & (self.own | weak_stems())
+        )
         if self.want.things != ("number",) and 2 * known >= len(forms) and not (new and known < len(forms)):
             return ()
         return tuple(sorted(forms))
@@ -241,7 +243,12 @@ class Reader:
             members = [m for m in members if not self._restates(m[0])]
             members = [m for m in members if m[2]] or members
         for name, start, opened in members:
-            if not _inside(start, taken):
+            end = start + len(name)
+            within = [last for first, last in taken if first < end and start < last]
+            whole = within == [end] and not _inside(start, taken) and _is_phrase(name)
+            if whole:  # a fuller name of it: `cervical emphysema`
+                self.of_kind.add(name)
+            if whole or not within:
                 yield name, start, (_LISTED if opened and listed and not kinds else _UNTYPED)
         for name, start in noun_phrases(text):
             counted = listed and number_of(name.split()[0]) is not None
@@ -315,6 +322,11 @@ class Reader:
             for match in CAUSES.finditer(text):
                 if is_name(name := last_words(match["what"])):
                     yield name, match.start("what"), 0.7
+
+
+def _is_phrase(name: str) -> bool:
+    """Whether a name is one noun phrase."""
+    return [phrase for phrase, _ in noun_phrases(name)] == [name]
 
 
 def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
