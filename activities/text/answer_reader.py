@@ -236,7 +236,7 @@ class Reader:
         listed = self.want.form == "list"
         members = list(enumerated(text))
         if taken and kinds:
-            members = [m for m in members if listed]
+            members = [m for m in members if listed and _is_phrase(m[0])]
         elif kinds and listed:
             members = []
         if listed and not kinds:
