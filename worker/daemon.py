@@ -19,6 +19,7 @@ import structlog
 from pydantic import ValidationError
 from temporalio.client import Client
 from temporalio.envconfig import ClientConnectConfig
+from temporalio.worker import Worker
 
 from activities.errors import DeterminatorError
 from activities.settings import Settings
@@ -51,6 +52,8 @@ GENERATIONS = (2_000, 10, 10)
 collection looked at every object of every imported module, for 0.2 s."""
 LATER_SECONDS = 3.0
 """How long a worker polls before it prepares later steps, which takes processor time from its first ones."""
+STOP_SECONDS = 12.0
+"""Activities have 5 s to end by themselves (`worker.build.GRACE`)."""
 CONNECT_SECONDS = 600.0
 """How long a worker waits for its server: in a fleet the two start in any order."""
 
@@ -89,10 +92,22 @@ async def serve(
             stopping.cancel()
             keeping.cancel()
             log.info("worker_stopping")
-            if not running.done():
-                await worker.shutdown()
-            await running
+            await _end(worker, running)
     log.info("worker_stopped")
+
+
+async def _end(worker: Worker, running: asyncio.Task[None]) -> None:
+    """Have a worker finish. A worker that is stopped while it begins to poll may miss that its poll was given
+    up, and would wait for the answer, a minute: after `STOP_SECONDS` the process ends without it. Raises what
+    ended the worker."""
+    shutdown = asyncio.create_task(worker.shutdown()) if not running.done() else None
+    done, _ = await asyncio.wait([running], timeout=STOP_SECONDS)
+    if not done:
+        log.warning("worker_not_stopped_in_time", seconds=STOP_SECONDS)
+        leave(0)
+    if shutdown is not None:
+        await shutdown
+    await running
 
 
 def collect_less_often() -> None:

@@ -1,5 +1,6 @@
 """The worker process: starts, logs without secrets, stops on a signal, reports why it cannot start."""
 
+import asyncio
 import json
 import os
 import signal
@@ -9,8 +10,12 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+
+from activities.settings import Settings
+from worker import daemon
 
 PATIENCE = 120
 """Seconds a process may need on a busy machine; a few are common."""
@@ -64,6 +69,37 @@ def test_a_worker_waits_for_a_server_that_is_late(home: Path) -> None:
         worker.send_signal(signal.SIGTERM)
         worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 0
+
+
+class NeverStops:
+    """A worker whose last poll is not answered."""
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    async def shutdown(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_worker_that_does_not_stop_in_time_is_left(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(code: int) -> NoReturn:
+        raise SystemExit(code)
+
+    async def connected(*_: object) -> object:
+        return object()
+
+    stop = asyncio.Event()
+    stop.set()
+    monkeypatch.setattr(daemon, "STOP_SECONDS", 0.01)
+    monkeypatch.setattr(daemon, "leave", left)
+    monkeypatch.setattr(daemon, "_connect", connected)
+    monkeypatch.setattr(daemon, "collect_less_often", lambda: None)
+    monkeypatch.setattr("worker.build.research_worker", lambda *_: NeverStops())
+    monkeypatch.setattr("worker.rate_gate_holder.keep_gates", lambda *_: asyncio.Event().wait())
+    with pytest.raises(SystemExit, match="0"):
+        await daemon.serve(Settings(), {}, stop)
 
 
 def test_a_worker_without_an_address_reports_it(home: Path) -> None:
