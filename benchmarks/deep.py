@@ -13,15 +13,18 @@ at once: on a machine that has other things to do it shows what the ratio consis
 
 import argparse
 import asyncio
+import logging
+import os
 import statistics
 import subprocess
 import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import structlog
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -39,6 +42,7 @@ from client.embedded.server import PACE
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
 from tests.workflows.fakes import Fakes
 from tests.workflows.script import Call, document
+from worker import event_loop
 from worker.build import build_worker
 
 MODEL_SECONDS = 0.2
@@ -200,6 +204,7 @@ async def report(port: int, folder: Path, repeat: int, sections: int) -> bool:
     reached = True
     alone, five = await bare_step(client, "alone", 1), await bare_step(client, "five", 5)
     print(f"a bare step: {alone * 1e3:.0f} ms alone, {five * 1e3:.0f} ms in five workflows at once")
+    print(f"{datetime.now(UTC):%Y-%m-%d}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     stubs = f"{MODEL_SECONDS * 1e3:.0f} ms a model call, {SEARCH_SECONDS * 1e3:.0f} ms a search"
     print(f"{sections} sections; {stubs}")
     for mode, rounds in (("deep", 1), ("deep", 2), ("auto", 2)):
@@ -233,6 +238,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="runs of each kind")
     parser.add_argument("--sections", type=int, default=5)
     given = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     port = free_port()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -241,7 +247,7 @@ def main() -> None:
         command += ["--log-level", "never", *PACE]
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            reached = asyncio.run(report(port, folder, given.repeat, given.sections))
+            reached = event_loop.run(report(port, folder, given.repeat, given.sections))
         finally:
             server.kill()
             server.wait()
