@@ -73,22 +73,22 @@ def supervise(settings: Settings) -> None:
 
 def import_until_polling() -> None:
     """Import what a worker needs until it polls."""
-    from worker.build import code_id
-    from workflows.modes import workflow_classes
-
-    for module in UNTIL_POLLING:
-        importlib.import_module(module)
-    workflow_classes()
-    code_id()
     with one_blas_thread():
+        from worker.build import code_id
+        from workflows.modes import workflow_classes
+
+        for module in UNTIL_POLLING:
+            importlib.import_module(module)
+        workflow_classes()
         for _, path in SOURCES:
             with suppress(ImportError):  # of an optional source
                 importlib.import_module(path.partition(":")[0])
+    code_id()
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Have numpy, which sources import, start no threads: ranking multiplies no large matrices."""
+    """Have numpy start no threads when it is imported here: ranking multiplies no large matrices."""
     before = os.environ.get(BLAS_THREADS)
     os.environ[BLAS_THREADS] = "1"
     try:

@@ -157,9 +157,10 @@ class Driver:
     def kill(self, after: str, targets: tuple[str, ...]) -> Kill:
         """Kill processes of the run."""
         pids = living(self.play.home)
-        kill = Kill(after, targets, time.monotonic())
         (supervisor,) = pids["worker"]
-        pids |= {"supervisor": [supervisor], "worker": children_of(supervisor)}
+        wait_until(lambda: children_of(supervisor), what="the worker of the supervisor")
+        pids |= {"supervisor": [supervisor], "worker": children_of(supervisor)[:1]}
+        kill = Kill(after, targets, time.monotonic())
         for target in targets:
             for pid in pids[target]:
                 os.kill(pid, signal.SIGKILL)
