@@ -68,7 +68,8 @@ def _sections(about: Topic, outline: Sequence[str], question: str) -> Iterator[t
         if facet is None:
             yield title, f"{title}: {question}"
         elif facet.name not in done:
-            yield title, facet.question.format(topic=whole if facet.name in _OF_THE_ASPECT else about.subject)
+            of_it = facet.name in _OF_THE_ASPECT or (facet.name == "safety" and "treatment" in done)
+            yield title, facet.question.format(topic=whole if of_it else about.subject)
 
 
 def title_of(clause: str) -> str:

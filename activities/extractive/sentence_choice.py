@@ -38,7 +38,7 @@ LEAST_COVERAGE_AGAIN = 0.4
 LEAST_IN_CHAPTER = 0.2
 """The same in a chapter on one aspect, where the aspect's cues count as well."""
 LEAST_OF_SUBJECT = 0.3
-"""Share of the weight of a section's subject that a sentence must hold itself, unless it concludes."""
+"""`Rules.least` of a section whose subject is known, where enough sentences have it."""
 ABOUT = 0.6
 """Relevance from which a work is about the question, so that its findings need not repeat its words."""
 MOST_ALIKE = 0.5
@@ -125,6 +125,8 @@ class Rules:
     question: str = ""
     subject: str = ""
     """What every item is about, so that its conclusion need not name it; empty where that is not known."""
+    least: float = 0.0
+    """Share of the weight of the section's subject that a sentence must hold itself, unless it concludes."""
     as_outcome: AsOutcome | None = None
     """Finds what speaks of those who may get what the section is about, where it asks of who has it."""
 
@@ -154,8 +156,7 @@ class Rules:
             and sentence.part == "conclusion"
             and not _POINTS_BACK.search(sentence.text)
         )
-        least = LEAST_OF_SUBJECT if self.subject else 0.0
-        names = ranked.about >= LEAST_IN_CHAPTER and ranked.coverage >= least
+        names = ranked.about >= LEAST_IN_CHAPTER and ranked.coverage >= self.least
         if not (concludes or names) or _FRAGMENT.match(sentence.quote):
             return False
         if self.as_outcome is not None and self.as_outcome(sentence.text):
@@ -186,11 +187,15 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
         few=len(items) <= FEW_ITEMS,
         question=step.question,
         subject=seek.subject,
+        least=LEAST_OF_SUBJECT if seek.subject else 0.0,
         as_outcome=AsOutcome(seek.subject, [item.document for item in items])
         if any(facet.name in _OF_THOSE_WHO_HAVE_IT for facet in seek.facets)
         else None,
     )
     pool = [ranked for item in items for ranked in of_item(item, rules, step.written)]
+    if not pool and rules.least:  # a work says its subject once, above all one of several words
+        wider = replace(rules, least=0.0)
+        pool = [ranked for item in items for ranked in of_item(item, wider, step.written)]
     best = max((r.score for r in pool) if facets else (i.best for i in items), default=0.0)
     return [ranked for ranked in pool if ranked.score >= LEAST_SHARE * best]
 

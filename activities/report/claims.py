@@ -94,6 +94,8 @@ class CheckedSection:
             return Statement(code="section_not_researched", values={"note": clean(self.planned.note)})
         if any(paragraph.claims for paragraph in self.planned.draft.paragraphs):
             return Statement(code="section_claims_refused")
+        if (self.planned.draft.unused or {}).get("repeats"):
+            return Statement(code="section_said_elsewhere")
         return Statement(code="section_without_claims")
 
 

@@ -1,6 +1,7 @@
 """The table of works: one row for each reference, from what the writer read, what the record says, and what
 code reads from the text, with its place."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from activities.publication import PlannedSection
@@ -18,6 +19,8 @@ from activities.verification.quote_check import QuoteChecker
 
 READ_FIELDS = ("population", "comparison", "outcome")
 """Fields of a row that are read from the text as they stand there."""
+
+_ADVERB = re.compile(r"(?P<how>retrospective|prospective)ly \w+$")
 
 
 def work_rows(
@@ -87,7 +90,9 @@ def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[st
         return kind
     own = facts["design"][0]
     places["design"] = own.place
-    said = " ".join(w.lower() if w.istitle() and "-" not in w else w for w in own.text.split(" "))
+    said = " ".join(w.lower() if all(map(str.istitle, w.split("-"))) else w for w in own.text.split(" "))
     said = said[0].lower() + said[1:] if said[1:2].islower() else said
+    if adverb := _ADVERB.match(said):  # retrospectively reviewed
+        return f"{adverb['how']} {kind}" if adverb["how"] not in kind else kind
     whole = is_named_design(said) or item.evidence_type in ("article", "document")
     return said if whole else f"{kind}, {said}"

@@ -153,6 +153,15 @@ _NOT_PEOPLE = re.compile(
     re.IGNORECASE,
 )
 """Findings in animals and cell cultures are no evidence from people."""
+_LESS_HARM = re.compile(
+    r"\b(?:lower(?:s|ed)?|reduc(?:es|ed|ing)|decreas(?:es|ed|ing)|fewer|less|prevent(?:s|ed|ing)|improv(?:es|ed|ing))"
+    r"(?: \w+){0,3} (?:risks?|mortality|morbidity|complications?|infections?|bleeding|failures?)\b"
+    r"(?: (?:of|for|from)(?: \w+){1,3})?"
+    r"|\b(?:mortality|morbidity|risk|complication) reduction\b"
+    r"|\breductions? (?:of|in)(?: \w+){0,3} (?:risks?|mortality|morbidity|complications?|infections?"
+    r"|bleeding)\b",
+    re.IGNORECASE,
+)
 _ASKED = ("mechanism", "safety", "open")
 """Aspects that a question alone can identify; `effective` in a question does not ask for a section on
 trials."""
@@ -205,5 +214,7 @@ def is_about(facet: Facet, sentence: Sentence) -> bool:
 
 
 def says_cue(facet: Facet, text: str) -> bool:
-    """Whether a text has a cue of the aspect."""
+    """Whether a text has a cue of the aspect. A harm that is said to be less is a benefit."""
+    if facet.name == "safety":
+        text = _LESS_HARM.sub(" ", text)
     return bool(facet.cues and re.search(facet.cues, text, re.IGNORECASE))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from activities.text import thesaurus
 from activities.text.arm_effects import arm_effects
 from activities.text.arms import arm_results
 from activities.text.comparison import bare_phrase, comparisons
@@ -45,7 +46,7 @@ from activities.text.study_wording import (
     TWO_GROUPS,
     WHO,
 )
-from activities.text.tokens import terms, weak_stems
+from activities.text.tokens import is_function, terms, weak_stems
 from activities.types import ArmResult, ComputedEffect, Evidence, EvidenceType
 
 NOT_PRIMARY: frozenset[EvidenceType] = frozenset(
@@ -67,6 +68,11 @@ _UNNAMED = re.compile(
     rf"['\u2019]s?$|^(?:{COUNT})\s|^(?:scores?|measures?|outcomes?|variables?|parameters?)$", re.IGNORECASE
 )
 """An outcome that is cut (`children's`), a count of things (`three treatments`) or no thing."""
+_ANYBODY = re.compile(
+    r"(?:(?:the|all) )?(?:patients?|participants|subjects|people|individuals|cases|population|sample)",
+    re.IGNORECASE,
+)
+"""A population that says nothing."""
 _OF_METHODS: tuple[Part, ...] = ("methods", "plain", "aim", "results")
 
 
@@ -166,7 +172,23 @@ def population(item: Evidence) -> Fact | None:
     if found is None:
         return None
     # `lesions larger (than 7 cm)`: where the bound is cut off, so is the word that asks for it
-    return Fact(CUT_BOUND.sub("", bare_phrase(found.text)), found.place)
+    who = _without_cut_verb(CUT_BOUND.sub("", bare_phrase(found.text)))
+    return None if _ANYBODY.fullmatch(who) else Fact(who, found.place)
+
+
+def _without_cut_verb(text: str) -> str:
+    """`men with rectal cancer threatening (the prostate)`: where the object is cut off, so is the verb."""
+    rest, _, last = text.rpartition(" ")
+    parts = thesaurus.parts_of_speech(last)
+    is_verb = last.endswith("ing") and bool(parts) and "n" not in parts
+    # children with stuttering: after a preposition it is what they have
+    return rest if rest and is_verb and not is_function(rest.rpartition(" ")[2]) else text
+
+
+def _without_adverb(text: str) -> str:
+    """`heterotopic ossification effectively`: how it was changed is no part of what was measured."""
+    rest, _, last = text.rpartition(" ")
+    return rest if rest and thesaurus.parts_of_speech(last) == {"r"} else text
 
 
 def comparison(item: Evidence) -> Fact | None:
@@ -200,7 +222,7 @@ def outcome(item: Evidence) -> Fact | None:
         _each(ASSESSED, _read(item, ("methods", "plain")), "found"),
     )
     found = (
-        Fact(bare_phrase(f.text), f.place)
+        Fact(_without_adverb(bare_phrase(f.text)), f.place)
         for choice in choices
         for f in choice
         if not NO_OUTCOME.match(f.text) and not CLAUSE.search(f.text) and not NO_MEASURE.search(f.text)

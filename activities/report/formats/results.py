@@ -14,6 +14,10 @@ _TEST = re.compile(
     r"\bp(?:[- ]values?)?\s*(?:[<>=\u2264\u2265]|&lt;)\s*0?[.,\u00b7]\d+|\bp\s*[:=]\s*ns\b", re.IGNORECASE
 )
 
+_BARE = re.compile(
+    r"[\d.,\u00b7%]+ (?:versus|vs\.?|and|against|to|compared (?:with|to)) [\d.,\u00b7%]+", re.IGNORECASE
+)
+
 
 def results(row: WorkRow, anchors: Mapping[str, str]) -> Cell:
     """The results of a work. `anchors`: name of a field -> anchor of the sentence that it was read from."""
@@ -21,19 +25,21 @@ def results(row: WorkRow, anchors: Mapping[str, str]) -> Cell:
 
 
 def _results(row: WorkRow, anchors: Mapping[str, str]) -> Iterator[Reading]:
-    numbers = [(clean(text), _place(anchors, place)) for place, text in enumerate(row.numbers)]
+    read = [(clean(text), _place(anchors, place)) for place, text in enumerate(row.numbers)]
+    # a test by itself does not say what it tests, nor do two bare values what they are of
+    numbers = [(text, anchor) for text, anchor in read if _values(text) and not _BARE.fullmatch(text)]
     computed = dict(enumerate(row.computed))
     printed: list[set[str]] = []
     for place, arm in enumerate(row.arms):
         values = _values(arm.text)
         printed.append(values)
-        same = [text for text, _ in numbers if (own := _values(text)) and own <= values]
+        same = [text for text, _ in read if _values(text) and _values(text) <= values]
         tests = dict.fromkeys(match.group() for text in (arm.text, *same) for match in _TEST.finditer(text))
         text = words.by_arm(arm)
         tested = [test for test in tests if test not in text]
         mine = next((name for name, effect in computed.items() if _is_of(effect, arm)), None)
         tested += [words.difference(computed.pop(mine))] if mine is not None else []
-        yield Reading("; ".join((text, *tested)), anchors.get(f"arms.{place}", ""))
+        yield Reading(", ".join((text, *tested)), anchors.get(f"arms.{place}", ""))
     for place, effect in computed.items():
         printed.append({str(value) for value in (effect.events, effect.total, effect.other_events)})
         yield Reading(words.computed(effect), anchors.get(f"computed.{place}", ""))
@@ -41,8 +47,13 @@ def _results(row: WorkRow, anchors: Mapping[str, str]) -> Iterator[Reading]:
         values = _values(text)
         others = [_values(other) for n, (other, _) in enumerate(numbers) if n != place]
         within = any(values < other or (values == other and other in others[:place]) for other in others)
-        # a test by itself does not say what it tests
-        if values and not within and not any(values <= said for said in printed):
+        # a test by itself does not say what it tests, nor do two bare values what they are of
+        if (
+            values
+            and not _BARE.fullmatch(text)
+            and not within
+            and not any(values <= said for said in printed)
+        ):
             yield Reading(text, anchor)
 
 

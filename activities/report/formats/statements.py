@@ -255,6 +255,7 @@ WORDING: Mapping[str, Wording] = {
     "unanswered": _unanswered,
     "stopped_early": lambda s: f"The research stopped early: {_because(s)}.",
     "section_incomplete": _section_incomplete,
+    "section_said_elsewhere": "What was found for it is stated in other sections.",
     "section_without_claims": "No claim is made here: nothing that was found answers it.",
     "section_claims_refused": "No claim written for this section passed the checks.",
     "section_not_researched": lambda s: (
@@ -404,7 +405,10 @@ WORDING: Mapping[str, Wording] = {
     "confidence_works": _helping,
     "confidence_limited": _limited,
     "confidence_disagreement": "The works point in different directions.",
-    "confidence_sections": "{filled} of the {sections} sections have a claim.",
+    "confidence_sections": lambda s: (
+        f"{s.number('filled')} of the {s.number('sections')} sections"
+        f" {'has' if s.number('filled') == 1 else 'have'} a claim."
+    ),
     "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
     "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",
 }

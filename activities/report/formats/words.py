@@ -59,7 +59,8 @@ def verified(report: Report) -> str:
     if check.claims == 1:
         stands = f"The only claim {'is' if check.verified else 'is not'} supported by a quote"
     elif check.verified == check.claims:
-        stands = f"All {check.claims} claims are supported by quotes"
+        all_claims = "Both claims" if check.claims == 2 else f"All {check.claims} claims"
+        stands = f"{all_claims} are supported by quotes"
     else:
         stands = f"{check.verified} of {check.claims} claims are supported by quotes"
     return f"{stands} found word for word in the cited items."
@@ -175,13 +176,21 @@ def difference(effect: ComputedEffect) -> str:
     return f"risk difference {points} points (95% CI {low} to {high}), computed"
 
 
+_COMPARATIVE = re.compile(
+    r"^(?:(?:had|received|required|showed)\s+)?(?:more|less|fewer|(?:low|high|short|long|great|few)er|increased|reduced"
+    r"|decreased|better|worse)\s+(?:(?:rates?|levels?|numbers?) of\s+)?",
+    re.IGNORECASE,
+)
+"""What a sentence says of the first group's value, and not what was measured: `lower rates of`."""
+
+
 def by_arm(result: ArmResult) -> str:
     """`Mortality: 12% (early surgery) against 20% (watchful waiting)`."""
     one, other = (
         f"{clean(value)} ({clean(arm)})" if clean(arm) else clean(value)
         for value, arm in ((result.value, result.arm), (result.other_value, result.other_arm))
     )
-    measure = clean(result.measure)
+    measure = _COMPARATIVE.sub("", clean(result.measure))
     return (
         f"{measure[:1].upper()}{measure[1:]}: {one} against {other}" if measure else f"{one} against {other}"
     )

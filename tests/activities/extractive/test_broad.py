@@ -181,3 +181,34 @@ def test_who_took_part_and_what_was_examined_are_no_findings() -> None:
 
 def test_a_section_of_which_nothing_speaks_stays_empty() -> None:
     assert hernia("What is known of the mechanisms and pathways behind hernia?", "Mechanism") == []
+
+
+def test_a_harm_that_is_less_is_a_benefit() -> None:
+    trial = document(
+        7,
+        "RESULTS: Keyhole surgery reduced the risk of wound infections in 300 patients. Keyhole surgery led "
+        "to bleeding in 4% of patients.\nCONCLUSIONS: Keyhole surgery is safe.",
+        title="Keyhole surgery in 300 patients",
+    )
+    question = "What harms, adverse effects and risks are reported for keyhole surgery?"
+    said = texts(written(question, [trial], title="Harms of keyhole surgery"))
+    assert "Keyhole surgery led to bleeding in 4% of patients." in said
+    assert not any("reduced the risk" in text for text in said)
+
+
+def test_a_sentence_that_was_cut_is_not_quoted() -> None:
+    cut = document(
+        8, "tional ability in children with gout was measured. Gout is a disease of joints.", title="Gout"
+    )
+    draft = written("What is the background of gout?", [cut], title="Background")
+    assert texts(draft) == ["Gout is a disease of joints."]
+
+
+def test_a_subject_of_several_words_is_found_where_a_work_says_it_once() -> None:
+    programme = document(
+        9,
+        "BACKGROUND: Access is poor.\nRESULTS: The viral load of HIV stayed low in 300 patients.",
+        title="Keeping the viral load low: HIV treatment in resource-limited settings",
+    )
+    question = "What do trials and studies in patients show about HIV treatment in resource-limited settings?"
+    assert texts(written(question, [programme], title="Evidence from studies in people"))

@@ -369,3 +369,11 @@ def test_a_fact_that_is_asked_for_is_named_with_its_claims_and_leads() -> None:
     invented = report.answers[0].model_copy(update={"text": "an invented drug"})
     wrong = report.model_copy(update={"answers": (invented,)})
     assert verify(wrong, [evidence_line(ref_of(told), told)])
+
+
+def test_a_section_of_which_all_is_said_elsewhere_says_so() -> None:
+    repeats = SectionDraft(unused={"repeats": ("pmid:1",)})
+    empty = planned("s2").model_copy(update={"draft": repeats})
+    report = built(publish_input(planned("s1", quoting(REDUCED, ("pmid:1", REDUCED))), empty))
+    assert report.sections[1].empty_because == Statement(code="section_said_elsewhere")
+    assert "stated in other sections" in render(report, "md").decode()

@@ -25,7 +25,7 @@ def test_a_result_by_group_has_its_test_and_its_difference_and_is_printed_once()
     texts = shown(arms=(ARM,), computed=(DIFFERENCE,), numbers=("15% versus 25%, p = 0.03", "12/80 (15%)"))
     assert texts == [
         (
-            "Mortality: 12/80 (15%) (early surgery) against 20/81 (25%) (waiting); p = 0.03; "
+            "Mortality: 12/80 (15%) (early surgery) against 20/81 (25%) (waiting), p = 0.03, "
             "risk difference \u22129.7 points (95% CI \u221222.0 to +2.6), computed"
         )
     ]
@@ -47,6 +47,15 @@ def test_a_number_within_another_is_not_repeated() -> None:
 
 def test_a_test_that_does_not_say_what_it_tests_is_left_out() -> None:
     assert shown(numbers=("(P = 0.01)", "p<0.05")) == []
+
+
+def test_two_values_without_what_they_are_of_are_left_out() -> None:
+    assert shown(numbers=("245 versus 151", "21% vs. 0%", "21% vs. 0% of falls")) == ["21% vs. 0% of falls"]
+
+
+def test_what_was_measured_does_not_say_which_group_had_more() -> None:
+    arm = ARM.model_copy(update={"measure": "had lower rates of clear margins"})
+    assert shown(arms=(arm,))[0].startswith("Clear margins: 12/80")
 
 
 def test_each_result_keeps_its_place() -> None:

@@ -211,3 +211,23 @@ def test_a_population_begins_and_ends_with_its_own_words(text: str, expected: st
     found = population(work(f"METHODS: {text}"))
     assert found is not None
     assert found.text == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "who"),
+    [
+        ("We studied 126 men with rectal cancer threatening.", "126 men with rectal cancer"),
+        ("We studied 40 children with stuttering.", "40 children with stuttering"),
+    ],
+)
+def test_a_verb_whose_object_is_cut_off_is_no_part_of_a_population(said: str, who: str) -> None:
+    found = population(work(f"METHODS: {said} RESULTS: Pain was lower after surgery (p<0.01)."))
+    assert found is not None
+    assert found.text == who
+
+
+def test_how_something_changed_is_no_part_of_the_outcome() -> None:
+    found = outcome(
+        work("OBJECTIVE: To determine whether etoricoxib reduces heterotopic ossification effectively.")
+    )
+    assert found is None or not found.text.endswith("effectively")
