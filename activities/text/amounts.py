@@ -12,7 +12,7 @@ DATE = re.compile(
 )
 RATE = re.compile(
     r"\b1\s?(?::|/)\s?\d[\d,. ]*(?:\s?(?:-|\u2013|to|and)\s?1\s?(?::|/)\s?\d[\d,. ]*)?\d"
-    r"|\b(?:1|one|\d[\d.]*)\s(?:in|of|out of|per)\s(?:every\s)?\d[\d, ]*\d"
+    r"|\b(?:1|one|\d[\d.]*)\s(?:in|of|out of|per)\s(?:every\s)?(?:\d{1,3}(?:[, ]\d{3})+\b|\d{2,})"
     r"|\b\d[\d.,]*(?:\s?(?:-|\u2013|to)\s?\d[\d.,]*)?(?:\s(?:cases|patients|people|individuals))?"
     r"\s?(?:per|/)\s?(?:\d[\d,. ]*\d|million|thousand)"
     r"|\b\d[\d.]*\s?(?:%|per ?cent)",
@@ -30,7 +30,7 @@ PHASE = re.compile(
     r"\bphase[ -]?(?:[1-4]|I{1,3}V?|IV|one|two|three|four)[ab]?(?:/(?:[1-4]|I{1,3}V?|IV)[ab]?)?\b",
     re.IGNORECASE,
 )
-DOSE = re.compile(r"\b\d[\d.,]*\s?(?:mg|g|ug|mcg|ml|IU|units?|U)(?:/(?:kg|day|d|m2))*\b", re.IGNORECASE)
+DOSE = re.compile(r"\b\d[\d.,]*\s?(?:mg|g|ug|mcg|ml|IU|units?|U|[mc]?Gy|[mu]?Sv|m?mol|mEq)(?:/(?:kg|day|d|m2))*\b", re.IGNORECASE)
 ANY_NUMBER = re.compile(r"\b\d[\d.,]*(?:\s?(?:%|[a-z]+))?", re.IGNORECASE)
 _DURATION = re.compile(
     r"\b\d[\d.,]*(?:\s?(?:-|\u2013|to)\s?\d[\d.,]*)?[ -]"
@@ -92,7 +92,7 @@ def _patterns(question: str, focus: str) -> tuple[re.Pattern[str], ...]:
     head = focus.rpartition(" ")[2]
     if re.search(r"incidence|prevalence|percent", focus) or _is_share(head):
         return (RATE,)
-    if "28" in thesaurus.files(head)[:1]:
+    if "28" in thesaurus.files(head)[:1] or re.search(r"\b(?:length|duration|stay|time|survival)\b", focus):
         return (_DURATION,)
     return (ANY_NUMBER,)
 

@@ -50,6 +50,11 @@ _SORT = re.compile(
     r"\btypes? (?:\d|[IVX]+)[A-Za-z]?\b|\b[a-z]+(?:-[a-z]+)* (?:type|form|variant)\b", re.IGNORECASE
 )
 _JOINS = re.compile(r"(?:whereas|while|although|this|that|each|another|different|same)$", re.IGNORECASE)
+_ADJUSTED = re.compile(
+    r"\b(?:adjust\w*|controll(?:ed|ing)|matched) for\b[^.;]*?(?=, (?:we|the|there|no|only|compared)\b|[;.]|$)",
+    re.IGNORECASE,
+)
+"""What a study adjusted for, which it did not find."""
 _SIGNS = re.compile(
     r"\b(?:symptom|sign|feature|manifestation|effect|event|reaction|finding|outcome|complication|characteristic"
     r"|consequence)s?\b",
@@ -148,9 +153,14 @@ class Reader:
         digits = tuple(re.findall(r"\d+", name))
         if self.names_wanted or "definition" in self.want.things:
             return () if set(forms) <= self.typed else tuple(sorted(forms))
+        if not self.sorts and any(
+            e.end == len(name) and (e.id, e.name) in self.entities for e in link(name)
+        ):  # the question's own, however described: `early breast cancer`
+            return ()
         entity = resolve(name)
         if entity is not None:
-            return () if (entity.id, entity.name) in self.entities else (entity.id, fold(entity.name))
+            own = (entity.id, entity.name) in self.entities or set(forms) <= self.typed
+            return () if own else (entity.id, fold(entity.name))
         if self.sorts:
             return tuple(sorted({*forms, *digits})) if not set(forms) <= self.own or digits else ()
         known = sum(form in self.own for form in forms)
@@ -173,8 +183,11 @@ class Reader:
         if self.treats and not TREATS.search(passage.text):
             return
         marks = self._marks(passage.text, spoken)
+        adjusted = [match.span() for match in _ADJUSTED.finditer(passage.text)]
         seen: dict[str, float] = {}
         for name, start, value in self._candidates(passage.text):
+            if _inside(start, adjusted):
+                continue
             distance = min((abs(start - m) for m in marks), default=60) / 6
             seen[name] = max(seen.get(name, 0.0), value * coverage**2 * (0.4 + 0.6 / (1 + distance / _NEAR)))
         yield from seen.items()
@@ -236,7 +249,9 @@ class Reader:
         listed = self.want.form == "list"
         members = list(enumerated(text))
         if taken and kinds:
-            members = [m for m in members if listed and _is_phrase(m[0])]
+            beside = any(_overlaps(start, start + len(name), taken) for name, start, _ in members)
+            listed_beside = listed and beside
+            members = [m for m in members if listed_beside and _is_phrase(m[0]) and not _is_other(m[0], kinds)]
         elif kinds and listed:
             members = []
         if listed and not kinds:
@@ -244,7 +259,7 @@ class Reader:
             members = [m for m in members if m[2]] or members
         for name, start, opened in members:
             end = start + len(name)
-            within = [last for first, last in taken if first < end and start < last]
+            within = _overlaps(start, end, taken)
             whole = within == [end] and not _inside(start, taken) and _is_phrase(name)
             if whole:  # a fuller name of it: `cervical emphysema`
                 self.of_kind.add(name)
@@ -253,7 +268,14 @@ class Reader:
         for name, start in noun_phrases(text):
             counted = listed and number_of(name.split()[0]) is not None
             if not counted and not _inside(start, taken) and (not listed or self._is(name, kinds)):
+                if self._named_by_kind(name):
+                    self.of_kind.add(name)
                 yield name, start, self._of_head(name) * _UNTYPED
+
+    def _named_by_kind(self, name: str) -> bool:
+        """Whether a name, or what it stands for, has the noun that is asked for in it: HSV of a virus."""
+        words = fold(self.expansions.get(fold(name), name)).split()
+        return not self.want.things and len(words) > 1 and bool(self.asked_for & {*words})
 
     def _restates(self, name: str) -> bool:
         """Whether a member of a list says how many there are or repeats what is asked for."""
@@ -327,6 +349,16 @@ class Reader:
 def _is_phrase(name: str) -> bool:
     """Whether a name is one noun phrase."""
     return [phrase for phrase, _ in noun_phrases(name)] == [name]
+
+
+def _is_other(name: str, kinds: frozenset[Kind]) -> bool:
+    """Whether the vocabularies hold what a name ends with as another kind of thing."""
+    return any(e.end == len(name) and e.kind not in kinds for e in link(name))
+
+
+def _overlaps(start: int, end: int, spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Ends of the spans that share letters with one."""
+    return [last for first, last in spans if first < end and start < last]
 
 
 def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:

@@ -77,7 +77,7 @@ _ASKS_FACT = re.compile(rf"\b(?:what|which|who|when|where|how (?:is|are)|{_AMOUN
 _NUMBER = re.compile(
     r"\b(?:when|how (?:many|much|often|long|old)|incidence|prevalence|frequency|percentage"
     r"|proportion|rate|dose"
-    r"|dosage|age|year|phase|number)\b",
+    r"|dosage|age|year|phase|number|median|mean|average)\b",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(rf"(?:when|{_AMOUNT})\b", re.IGNORECASE)
@@ -88,7 +88,7 @@ _DRUG = re.compile(r"\b(?:drugs?|medications?|medicines?|treatments?|therap(?:y|
                    r"|brand name|agents?|vaccines?|antibod(?:y|ies))\b", re.IGNORECASE)  # fmt: skip
 _DISEASE = re.compile(
     r"\b(?:diseases?|disorders?|syndromes?|conditions?|cancers?|infections?|indications?|used for|tested for"
-    r"|symptoms?|features?|adverse|side effects?)\b",
+    r"|symptoms?|features?|adverse|side effects?|complications?)\b",
     re.IGNORECASE,
 )
 _GENE = re.compile(
