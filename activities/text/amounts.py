@@ -30,7 +30,11 @@ PHASE = re.compile(
     r"\bphase[ -]?(?:[1-4]|I{1,3}V?|IV|one|two|three|four)[ab]?(?:/(?:[1-4]|I{1,3}V?|IV)[ab]?)?\b",
     re.IGNORECASE,
 )
-DOSE = re.compile(r"\b\d[\d.,]*\s?(?:mg|g|ug|mcg|ml|IU|units?|U|[mc]?Gy|[mu]?Sv|m?mol|mEq)(?:/(?:kg|day|d|m2))*\b", re.IGNORECASE)
+DOSE = re.compile(
+    r"\b\d[\d.,]*(?:\s?(?:-|\u2013|to)\s?\d[\d.,]*)?\s?(?:mg|g|ug|mcg|ml|IU|units?|U|[mc]?Gy|[mu]?Sv"
+    r"|m?mol|mEq)(?:/(?:kg|day|d|m2))*\b",
+    re.IGNORECASE,
+)
 ANY_NUMBER = re.compile(r"\b\d[\d.,]*(?:\s?(?:%|[a-z]+))?", re.IGNORECASE)
 _DURATION = re.compile(
     r"\b\d[\d.,]*(?:\s?(?:-|\u2013|to)\s?\d[\d.,]*)?[ -]"
@@ -45,7 +49,8 @@ _HOW = re.compile(r"\bhow (?P<adjective>[a-z]+)|^(?P<when>when)\b", re.IGNORECAS
 _OFTEN = frozenset({"often", "common", "rare", "frequent", "likely"})
 _LONG = frozenset({"long", "old"})
 _MEASURES = re.compile(
-    r"(?:incidence|prevalence|frequency|percentage|proportion|share|rate|ratio|dose|dosage|age|year|date|phase"
+    r"(?:incidence|prevalence|frequency|percentage|proportion|share|rate|ratio|dose|dosage|age|year"
+    r"|date|phase"
     r"|number|amount|average|mean|median|typical|usual|total)s?"
 )
 _SHARES = re.compile(r"(?:rate|ratio|percentage|proportion|share|frequency)s?$")
@@ -77,7 +82,9 @@ def _patterns(question: str, focus: str) -> tuple[re.Pattern[str], ...]:
     adjective = (how["adjective"] or "").casefold() if how else ""
     if how and how["when"]:
         return (DATE, AGE)
-    if adjective in ("many", "much"):
+    if adjective == "many":
+        return (_COUNT,)
+    if adjective == "much":
         return (_COUNT, RATE)
     if adjective in _OFTEN:
         return (RATE,)

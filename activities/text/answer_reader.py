@@ -51,13 +51,14 @@ _SORT = re.compile(
 )
 _JOINS = re.compile(r"(?:whereas|while|although|this|that|each|another|different|same)$", re.IGNORECASE)
 _ADJUSTED = re.compile(
-    r"\b(?:adjust\w*|controll(?:ed|ing)|matched) for\b[^.;]*?(?=, (?:we|the|there|no|only|compared)\b|[;.]|$)",
+    r"\b(?:adjust\w*|controll(?:ed|ing)|matched) for\b[^.;]*?"
+    r"(?=, (?:we|the|there|no|only|compared)\b|[;.]|$)",
     re.IGNORECASE,
 )
 """What a study adjusted for, which it did not find."""
 _SIGNS = re.compile(
-    r"\b(?:symptom|sign|feature|manifestation|effect|event|reaction|finding|outcome|complication|characteristic"
-    r"|consequence)s?\b",
+    r"\b(?:symptom|sign|feature|manifestation|effect|event|reaction|finding|outcome|complication"
+    r"|characteristic|consequence)s?\b",
     re.IGNORECASE,
 )
 
@@ -251,7 +252,9 @@ class Reader:
         if taken and kinds:
             beside = any(_overlaps(start, start + len(name), taken) for name, start, _ in members)
             listed_beside = listed and beside
-            members = [m for m in members if listed_beside and _is_phrase(m[0]) and not _is_other(m[0], kinds)]
+            members = [
+                m for m in members if listed_beside and _is_phrase(m[0]) and not _is_other(m[0], kinds)
+            ]
         elif kinds and listed:
             members = []
         if listed and not kinds:
@@ -270,7 +273,9 @@ class Reader:
             if not counted and not _inside(start, taken) and (not listed or self._is(name, kinds)):
                 if self._named_by_kind(name):
                     self.of_kind.add(name)
-                yield name, start, self._of_head(name) * _UNTYPED
+                    yield name, start, _LISTED
+                else:
+                    yield name, start, self._of_head(name) * _UNTYPED
 
     def _named_by_kind(self, name: str) -> bool:
         """Whether a name, or what it stands for, has the noun that is asked for in it: HSV of a virus."""

@@ -46,3 +46,33 @@ def test_an_amount_is_named_in_its_unit_and_no_other_number_is(
 ) -> None:
     found = answers(question, [Passage(f"x:{number}", text) for number, text in enumerate(texts)])
     assert [answer.name for answer in found] == named
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "named"),
+    [
+        (
+            "What dose of radiation did the parotid gland receive?",
+            "The dose of radiation to the parotid gland was 11.1-46.6 Gy.",
+            "11.1-46.6 Gy",
+        ),
+        (
+            "What is the median length of stay after early extubation?",
+            "The median length of stay after early extubation was 4 days (interquartile range, 3-6).",
+            "4 days",
+        ),
+        (
+            "What is the rate of atrophy after orchiopexy?",
+            "The rate of atrophy after orchiopexy was 16 of 133, 12%, in boys.",
+            "16 of 133",
+        ),
+    ],
+)
+def test_an_amount_is_named_whole_and_alone(question: str, text: str, named: str) -> None:
+    assert answers(question, [Passage("w:0", text)])[0].name == named
+
+
+def test_a_share_is_no_count() -> None:
+    said = "Of the children with cerebral palsy, five (6 per cent) had no record at all."
+    found = answers("How many children with cerebral palsy had no record?", [Passage("w:0", said)])
+    assert not any("per cent" in answer.name for answer in found)

@@ -89,3 +89,29 @@ def test_an_abbreviation_is_given_with_what_the_work_says_it_stands_for() -> Non
         "What does smithinib inhibit?", "Smithinib is a BTK inhibitor and blocks BTK.", works=(work,)
     )
     assert found[0].startswith("bruton tyrosine kinase")
+
+
+def test_what_a_study_adjusted_for_is_no_answer() -> None:
+    found = named(
+        "List risk factors for asthma in children.",
+        "After adjusting for risk factors including income and sleep, tobacco smoke was a risk factor for "
+        "asthma in children.",
+    )
+    assert not {"income", "sleep"} & set(found)
+
+
+def test_the_thing_asked_about_is_no_answer_however_it_is_described() -> None:
+    found = named(
+        "What are the adverse effects of letrozole in breast cancer?",
+        "Adverse effects of letrozole in early breast cancer include arthralgia, myalgia and osteoporosis.",
+        "Adverse effects after tamoxifen, in metastatic breast cancer, were arthralgia and myalgia.",
+    )
+    assert {"arthralgia", "myalgia", "osteoporosis"} <= set(found)
+    assert not any("cancer" in name or "tamoxifen" in name for name in found)
+
+
+def test_a_name_that_stands_for_the_kind_asked_for_leaves_out_the_rest() -> None:
+    work = "Reactivation of herpes simplex virus type 1 (HSV-1) was assessed after stapedectomy."
+    said = "Palsy after stapedectomy is caused by a reactivation of HSV-1 in the ganglion."
+    found = named("Which virus causes palsy after stapedectomy?", said, works=(work,))
+    assert found == ["herpes simplex virus type 1 (hsv-1)"]
