@@ -1,12 +1,14 @@
 """Does the back end without a model answer from a user's own documents that are not medical?
 
-    python -m benchmarks.own_documents [--half choosing|held-out|all] [--verbose]
+    python -m benchmarks.own_documents [--half choosing|held-out|blind|all] [--verbose]
 
 `own_documents.jsonl` holds short texts on history, law, economics, engineering and a company's affairs,
 written for this benchmark. Of each: questions that it answers, in other words than its own (`asked`), and
 questions that no text answers although this one comes near (`absent`). They are read as a user's folder:
 Markdown with a heading, or plain text without one, named by a number. Half of the texts, by a hash of their
-id, is for choosing rules; the library is always whole.
+id, is for choosing rules; the library holds both halves. Those marked `blind` are of other fields, notes on
+patients with lay questions among them: their questions were written before any was asked, and nothing was
+chosen or corrected on them. For these the library holds all texts.
 """
 
 import argparse
@@ -14,7 +16,7 @@ import asyncio
 import json
 import tempfile
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import httpx
 
@@ -36,6 +38,12 @@ class Text(TypedDict):
     text: str
     asked: list[str]
     absent: list[str]
+    half: NotRequired[str]
+
+
+def half(text: Text) -> str:
+    """Which part of the benchmark a text belongs to."""
+    return text.get("half") or ("choosing", "held-out")[number("half " + text["id"]) % 2]
 
 
 def load() -> list[Text]:
@@ -55,14 +63,13 @@ def library(texts: list[Text], folder: Path) -> None:
 
 
 async def run(options: argparse.Namespace, home: Path) -> list[Result]:
-    texts = load()
+    texts = [text for text in load() if options.half in ("blind", "all") or half(text) != "blind"]
     library(texts, home / "library")
-    parity = {"choosing": 0, "held-out": 1}.get(options.half)
     found: list[Result] = []
     async with httpx.AsyncClient() as client:
         source = build(Settings(home=home, library=home / "library"), Http(client))
         for place, text in enumerate(texts):
-            if parity is not None and number("half " + text["id"]) % 2 != parity:
+            if options.half not in (half(text), "all"):
                 continue
             for kind, questions in (("asked", text["asked"]), ("absent", text["absent"])):
                 for question in questions:
@@ -90,7 +97,7 @@ def show(rows: list[Result]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--half", choices=("choosing", "held-out", "all"), default="held-out")
+    parser.add_argument("--half", choices=("choosing", "held-out", "blind", "all"), default="held-out")
     parser.add_argument("--verbose", action="store_true", help="list what went wrong")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from activities.text import age_groups, thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.entities import link, synonyms
+from activities.text.likeness import unit
 from activities.text.numbered import numbered
 from activities.text.technical import (
     ENTITY,
@@ -92,8 +93,9 @@ class Concepts:
     """A question as words and names."""
 
     def __init__(self, question: str, abbreviations: Abbreviations | None = None) -> None:
-        plain = fold(without_markup(question))
         bare = without_markup(question)
+        plain = fold(bare)
+        self.vector = unit([terms(bare)])
         shown = bare if len(bare) == len(plain) else plain
         if sum(c.isupper() for c in shown) > 0.6 * sum(c.isalpha() for c in shown):
             shown = plain

@@ -28,20 +28,24 @@ class Signs(NamedTuple):
     """`Word.technical` of the most technical missing word that another work at hand is about."""
     said_elsewhere: float
     """Information content of the most telling missing word that another work at hand mentions."""
+    like: float
+    """`likeness` of the question and one sentence with the title."""
 
 
 WEIGHTS = Signs(
-    title=1.76,
-    together=2.4,
-    untitled=1.1,
-    at_once=5.13,
-    name_missing=-1.08,
-    other_subject=-4.06,
-    said_elsewhere=-1.96,
+    title=0.95,
+    together=1.57,
+    untitled=0.68,
+    at_once=3.31,
+    name_missing=-1.1,
+    other_subject=-6.31,
+    said_elsewhere=-1.65,
+    like=4.76,
 )
-CONSTANT = -5.08
+CONSTANT = -5.28
 """A logistic regression, fitted on the halves `choosing` of PubMedQA's questions and their variants, with and
-without titles (`benchmarks/relevance.py`), and of `benchmarks/own_documents.py`: does a work answer?"""
+without titles (`benchmarks/relevance.py`), and of `benchmarks/own_documents.py`, which count four times: does
+a work answer?"""
 OWN, NEXT, CHANCE = 0.69, -0.65, -0.96
 """The same for the first citation being the right one, over the answered questions of those halves and of a
 BioASQ batch's: weights of the log odds of the work and of the next best one, and the constant."""
@@ -68,6 +72,7 @@ def signs(needle: Needle, reading: Reading) -> Signs:
             (needle.information[p] for p in unsaid if needle.holders[p] and not needle.is_weak(p)),
             default=0.0,
         ),
+        like=reading.like,
     )
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts, Word
 from activities.text.information import information
+from activities.text.likeness import Vectors, likeness, of_text
 from activities.text.question import asked
 from activities.text.sentences import sentences
 from activities.text.technical import TECHNICAL
@@ -176,6 +177,8 @@ class Reading:
     gives others: it is about another one."""
     missing: tuple[Word, ...] = ()
     """Things that the question names and the document does not mention."""
+    like: float = 0.0
+    """`likeness` of the question and the sentence that is nearest to it, read with the title."""
 
 
 @lru_cache(maxsize=64)
@@ -233,6 +236,22 @@ def _begins_the_text(document: Evidence) -> bool:
     return begins and not document.text[len(document.title) :].startswith("\n")
 
 
+def _vectors(document: Evidence, *, untitled: bool) -> Vectors:
+    """`of_text`; remembered for short texts, of which a run asks several questions."""
+    if len(document.text) > LONGEST_REMEMBERED:
+        return of_text(*_compared(document, untitled))
+    return _remembered_vectors(AsKey(document), untitled)
+
+
+@lru_cache(maxsize=256)
+def _remembered_vectors(read: AsKey, untitled: bool) -> Vectors:
+    return of_text(*_compared(read.document, untitled))
+
+
+def _compared(document: Evidence, untitled: bool) -> tuple[list[Sequence[str]], Sequence[str]]:
+    return [s.terms for s in sentences(document)], () if untitled else terms(document.title)
+
+
 def _read(concepts: Concepts, document: Evidence) -> Reading:
     said = sentences(document)
     title = terms(document.title)
@@ -250,4 +269,5 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
     displaced = concepts.numbered_otherwise(texts)
     if not untitled:
         displaced |= concepts.displaced(document.title, rows[:-2])
-    return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced)
+    like = likeness(concepts.vector, _vectors(document, untitled=untitled))
+    return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced, like=like)

@@ -33,7 +33,7 @@ _BY_TITLE = 0.6
 ON_ANOTHER_THING = 0.3
 """Relevance is cut to this share for a work that does not mention a thing the question names: a finding about
 vitamin C answers no question about vitamin E."""
-LEAST_CHANCE, LEAST_CHANCE_UNTITLED, LEAST_CHANCE_OF_FILE = 0.4, 0.1, 0.25
+LEAST_CHANCE, LEAST_CHANCE_UNTITLED, LEAST_CHANCE_OF_FILE = 0.48, 0.13, 0.3
 """`directness.probability` under which a work is held to be about something else; of a record without its
 title, which presupposes what the title says; of a file without a title of its own, which presupposes less."""
 NAMED_IT = 0.45

@@ -33,6 +33,21 @@ def test_a_note_answers_in_other_words() -> None:
     assert helping(asked, [POST, FARE]) == ["pmid:1"]
 
 
+WALL = document(
+    5,
+    "# The harbour wall\n\nWaves broke over the harbour wall in every gale until it was raised by two metres "
+    "in 1911. Since then no dwelling behind it has been flooded. The masons were paid by the ton.",
+    "# The harbour wall",
+    "document",
+)
+
+
+def test_a_note_answers_a_question_that_is_near_it_in_meaning() -> None:
+    """The question shares one word with the note; `houses` and `dwelling`, `storms` and `gale` are near."""
+    assert helping("Did storms flood houses near the harbour?", [WALL, FARE]) == ["pmid:5"]
+    assert helping("Did storms sink ferries near the harbour?", [WALL, FARE]) == []
+
+
 def test_a_note_on_the_neighbour_answers_nothing() -> None:
     assert helping("Who had to supply ships to the imperial navy?", [POST, FARE]) == []
     assert helping("Did a congestion charge of two euros empty the streets?", [POST, FARE]) == []
