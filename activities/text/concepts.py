@@ -75,6 +75,8 @@ class Word:
     """Part of a name that the vocabularies hold."""
     noun: bool = False
     """A noun, a word that no dictionary of general English has, or a part of a compound (`self-care`)."""
+    compound: bool = False
+    """One of several words that name one thing (music therapy), or an act (smoking)."""
     verb: bool = False
     """A form of a verb that is no name: it says what one thing does to another."""
 
@@ -121,7 +123,9 @@ class Concepts:
                 exact = marks.is_substance(start, end) or sure >= 1.0
                 entity = marks.is_entity(start, end)
                 verb = not (noun or entity) and sure < TECHNICAL and is_verb(token)
-                self.words.append(Word(shown[start:end], found, sure, exact, after, entity, noun, verb))
+                compound = marks.is_compound(start, end)
+                word = Word(shown[start:end], found, sure, exact, after, entity, noun, compound, verb)
+                self.words.append(word)
         first = len(self.words)
         for before, name in marks.lettered(shown, tokens):
             letter_of = (fold(name[-1]),)

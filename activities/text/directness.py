@@ -23,7 +23,8 @@ class Signs(NamedTuple):
     at_once: float
     """Share of the question's information content in one sentence with the title."""
     name_missing: float
-    """1 where a name is missing: of a drug, disease or symptom, or written with a capital or digits."""
+    """1 where a name is missing: of a drug, disease or symptom, written with a capital or digits, or of
+    several words."""
     other_subject: float
     """`Word.technical` of the most technical missing word that another work at hand is about."""
     said_elsewhere: float
@@ -33,16 +34,16 @@ class Signs(NamedTuple):
 
 
 WEIGHTS = Signs(
-    title=0.95,
-    together=1.57,
-    untitled=0.68,
-    at_once=3.31,
-    name_missing=-1.1,
-    other_subject=-6.31,
-    said_elsewhere=-1.65,
-    like=4.76,
+    title=0.92,
+    together=1.58,
+    untitled=0.78,
+    at_once=3.38,
+    name_missing=-0.92,
+    other_subject=-6.23,
+    said_elsewhere=-1.56,
+    like=4.62,
 )
-CONSTANT = -5.28
+CONSTANT = -5.32
 """A logistic regression, fitted on the halves `choosing` of PubMedQA's questions and their variants, with and
 without titles (`benchmarks/relevance.py`), and of `benchmarks/own_documents.py`, which count four times: does
 a work answer?"""
@@ -66,7 +67,7 @@ def signs(needle: Needle, reading: Reading) -> Signs:
         ),
         untitled=float(reading.untitled),
         at_once=max(told, default=0.0),
-        name_missing=float(any(is_name(needle, place) for place in unsaid)),
+        name_missing=float(any(is_name(needle, place) or _in_compound(needle, place) for place in unsaid)),
         other_subject=max((words[p].technical for p in unsaid if needle.subjects[p]), default=0.0),
         said_elsewhere=max(
             (needle.information[p] for p in unsaid if needle.holders[p] and not needle.is_weak(p)),
@@ -85,6 +86,10 @@ def is_name(needle: Needle, place: int) -> bool:
     word = needle.words[place]
     capital = place > 0 and word.technical >= NAMED and word.shown[:1].isupper()
     return word.entity or word.exact or capital
+
+
+def _in_compound(needle: Needle, place: int) -> bool:
+    return needle.words[place].compound and not needle.is_weak(place)
 
 
 def probability(found: Signs) -> float:

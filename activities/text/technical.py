@@ -68,6 +68,10 @@ class Marks:
     def is_entity(self, start: int, end: int) -> bool:
         return _within(self.entities, start, end)
 
+    def is_compound(self, start: int, end: int) -> bool:
+        """Whether a word is one of several that name one thing (music therapy), or names an act (smoking)."""
+        return _within(self._compounds, start, end)
+
     def raised(self, sure: float, number: int, start: int, end: int) -> float:
         """`Word.technical` of a word that by itself has `sure`."""
         if start in self._kinds:
