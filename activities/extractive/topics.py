@@ -124,6 +124,8 @@ def sought(question: str) -> Sought:
         if not aspects:
             return Sought(about.whole, facets, about.subject)
         facets += tuple(aspect for aspect in aspects if aspect.name != facet.name)
+    if facet.name == "safety":  # harm from the disease is none from its treatment
+        facets += tuple(aspect for aspect in _named(about.subject) if aspect not in facets)
     return Sought(about.subject, facets, about.subject)
 
 
@@ -135,6 +137,15 @@ def aspect_of(text: str) -> Facet | None:
 def _aspects(text: str) -> tuple[Facet, ...]:
     lead, _ = _divided(text)
     return tuple(facet for facet in ASPECTS if re.search(facet.title, lead, re.IGNORECASE))
+
+
+def _named(subject: str) -> tuple[Facet, ...]:
+    """The aspects that a subject is named by: what is said of HIV treatment speaks of a treatment."""
+    weak = weak_stems()
+    words = [word for word in subject.split() if set(terms(word)) <= weak]
+    return tuple(
+        facet for facet in ASPECTS if any(re.fullmatch(facet.title, word, re.IGNORECASE) for word in words)
+    )
 
 
 def _divided(text: str) -> tuple[str, str]:

@@ -52,6 +52,10 @@ def draft_claims(section_id: str, draft: SectionDraft) -> tuple[Claim, ...]:
     )
 
 
+_BEFORE = re.compile(r"^(?:[,;:!?\s]|\.(?!\d))+(?=\w)")
+"""What is left of the sentence before one that was cut."""
+
+
 def plain_claim(text: str) -> str:
     """A claim's text on one line without the citation marks a writer put in: code numbers citations. Years in
     brackets and intervals (`95% CI [2, 14]`) stay."""
@@ -61,7 +65,8 @@ def plain_claim(text: str) -> str:
 
     text = clean(text)
     text = _PART.sub("", _NAMED_MARK.sub("", text))
-    return _NUMERIC_MARK.sub(mark, text).strip()
+    text = _NUMERIC_MARK.sub(mark, text).strip()
+    return _BEFORE.sub("", re.sub(r" {2,}", " ", text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def _section_incomplete(s: Statement) -> str:
 def _claims_refused(s: Statement) -> str:
     count = s.number("claims")
     return (
-        f"{counted(count, 'claim')} did not pass the quote check and {'is' if count == 1 else 'are'} left "
+        f"{counted(count, 'claim')} did not pass the checks and {'is' if count == 1 else 'are'} left "
         "out; the verification names each with its reason."
     )
 

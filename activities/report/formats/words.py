@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from activities.publication import Decision
-from activities.report.formats.grammar import listed
+from activities.report.formats.grammar import counted, listed
 from activities.report.formats.model import WorkView
 from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import sentence, sentences
@@ -238,9 +238,9 @@ def flow_text(report: Report) -> str:
     """The PRISMA counts and why the search ended."""
     method, counts = report.methodology, report.methodology.counts
     return (
-        f"{counts.identified} records identified, {counts.duplicates} duplicates removed, {counts.screened} "
-        f"screened, {counts.included} included (cited). The search ended because "
-        f"{STOPPED[report.stop_reason]} ({report.stop_reason.replace('_', ' ')}), after {method.iterations} "
+        f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')} "
+        f"removed, {counts.screened:,} screened, {counts.included} included (cited). The search ended "
+        f"because {STOPPED[report.stop_reason]} ({report.stop_reason.replace('_', ' ')}), after {method.iterations} "
         f"iteration{'' if method.iterations == 1 else 's'}."
     )
 

@@ -91,6 +91,8 @@ def test_the_wording_of_outlines_is_not_looked_for_in_works() -> None:
     seek = sought("What do trials and studies in patients show about treatment options for hernia?")
     assert seek.text == seek.subject == "hernia"
     assert [facet.name for facet in seek.facets] == ["clinical", "treatment"]
+    harms = sought("What harms, adverse effects and risks are reported for HIV treatment?")
+    assert [facet.name for facet in harms.facets] == ["safety", "treatment"]
     assert sought("Does metformin reduce mortality?").text == "Does metformin reduce mortality?"
 
 

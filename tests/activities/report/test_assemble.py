@@ -377,3 +377,21 @@ def test_a_section_of_which_all_is_said_elsewhere_says_so() -> None:
     report = built(publish_input(planned("s1", quoting(REDUCED, ("pmid:1", REDUCED))), empty))
     assert report.sections[1].empty_because == Statement(code="section_said_elsewhere")
     assert "stated in other sections" in render(report, "md").decode()
+
+
+def test_one_record_is_no_plural() -> None:
+    counts = PrismaCounts(identified=1, duplicates=1, screened=1, included=1)
+    text = render(built(FULL.model_copy(update={"counts": counts})), "md").decode()
+    assert "1 record identified, 1 duplicate removed" in text
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        (". While mortality  fell", "While mortality fell"),
+        (".5 mg was enough", ".5 mg was enough"),
+        ("Mortality fell.", "Mortality fell."),
+    ],
+)
+def test_a_claim_begins_with_its_own_sentence(written: str, plain: str) -> None:
+    assert plain_claim(written) == plain
