@@ -225,9 +225,9 @@ def asked_for_drugs(step: WriteInput, items: Sequence[Item]) -> Facet | None:
     return facet if named else None
 
 
-def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
+def choose(pool: Sequence[Ranked], count: int, *, new: bool = False) -> list[Ranked]:
     """The best sentence of each document first, then second ones, by relevance and diversity; near copies of
-    a chosen sentence are left to fold into it."""
+    a chosen sentence are left to fold into it. `new`: definitions that add little are left out."""
     firsts: dict[str, Ranked] = {}
     for ranked in pool:
         firsts.setdefault(ranked.sentence.evidence_id, ranked)
@@ -236,16 +236,18 @@ def choose(pool: Sequence[Ranked], count: int) -> list[Ranked]:
     for ranked in [*diverse(list(firsts.values()), len(firsts), 0.85), *diverse(rest, len(rest))]:
         if len(kept) >= count:
             break
-        if not any(same(ranked.sentence.text, k.sentence.text) for k in kept) and _is_new(ranked, kept):
+        if not any(same(ranked.sentence.text, k.sentence.text) for k in kept) and not (
+            new and _adds_little(ranked, kept)
+        ):
             kept.append(ranked)
     return kept
 
 
-def _is_new(ranked: Ranked, kept: Sequence[Ranked]) -> bool:
-    """Whether a sentence without figures says enough that the ones chosen before do not."""
+def _adds_little(ranked: Ranked, kept: Sequence[Ranked]) -> bool:
+    """Whether a sentence that reports no finding says hardly anything that the chosen ones do not."""
     said = {term for other in kept for term in other.sentence.terms}
     own = set(ranked.sentence.terms)
-    return ranked.sentence.part not in ("background", "plain") or len(own - said) >= LEAST_NEW * len(own)
+    return ranked.sentence.part in ("background", "plain") and len(own - said) < LEAST_NEW * len(own)
 
 
 def answers_first(question: str, items: Sequence[Item], chosen: Sequence[Ranked], count: int) -> list[Ranked]:

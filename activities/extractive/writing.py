@@ -46,8 +46,9 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     items = best_first(step, read)
     pool = candidates(step, items)
     most = MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS
-    chosen = choose(pool, most)
-    if chapter(step.title) is None and not sought(step.question).facets:
+    of_an_aspect = bool(sought(step.question).facets)
+    chosen = choose(pool, most, new=of_an_aspect)
+    if chapter(step.title) is None and not of_an_aspect:
         chosen = answers_first(step.question, items, chosen, most)
     by_id = {d.evidence_id: d for d in documents}
     claims = [_claim(ranked, pool, by_id[ranked.sentence.evidence_id]) for ranked in chosen]

@@ -237,11 +237,11 @@ def checks(dropped: Sequence[DroppedClaim]) -> tuple[tuple[str, str], ...]:
 def flow_text(report: Report) -> str:
     """The PRISMA counts and why the search ended."""
     method, counts = report.methodology, report.methodology.counts
+    records = f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')}"
+    ended = f"{STOPPED[report.stop_reason]} ({report.stop_reason.replace('_', ' ')})"
     return (
-        f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')} "
-        f"removed, {counts.screened:,} screened, {counts.included} included (cited). The search ended "
-        f"because {STOPPED[report.stop_reason]} ({report.stop_reason.replace('_', ' ')}), after {method.iterations} "
-        f"iteration{'' if method.iterations == 1 else 's'}."
+        f"{records} removed, {counts.screened:,} screened, {counts.included} included (cited). "
+        f"The search ended because {ended}, after {counted(method.iterations, 'iteration')}."
     )
 
 
