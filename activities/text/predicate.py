@@ -1,6 +1,7 @@
 """What a yes-or-no question asks of its subject, and whether a text says it."""
 
 import re
+from collections.abc import Sequence
 
 from activities.text import thesaurus
 from activities.text import verdict_wording as wording
@@ -43,8 +44,9 @@ class Predicate:
         )
         qualities = [words[place].shown for place in self._places if words[place].shown.isalpha()]
         # a quality with a prefix that denies it: `inadequate` of `adequate`
-        denying = rf"\b(?:in|un|im|il|ir|dis|non-?)(?:{'|'.join(map(re.escape, qualities))})\b"
-        self._contrary = re.compile(denying if qualities else r"$^", re.IGNORECASE)
+        self._contrary = _with_prefix(qualities)
+        adjectives = (w.shown for w in words if "a" in thesaurus.parts_of_speech(w.shown))
+        self._prefixed = _with_prefix([word for word in adjectives if word.isalpha()])
         self.evaluates = any(
             wording.AFFIRMS.fullmatch(word) and "v" not in thesaurus.parts_of_speech(word)
             for word in (words[place].shown for place in self._places)
@@ -78,6 +80,10 @@ class Predicate:
         """Whether a text has a quality that is asked about with a prefix that denies it."""
         return bool(self._contrary.search(text))
 
+    def denied_by_prefix(self, text: str) -> bool:
+        """Whether a text has any quality of the question with such a prefix: `a noninfectious disease`."""
+        return bool(self._prefixed.search(text))
+
     def restated_briefly(self, text: str) -> bool:
         """Whether a text has the predicate and the first thing that the question names."""
         named = (n for n, word in enumerate(self._concepts.words) if word.noun or word.entity)
@@ -108,3 +114,9 @@ class Predicate:
 def weights_of(concepts: Concepts) -> list[float]:
     """How much each word of a question counts."""
     return [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
+
+
+def _with_prefix(qualities: Sequence[str]) -> re.Pattern[str]:
+    """A quality with a prefix that denies it."""
+    denying = rf"\b(?:in|un|im|il|ir|dis|non-?)(?:{'|'.join(map(re.escape, qualities))})\b"
+    return re.compile(denying if qualities else r"$^", re.IGNORECASE)

@@ -23,6 +23,7 @@ from activities.text import verdict_wording as wording
 from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
+from activities.text.entities import resolve
 from activities.text.opposites import change, denies_opposite
 from activities.text.predicate import Predicate, weights_of
 from activities.text.question import compared, is_yes_or_no, stems
@@ -159,14 +160,17 @@ def _on_a_part(question: str, sentence: str) -> bool:
         following = asked[place + 1] if place + 1 < len(asked) else ""
         if technical(word) < TECHNICAL or (following and not is_function(following)):
             continue
-        behind = [said[n + 1 : n + 2] for n, other in enumerate(said) if stem(other) == stem(word)]
-        if behind and all(after and _is_another(after[0], own) for after in behind):
+        behind = [said[n : n + 2] for n, other in enumerate(said) if stem(other) == stem(word)]
+        if behind and all(len(pair) > 1 and _is_another(pair[0], pair[1], own) for pair in behind):
             return True
     return False
 
 
-def _is_another(word: str, own: Collection[str]) -> bool:
-    """Whether a word is a noun for something that neither the question names nor any study has."""
+def _is_another(before: str, word: str, own: Collection[str]) -> bool:
+    """Whether a word is a noun for something that neither the question names nor any study has, and no part
+    of a name with the word before it (`depressive disorder`)."""
+    if resolve(f"{before} {word}") is not None:
+        return False
     known = stem(word) in own or stem(word) in weak_stems()
     return thesaurus.mostly_noun(word) and not known and not is_function(word)
 
@@ -227,12 +231,14 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
     denies = bool(wording.DENIED.search(sentence))
     duty = relations.to_be_done(question, bare)
     asked = [says for asks, says in relations.RELATIONS if asks.search(question)]
-    related = any(says.search(bare) for says in asked)
+    related = any(says.search(bare) for says in asked) or relations.works(question, bare)
     found = wording.AFFIRMS.search(bare) and (predicate.asks_finding or predicate.in_text(bare))
     restates = not denies and (related or not asked) and not predicate.evaluates
     if not (duty or related or found or (restates and predicate.restated(quoted))):
         return None
-    if wording.DENIES.search(whole):
+    if wording.DENIES.search(whole) or relations.pending(question, sentence):
+        return None
+    if predicate.denied_by_prefix(sentence):
         return None
     stated = change(question, sentence)
     if stated in ("opposite", "uncertain"):

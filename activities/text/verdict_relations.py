@@ -7,10 +7,12 @@ Forms of English, none of them a subject; `activities.text.verdict` reads with t
 
 import re
 
-from activities.text.tokens import terms
+from activities.text import thesaurus
+from activities.text.tokens import fold
 
 CAUSAL = re.compile(
-    r"\bside[- ]effects?\b|\badverse (?:effects?|events?|reactions?)\b|\bcaus(?:e[sd]?|ing|ation|ative"
+    r"\bside[- ]effects?\b|\b(?:symptom|complication|manifestation)s? of\b|\badverse (?:effects?"
+    r"|events?|reactions?)\b|\bcaus(?:e[sd]?|ing|ation|ative"
     r"|al)\b|\bdue to\b|\bsecondary to\b|\battribut\w+ to\b|\bresponsible for\b"
     r"|\btrigger\w*|\bgives? rise to\b|-induced\b|\bresult(?:s|ed|ing)? (?:in|from)\b|\blead(?:s|ing)? to\b",
     re.IGNORECASE,
@@ -81,10 +83,24 @@ INEFFICACY = re.compile(
     r"|\b(?:terminated|stopped|halted|discontinued|ended)\b[^.;]*\b(?:futility"
     r"|lack of (?:\w+ )?(?:efficacy|benefit))"
     r"|\bnot? (?:\w+ ){0,3}?(?:better|superior|differ\w*|separat\w+) (?:\w+ ){0,2}?(?:than|to|from|between) "
-    r"(?:\w+ ){0,2}?placebo",
+    r"(?:\w+ ){0,2}?placebo"
+    r"|\b(?:not|never|nor) (?:\w+ ){0,2}?(?:demonstrate|show|prove|establish|have|confirm)\w* (?:\w+ ){0,3}?"
+    r"(?:efficacy|effectiveness|benefits?)\b|\b(?:no|lack(?:ed|s)?(?: of)?) (?:\w+ ){0,2}?(?:efficacy"
+    r"|effectiveness)\b"
+    r"|\b(?:efficacy|effectiveness|benefits?)\b[^.;]*?\b(?:was|were|has|have|is"
+    r"|are) not (?:been )?(?:\w+ly )?"
+    r"(?:shown|demonstrated|proven|proved|established|confirmed|seen|observed|found)\b"
+    r"|\b(?:trials?|stud(?:y|ies)|results?) (?:[^.;]* )?(?:was|were|have been|has been) negative\b",
     re.IGNORECASE,
 )
 """Statements of trials that a treatment did not do what was hoped."""
+EFFICACY = re.compile(
+    rf"\b(?:met|reached|achieved) (?:its |the |their |both )?{_END}"
+    r"|\b(?:demonstrat|show|prov|confirm|establish)\w* (?:\w+ ){0,3}?(?:efficacy|effectiveness|benefits?)\b"
+    r"|\bapproved (?:for|as|treatments?|therap(?:y|ies))\b",
+    re.IGNORECASE,
+)
+"""Statements that it did."""
 UNIVERSAL = re.compile(
     r"\b(?:all|always|necessarily|every|each|invariably|exclusively|universally)\b", re.IGNORECASE
 )
@@ -122,7 +138,31 @@ DUTY = re.compile(
 """A statement that something is to be done."""
 
 
-RELATIONS = ((CAUSAL, CAUSAL), (ROLE, ROLE), (ASKS_OCCURRENCE, OCCURS), (ASKS_USE, USE))
+FOUND_IN = re.compile(
+    r"\b(?:present|found|detect(?:ed|able)|expressed|expression|contain(?:s|ed|ing)?|secreted|located"
+    r"|identified"
+    r"|isolated)\b",
+    re.IGNORECASE,
+)
+ASKS_FOUND_IN = re.compile(
+    r"\b(?:present|found|detect(?:ed|able)|expressed|secreted|located) (?:in|on|by|from|within)\b",
+    re.IGNORECASE,
+)
+"""Where something is, asked about or stated."""
+PENDING = re.compile(
+    r"\b(?:await\w*|pending|submitted|under review|seek\w*|sought|appl(?:y|ied|ication) for|request\w*"
+    r"|expected|not yet)\b",
+    re.IGNORECASE,
+)
+ASKS_APPROVAL = re.compile(r"\bapprov\w+|\blicen[cs]ed?\b|\bauthori[sz]ed\b", re.IGNORECASE)
+"""An approval that is asked about, and one that has not come."""
+RELATIONS = (
+    (CAUSAL, CAUSAL),
+    (ROLE, ROLE),
+    (ASKS_OCCURRENCE, OCCURS),
+    (ASKS_USE, USE),
+    (ASKS_FOUND_IN, FOUND_IN),
+)
 """What asks for a relation, and what states it."""
 
 
@@ -135,6 +175,16 @@ def denied(question: str, sentence: str) -> bool:
         or (ASKS_EFFICACY.search(question) and INEFFICACY.search(sentence))
         or _absent(question, sentence)
     )
+
+
+def works(question: str, stated: str) -> bool:
+    """Whether a question asks for an efficacy, and a statement says that trials showed it."""
+    return bool(ASKS_EFFICACY.search(question) and EFFICACY.search(stated))
+
+
+def pending(question: str, sentence: str) -> bool:
+    """Whether a question asks for an approval that a sentence says is awaited."""
+    return bool(ASKS_APPROVAL.search(question) and PENDING.search(sentence))
 
 
 def to_be_done(question: str, stated: str) -> bool:
@@ -150,7 +200,12 @@ def without_safety(question: str, sentence: str) -> str:
 def _absent(question: str, sentence: str) -> bool:
     """Whether a sentence says that what a question asks for does not exist: `no vaccine is available`."""
     asked = EXISTENCE.search(question)
-    wanted = set(terms(asked["what"].rsplit(" ", 1)[-1])) if asked else set()
-    return bool(wanted) and any(
-        wanted <= set(terms(match["what"] or match["named"])) for match in MISSING.finditer(sentence)
-    )
+    if asked is None:
+        return False
+    wanted = {*thesaurus.singulars(fold(asked["what"].rsplit(" ", 1)[-1]))}
+    for match in MISSING.finditer(sentence):
+        for word in fold(match["what"] or match["named"]).split():
+            forms = {*thesaurus.singulars(word)}
+            if wanted & forms.union(*(thesaurus.broader(form) for form in forms)):
+                return True
+    return False

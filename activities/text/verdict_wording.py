@@ -32,8 +32,7 @@ HARMLESS = re.compile(
     re.IGNORECASE,
 )
 """Phrases with a negation that deny nothing that is asked, those that name whom a group was compared with
-among
-them (`than in those who had not received it`). `Not better than` is none."""
+among them (`than in those who had not received it`). `Not better than` is none."""
 AFFIRMS = re.compile(
     r"\b(?:(?:is|are|was|were|been|be) (?:\w+ ){0,2}(?:associated|correlated|related|linked)|associated with"
     r"|correlat(?:es?|ed|ions?)|predict(?:s|or|ors|ive|ed)?"
@@ -72,7 +71,7 @@ DOUBTS = re.compile(
     re.IGNORECASE,
 )
 HEDGES = re.compile(
-    r"\b(?:may|might|could|possibl[ey]|potential(?:ly)?|suspected|proposed|hypothesi[sz]ed|putative)\b",
+    r"\b(?:may|might|could|possibl[ey]|possibility|potential(?:ly)?|suspected|proposed|hypothesi[sz]ed|putative)\b",
     re.IGNORECASE,
 )
 ALIKE = re.compile(

@@ -22,6 +22,14 @@ def way(question: str, *findings: str, work: str = "") -> str | None:
         ("Is autophagy involved in gout?", "Autophagy plays a role in gout."),
         ("Can alopecia occur after fluoxetine?", "A girl developed alopecia after fluoxetine."),
         ("Is cardiac toxicity a side effect of zinc?", "Zinc causes cardiac toxicity at high doses."),
+        ("Is zinc effective for gout?", "Zinc met its primary endpoint in gout."),
+        ("Is zinc effective for gout?", "Zinc demonstrated efficacy in gout."),
+        ("Are microRNAs present in saliva?", "MicroRNAs have been detected in saliva."),
+        ("Can influenza cause anosmia?", "Anosmia is a common symptom of influenza."),
+        (
+            "Is zinc effective for treatment of depression?",
+            "Zinc was superior to rest in major depressive disorder.",
+        ),
         ("Can zinc be used for treatment of gout?", "Zinc was approved for the treatment of gout."),
     ],
 )
@@ -48,6 +56,10 @@ def test_a_relation_that_is_only_named_is_not_affirmed(finding: str) -> None:
         ("Is zinc effective for gout?", "The trial of zinc in gout was stopped for futility."),
         ("Is zinc effective for gout?", "In gout, zinc was no better than placebo."),
         ("Is zinc effective for gout?", "Zinc was safe and well tolerated, but did not improve gout."),
+        ("Is zinc effective for gout?", "Zinc did not demonstrate efficacy in gout."),
+        ("Is zinc effective for gout?", "The efficacy of zinc in gout was not shown."),
+        ("Is zinc effective for gout?", "Trials of zinc in gout were negative."),
+        ("Is there any treatment for gout?", "No effective therapies are available for gout."),
         ("Is there any treatment for gout?", "There is currently no treatment for gout."),
         ("Is there a vaccine for gout?", "A vaccine for gout is not available."),
         ("Is gout caused by zinc?", "The claim that gout is caused by zinc has been refuted."),
@@ -60,6 +72,18 @@ def test_a_relation_that_is_only_named_is_not_affirmed(finding: str) -> None:
 )
 def test_a_denial_is_read_by_what_was_asked(question: str, finding: str) -> None:
     assert way(question, finding) == "no"
+
+
+@pytest.mark.parametrize(
+    ("question", "finding"),
+    [
+        ("Is zinc approved by the agency?", "Zinc is awaiting approval by the agency."),
+        ("Is Smith disease an infectious disease?", "Smith disease is a noninfectious disease of the skin."),
+        ("Is zinc a kinase inhibitor?", "The data raise the possibility of zinc as a kinase inhibitor."),
+    ],
+)
+def test_what_is_awaited_contrary_or_merely_possible_affirms_nothing(question: str, finding: str) -> None:
+    assert way(question, finding) != "yes"
 
 
 def test_what_should_not_be_withheld_is_not_denied() -> None:
