@@ -5,8 +5,8 @@ A blob is named by its content, so what is remembered is never out of date.
 
 from collections import OrderedDict
 
-MOST_BYTES = 16 * 2**20
-"""Bytes that are remembered in all: some ten thousand abstracts."""
+MOST_BYTES = 8 * 2**20
+"""Bytes that are remembered in all: some five thousand abstracts."""
 LARGEST_BLOB = 256 * 2**10
 """Bytes of a blob that is remembered: an article, and no report with its evidence."""
 
