@@ -46,6 +46,9 @@ GRACE = timedelta(seconds=5)
 HEARTBEATS = timedelta(seconds=4)
 """Longest delay of a heartbeat by the SDK, so that progress is shown while a call runs. By default it would
 be delayed for four fifths of the time-out."""
+WORKFLOW_TASKS = 16
+"""Tasks of workflows at the same time, each in a thread. They take milliseconds, one after the other; the
+default of 500 threads costs memory when a hundred runs begin at once."""
 STICKY = timedelta(seconds=3)
 """How long a workflow task waits for the worker that has the workflow in its cache; the default of 10 is how
 long a run stands still when that worker died."""
@@ -70,6 +73,7 @@ def build_worker(
         workflow_runner=UnsandboxedWorkflowRunner(),
         interceptors=interceptors,
         max_concurrent_activities=max_concurrent_activities,
+        max_concurrent_workflow_tasks=WORKFLOW_TASKS,
         graceful_shutdown_timeout=GRACE,
         max_heartbeat_throttle_interval=HEARTBEATS,
         sticky_queue_schedule_to_start_timeout=STICKY,
