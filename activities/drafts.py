@@ -55,6 +55,8 @@ class NearWork(Frozen):
     title: str
     missing: tuple[str, ...] = ()
     """Words of the question for things that the work does not mention."""
+    said: str = ""
+    """The sentence of the work that comes nearest, as it stands; empty where none is short enough."""
 
 
 class SectionDraft(Frozen):

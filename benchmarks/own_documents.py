@@ -20,6 +20,7 @@ from typing import NotRequired, TypedDict
 
 import httpx
 
+from activities.extractive.nearest import nearest
 from activities.settings import Settings
 from activities.sources.http.client import Http
 from activities.sources.library import build
@@ -62,10 +63,13 @@ def library(texts: list[Text], folder: Path) -> None:
             (folder / f"{place:02}.txt").write_text(text["text"] + "\n", encoding="utf-8")
 
 
-async def run(options: argparse.Namespace, home: Path) -> list[Result]:
+async def run(options: argparse.Namespace, home: Path) -> tuple[list[Result], list[bool]]:
+    """What became of each question; and of each that was refused although a text answers it, whether the
+    report names that text among those that come nearest."""
     texts = [text for text in load() if options.half in ("blind", "all") or half(text) != "blind"]
     library(texts, home / "library")
     found: list[Result] = []
+    named: list[bool] = []
     async with httpx.AsyncClient() as client:
         source = build(Settings(home=home, library=home / "library"), Http(client))
         for place, text in enumerate(texts):
@@ -77,17 +81,21 @@ async def run(options: argparse.Namespace, home: Path) -> list[Result]:
                     ids = [d.evidence_id for d in answer.found.values() if text["text"][:60] in d.text]
                     row = result(kind, f"{place:02}", question, answer, ids if kind == "asked" else ())
                     found.append(row)
+                    if kind == "asked" and not row.answered:
+                        near = nearest(question, tuple(answer.found.values()))
+                        named.append(any(work.evidence_id in ids for work in near))
                     if options.verbose and (row.answered if kind == "absent" else not row.right):
                         said = [c.text for s in answer.report.sections for c in s.claims]
                         print(f"{kind:7}{row.confidence:.2f} {question}")
                         print(f"        {(said or answer.report.limitations)[:1]}")
-    return found
+    return found, named
 
 
-def show(rows: list[Result]) -> None:
+def show(rows: list[Result], named: list[bool]) -> None:
     asked, absent = ([r for r in rows if r.kind == kind] for kind in ("asked", "absent"))
     print(f"asked:  answered {share(r.answered for r in asked)}")
     print(f"        right one cited {share(r.cited for r in asked)}, first {share(r.right for r in asked)}")
+    print(f"        refused, right one named as near {share(named)}")
     print(f"absent: answered {share(r.answered for r in absent)}")
     for name, some in (("all", rows), ("answered", [r for r in rows if r.answered])):
         for measure, of in (("confidence", lambda r: r.confidence), ("directness", lambda r: r.directness)):
@@ -101,7 +109,7 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="list what went wrong")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
-        show(asyncio.run(run(options, Path(home))))
+        show(*asyncio.run(run(options, Path(home))))
 
 
 if __name__ == "__main__":

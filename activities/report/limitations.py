@@ -118,6 +118,7 @@ def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> State
     if shown := list(near.values())[:NEAREST]:
         values["nearest"] = tuple(clean(work.title).rstrip(" .") for work in shown)
         values["missing"] = tuple(", ".join(work.missing) for work in shown)
+        values["said"] = tuple(clean(work.said) for work in shown)
     return Statement(code="no_item_answers", values=values)
 
 

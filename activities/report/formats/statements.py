@@ -108,9 +108,12 @@ def _no_item_answers(s: Statement) -> str:
         if s.number("items")
         else ("nothing found answers it")
     )
+    said_by = s.texts("said") or ("",) * len(s.texts("nearest"))
     near = [
-        f"\u201c{title}\u201d" + (f", which does not mention {missing}" if missing else "")
-        for title, missing in zip(s.texts("nearest"), s.texts("missing"), strict=True)
+        f"\u201c{title}\u201d"
+        + (f" (\u201c{sentence}\u201d)" if sentence else "")
+        + (f", which does not mention {missing}" if missing else "")
+        for title, missing, sentence in zip(s.texts("nearest"), s.texts("missing"), said_by, strict=True)
     ]
     return f"{said}. Nearest to it: {'; '.join(near)}" if near else said
 

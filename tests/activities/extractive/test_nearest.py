@@ -36,4 +36,33 @@ def test_a_report_without_an_answer_leads_to_the_nearest_works() -> None:
         )
     )
     assert report.unanswered is not None
-    assert "hepatic fibrosis in rats?\u201d, which does not mention scarring" in report.executive_summary
+    assert "hepatic fibrosis in rats?\u201d (" in report.executive_summary
+    assert "\u201d), which does not mention scarring" in report.executive_summary
+
+
+def test_the_nearest_works_are_shown_with_their_nearest_sentence() -> None:
+    """The reader may find the answer there that the words of the question do not prove."""
+    diary = work(
+        3,
+        "Diary of a keeper",
+        "The lamp was lit at six. Fog hid the rocks, and two schooners ran aground. Supplies came by boat.",
+    )
+    (near,) = nearest("What wrecked the sailing vessels beneath the rocks?", [diary, STRANGER])
+    assert near.said == "Fog hid the rocks, and two schooners ran aground."
+    section = planned("s1")
+    report = built(
+        publish_input(
+            section.model_copy(update={"draft": section.draft.model_copy(update={"nearest": (near,)})}),
+            question="What wrecked the sailing vessels beneath the rocks?",
+            evidence=({"evidence_id": "x:3", "blob": "b", "source": "library", "title": diary.title},),
+        )
+    )
+    assert f"\u201c{diary.title}\u201d (\u201c{near.said}\u201d)" in report.executive_summary
+
+
+def test_a_sentence_too_long_to_be_read_at_a_glance_is_not_shown() -> None:
+    question = "Which schooner ran onto the rocks below the pier?"
+    short = work(4, "Diary of a keeper", "Fog hid the rocks and the pier at noon. Supplies came by boat.")
+    long = work(5, "Diary of a keeper", f"Fog hid the rocks {'and the pier ' * 40}at noon.")
+    assert [near.said for near in nearest(question, [short, STRANGER])] == [short.text.split(" S")[0]]
+    assert [near.said for near in nearest(question, [long, STRANGER])] == [""]
