@@ -42,7 +42,8 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(
-    r"(?<![\w.,<>=/])(?!(?:19|20)\d\d\b)\d{1,3}(?:[ ,]\d{3})*(?![\d.,]*\d|\s?%)(?: [a-z-]+){1,3}",
+    r"(?<![\w.,<>=/])(?!(?:19|20)\d\d\b)(?:\d+ (?:out )?of (?:the |these |all )?)?"
+    r"\d{1,3}(?:[ ,]\d{3})*(?![\d.,]*\d|\s?%)(?: [a-z-]+){1,3}",
     re.IGNORECASE,
 )
 _HOW = re.compile(r"\bhow (?P<adjective>[a-z]+)|^(?P<when>when)\b", re.IGNORECASE)
@@ -97,7 +98,7 @@ def _patterns(question: str, focus: str) -> tuple[re.Pattern[str], ...]:
     if re.search(r"year|date", focus):
         return (DATE,)
     head = focus.rpartition(" ")[2]
-    if re.search(r"incidence|prevalence|percent", focus) or _is_share(head):
+    if re.search(r"incidence|prevalence|percent|sensitivity|specificity|accuracy", focus) or _is_share(head):
         return (RATE,)
     if "28" in thesaurus.files(head)[:1] or re.search(r"\b(?:length|duration|stay|time|survival)\b", focus):
         return (_DURATION,)

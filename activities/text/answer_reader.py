@@ -7,7 +7,7 @@ it stands to the question's words. What the question itself names is no answer.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from activities.text import thesaurus
@@ -56,6 +56,13 @@ _ADJUSTED = re.compile(
     re.IGNORECASE,
 )
 """What a study adjusted for, which it did not find."""
+_GENUS_AND_SPECIES = r"\b[A-Z][a-z]{2,}[a-z] [a-z]{3,}(?:is|us|um|ae|ii?|a|ens|ans|ax|es)\b"
+"""Latin names, by the endings of Latin genitives and adjectives."""
+_ORGANISMS = re.compile(
+    r"bacteri(?:a|um)|virus(?:es)?|parasites?|protozo(?:a|an|on)|fung(?:i|us)|yeasts?|worms?|ticks?|(?:micro)?organisms?"
+    r"|microbes?|pathogens?|species|genus|genera|plants?|insects?|vectors?"
+)
+"""Kinds of living things, which the thesaurus leaves out."""
 _SIGNS = re.compile(
     r"\b(?:symptom|sign|feature|manifestation|effect|event|reaction|finding|outcome|complication"
     r"|characteristic|consequence)s?\b",
@@ -138,6 +145,7 @@ class Reader:
         self.sure = {p for p, word in enumerate(self.concepts.words) if word.technical >= SURE}
         self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
         self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
+        self.particular = _particular(self.asked_for)
         self.thing = frozenset(terms(want.focus)) if want.form == "definition" else frozenset[str]()
         self.signs = bool(_SIGNS.search(want.focus))
         self.treats = "drug" in want.things and bool(ASKS_TREATMENT.search(question))
@@ -149,6 +157,8 @@ class Reader:
 
     def key(self, name: str) -> tuple[str, ...]:
         """What makes two names one answer; empty for what the question itself names."""
+        if self.particular.fullmatch(name):
+            return () if fold(name) in fold(self.question) else (fold(name),)
         name = self.expansions.get(fold(name), name)
         forms = tuple(dict.fromkeys(terms(name))) or tuple(WORD.findall(fold(name)))
         digits = tuple(re.findall(r"\d+", name))
@@ -220,6 +230,9 @@ class Reader:
             yield from self._sorts(text)
             return
         if self.asked_for and not things:
+            for match in self.particular.finditer(text):
+                self.of_kind.add(match.group())
+                yield match.group(), match.start(), _TYPED
             for name, start in things_of_kind(text, self.asked_for):
                 if not self._restates(name):
                     yield name, start, _TYPED
@@ -349,6 +362,15 @@ class Reader:
             for match in CAUSES.finditer(text):
                 if is_name(name := last_words(match["what"])):
                     yield name, match.start("what"), 0.7
+
+
+def _particular(heads: Collection[str]) -> re.Pattern[str]:
+    """Names that the vocabularies do not hold, by the noun that is asked for: numbered ones (`chromosome 21`)
+    and organisms by genus and species."""
+    nouns = "|".join(re.escape(head) for head in sorted(heads)) or r"$^"
+    numbered = rf"\b(?i:{nouns}) (?:\d{{1,3}}|[XY]|[IVX]{{1,4}})(?:[pq][\d.]*\d)?\b(?! of\b)"
+    organism = any(_ORGANISMS.fullmatch(head) for head in heads)
+    return re.compile(f"{numbered}|{_GENUS_AND_SPECIES}" if organism else numbered)
 
 
 def _is_phrase(name: str) -> bool:

@@ -77,7 +77,7 @@ _ASKS_FACT = re.compile(rf"\b(?:what|which|who|when|where|how (?:is|are)|{_AMOUN
 _NUMBER = re.compile(
     r"\b(?:when|how (?:many|much|often|long|old)|incidence|prevalence|frequency|percentage"
     r"|proportion|rate|dose"
-    r"|dosage|age|year|phase|number|median|mean|average)\b",
+    r"|dosage|age|year|phase|number|median|mean|average|sensitivity|specificity|accuracy)\b",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(rf"(?:when|{_AMOUNT})\b", re.IGNORECASE)

@@ -76,3 +76,9 @@ def test_a_share_is_no_count() -> None:
     said = "Of the children with cerebral palsy, five (6 per cent) had no record at all."
     found = answers("How many children with cerebral palsy had no record?", [Passage("w:0", said)])
     assert not any("per cent" in answer.name for answer in found)
+
+
+def test_a_count_is_named_with_those_that_it_is_of() -> None:
+    said = "Recurrence after surgery of hernia was seen in 12 of 340 patients (3.5%)."
+    found = answers("How many patients had recurrence after surgery of hernia?", [Passage("w:0", said)])
+    assert [answer.name for answer in found] == ["12 of 340 patients"]

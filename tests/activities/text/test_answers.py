@@ -111,3 +111,30 @@ def test_how_many_there_are_is_no_member_of_a_list() -> None:
     )
     assert {"immune evasion", "invasion"} <= set(found)
     assert not any("six" in name for name in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "Which bacteria cause Smith cough?",
+            "Smith cough is caused by Bordetella pertussis.",
+            "bordetella pertussis",
+        ),
+        (
+            "Which chromosome is tripled in Smith syndrome?",
+            "In Smith syndrome chromosome 21 is tripled.",
+            "chromosome 21",
+        ),
+        ("In which chromosome is ABC1 located?", "ABC1 is located on chromosome 4q35.", "chromosome 4q35"),
+        ("What is the sensitivity of the Smith test?", "The Smith test had a sensitivity of 91%.", "91%"),
+    ],
+)
+def test_a_name_by_number_or_genus_answers_for_its_kind(question: str, text: str, answer: str) -> None:
+    assert named(question, text) == [answer]
+
+
+def test_where_the_kind_asked_for_is_not_named_nothing_is() -> None:
+    said = "Smith cough was described by Maria Costa in infants."
+    assert named("Which chromosome is tripled in Smith cough?", said) == []
+    assert named("Which bacteria cause Smith cough?", said) == []
