@@ -17,7 +17,6 @@ import ctypes
 import gc
 import importlib
 import os
-import select
 import signal
 import sys
 import time
@@ -37,16 +36,11 @@ log = structlog.get_logger()
 MOST_DEATHS = 5
 """Deaths within `DEATHS_SECONDS` after which a worker is not restarted here."""
 DEATHS_SECONDS = 60.0
-LATER_SECONDS = 10.0
-"""How long the first worker works before what only its successors find imported is imported: that takes
-processor time from the first steps."""
 STOPPING = frozenset({signal.SIGTERM, signal.SIGINT})
 UNTIL_POLLING = (
     *("worker.lost_activities", "worker.rate_gate_holder", "worker.resources"),
     *("workflows.rate_gate", "workflows.refresh"),
 )
-MODEL_CLIENT = ("openai", "activities.models.transport")
-"""What the first call of a language model needs: a third of a second of processor time."""
 PACKAGES = frozenset({"activities", "client", "worker", "workflows"})
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 PR_SET_PDEATHSIG = 1
@@ -61,8 +55,7 @@ def supervise(settings: Settings) -> None:
     gc.disable()
     import_until_polling()
     if choice(settings.model).backend == "openai":
-        for module in MODEL_CLIENT:
-            importlib.import_module(module)
+        import_model_client()
     gc.enable()
     if not has_one_thread():
         log.warning("worker_not_supervised", reason="an imported module has started a thread")
@@ -100,9 +93,9 @@ def one_blas_thread() -> Iterator[None]:
             os.environ[BLAS_THREADS] = before
 
 
-def import_later() -> None:
-    """Import what the steps of a run need."""
-    for module in (*MODEL_CLIENT, "activities.report.assemble"):
+def import_model_client() -> None:
+    """Import what the first call of a language model needs: a third of a second of processor time."""
+    for module in ("openai", "activities.models.transport"):
         importlib.import_module(module)
 
 
@@ -131,13 +124,12 @@ class Supervisor:
         self._child = 0
         self._stopping = False
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
-        self._prepared = False
 
     def run(self) -> None:
         """Return in each child; this process ends with the last of them."""
         handlers = {number: signal.signal(number, self._pass_on) for number in STOPPING}
         while not self._fork():
-            status = self._wait()
+            _, status = os.waitpid(self._child, 0)
             if not self.restarts(status):
                 code = os.waitstatus_to_exitcode(status)
                 leave(code if code >= 0 else 128 - code)
@@ -159,17 +151,6 @@ class Supervisor:
             return True
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
         return False
-
-    def _wait(self) -> int:
-        """Wait until the worker has ended, and return how. Meanwhile what its successor needs is imported."""
-        if not self._prepared:
-            self._prepared = True
-            child = os.pidfd_open(self._child)
-            ended, _, _ = select.select([child], [], [], LATER_SECONDS)
-            os.close(child)
-            if not ended:
-                import_later()
-        return os.waitpid(self._child, 0)[1]
 
     def restarts(self, status: int) -> bool:
         """Whether to start another worker after one that ended so."""

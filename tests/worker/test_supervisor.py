@@ -22,7 +22,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers have a 
 PROGRAM = """
 import os, signal, sys, time
 from worker import supervisor
-supervisor.import_later = lambda: None
 supervisor.Supervisor().run()
 print("worker", os.getpid(), flush=True)
 {worker}
@@ -123,7 +122,7 @@ def test_what_a_worker_imports_starts_no_thread() -> None:
     code = (
         "from worker import supervisor\n"
         "supervisor.import_until_polling()\n"
-        "supervisor.import_later()\n"
+        "supervisor.import_model_client()\n"
         "print(supervisor.has_one_thread(), 'OPENBLAS_NUM_THREADS' in __import__('os').environ)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
