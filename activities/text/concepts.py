@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from activities.text import age_groups, thesaurus
 from activities.text.abbreviations import Abbreviations
+from activities.text.compact import compact, pattern
 from activities.text.entities import link, synonyms
 from activities.text.likeness import unit
 from activities.text.numbered import numbered
@@ -133,7 +134,7 @@ class Concepts:
         self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
         self._diseases = tuple(_diseases(plain, tokens, place_of))
         self._marks = {
-            place: mark for place, word in enumerate(self.words) if (mark := _compact(word.shown)) is not None
+            place: mark for place, word in enumerate(self.words) if (mark := pattern(word.shown)) is not None
         }
         for place, word in enumerate(self.words[first:], first):
             self._marks[place] = re.compile(rf"\b{re.escape(word.after)}[a-z]* (?:type )?{word.terms[0]}\b")
@@ -391,16 +392,3 @@ def _together(variant: Sequence[str], row: Sequence[str], within: int = 0) -> bo
     span = within or 2 * len(variant)
     places = [n for n, form in enumerate(row) if form in wanted]
     return any(wanted <= {row[n] for n in places if start <= n < start + span} for start in places)
-
-
-def _compact(word: str) -> re.Pattern[str] | None:
-    """A name of letters and digits as it stands in a text without spaces and marks: CA19-9, CA 19-9."""
-    bare = re.sub(r"[^a-z0-9]", "", fold(word)).replace("ae", "e")
-    if len(bare) < 3 or not re.search(r"[a-z]", bare) or not re.search(r"\d", bare):
-        return None
-    return re.compile(rf"(?<![a-z0-9]){re.escape(bare)}(?![0-9])")
-
-
-def compact(text: str) -> str:
-    """A text in which names of letters and digits stand without spaces and marks."""
-    return re.sub(r"(?<=[a-z0-9])[\s().,/-]+(?=\d)|(?<=\d)[-/.,](?=[a-z0-9])", "", fold(text))
