@@ -45,12 +45,18 @@ MOST_ALIKE = 0.5
 """Similarity up to which two sentences of one document are both kept."""
 READ_FOR_ANSWERS = 12
 """Sentences of a document, the best first, that are read for the fact or the list that is asked for."""
-_OF_THOSE_WHO_HAVE_IT = ("treatment", "prognosis", "diagnosis", "safety")
+_OF_THOSE_WHO_HAVE_IT = ("treatment", "survival", "prognosis", "diagnosis", "safety")
 _POINTS_BACK = re.compile(
     r"\b(?:this|these|those|such)\b(?! (?:\w+ ){0,2}(?:results?|findings?|data|stud(?:y|ies)|analys[ie]s"
     r"|trials?|observations?|reviews?|series|evidence))",
     re.IGNORECASE,
 )
+_CALLS_FOR_MORE = re.compile(
+    r"\bthe need (?:to|for)\b|\befforts?\b.{0,120}\b(?:needed|required|should be)\b"
+    r"|\brequires? (?:\w+ )?(?:study|research|investigation)\b",
+    re.IGNORECASE,
+)
+"""What ought to be done is no finding."""
 _FRAGMENT = re.compile(r"[a-z]+ [a-z]+\b")
 """The beginning of a sentence that was cut: no name begins with two words in small letters."""
 LEAST_NEW = 0.3
@@ -161,7 +167,9 @@ class Rules:
             return False
         if self.as_outcome is not None and self.as_outcome(sentence.text):
             return False
-        if self.facets[0].name != "open" and calls_for_research(sentence.text):
+        if self.facets[0].name != "open" and (
+            calls_for_research(sentence.text) or _CALLS_FOR_MORE.search(sentence.text)
+        ):
             return False
         title = item.document.title if concludes else ""
         said = replace(sentence, text=without_names_of(self.subject, sentence.text))

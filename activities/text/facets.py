@@ -112,8 +112,14 @@ ASPECTS: tuple[Facet, ...] = (
         r"|reduc\w+|decreas\w+|lower|less|fewer|shorter|faster|prevent\w*|protect\w*|gains?|help\w*)\b",
     ),
     Facet(
+        "survival",
+        r"\bsurvival\b|\blife expectancy\b|\bmortality\b",
+        "What is known of survival in {topic}?",
+        r"\b(?:surviv\w+|mortality|deaths?|died|life expectancy|prognos\w+|fatal\w*|alive)\b",
+    ),
+    Facet(
         "prognosis",
-        r"\bprognos\w+|\bsurvival\b|\boutcomes?\b|\blife expectancy\b",
+        r"\bprognos\w+|\boutcomes?\b",
         "What is the prognosis of {topic}?",
         r"\b(?:prognos\w+|surviv\w+|mortality|deaths?|died|recurren\w+|outcomes?|recover\w*|remission|relapse\w*"
         r"|progress\w*|disab\w+|impairments?|quality of life|years? (?:after|later))\b",

@@ -49,6 +49,7 @@ def test_a_broad_question_is_divided_into_its_subject_and_what_is_asked_of_it(
         ("treatment options for hernia", "treatment"),
         ("options for managing pain", "treatment"),
         ("prognosis after stroke", "prognosis"),
+        ("survival in lung cancer", "survival"),
         ("harms of cancer screening", "safety"),
         ("risk factors for gout", "risk factors"),
         ("inheritance of Leigh syndrome", "inheritance"),
@@ -214,3 +215,21 @@ def test_a_subject_of_several_words_is_found_where_a_work_says_it_once() -> None
     )
     question = "What do trials and studies in patients show about HIV treatment in resource-limited settings?"
     assert texts(written(question, [programme], title="Evidence from studies in people"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "More intensive efforts at early treatment of gout in remote areas may be needed.",
+        "These findings show the need to educate patients with gout about treatment.",
+        "The treatment of gout in children requires study.",
+    ],
+)
+def test_what_ought_to_be_done_is_no_finding(call: str) -> None:
+    trial = document(
+        9,
+        f"RESULTS: Allopurinol treatment lowered gout flares by 40%.\nCONCLUSIONS: {call}",
+        title="Allopurinol in gout",
+    )
+    draft = written("What treatments are there for gout?", [trial], title="Treatment of gout")
+    assert texts(draft) == ["Allopurinol treatment lowered gout flares by 40%."]
