@@ -8,13 +8,13 @@ question that are one name (`heart attack`) are matched by what stands for the n
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from activities.text import age_groups, thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.compact import compact, pattern
 from activities.text.entities import link, synonyms
-from activities.text.likeness import unit
 from activities.text.numbered import numbered
 from activities.text.technical import (
     ENTITY,
@@ -35,6 +35,9 @@ from activities.text.tokens import (
     weak_stems,
     without_markup,
 )
+
+if TYPE_CHECKING:
+    from activities.text.likeness import Vectors
 
 _DISEASES = ("disease", "phenotype")
 MOST_SYNONYMS = 40
@@ -98,7 +101,7 @@ class Concepts:
     def __init__(self, question: str, abbreviations: Abbreviations | None = None) -> None:
         bare = without_markup(question)
         plain = fold(bare)
-        self.vector = unit([terms(bare)])
+        self._terms = terms(bare)
         shown = bare if len(bare) == len(plain) else plain
         if sum(c.isupper() for c in shown) > 0.6 * sum(c.isalpha() for c in shown):
             shown = plain
@@ -142,6 +145,13 @@ class Concepts:
         self.words += [
             Word(f"{one.word} {one.number}", (str(one.number),), _NUMBER) for one in self._numbered.values()
         ]
+
+    @cached_property
+    def vector(self) -> "Vectors":
+        """What the question means, for `likeness`."""
+        from activities.text.likeness import unit  # with numpy, which printing a report does without
+
+        return unit([self._terms])
 
     def _named(
         self,
