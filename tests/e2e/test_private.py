@@ -1,7 +1,8 @@
 """Private means private: which sockets a run opens, watched in every process of it.
 
 `sitecustomize` puts an audit hook into each Python process (command and worker alike) that records every
-connection and every look-up of a name, as the interpreter itself reports them.
+connection and every look-up of a name, as the interpreter itself reports them. The workers' event loop,
+uvloop, makes them without the interpreter: what it is asked for is recorded as well.
 """
 
 import json
@@ -24,6 +25,10 @@ TEXT = (
 WATCHER = """
 import os, sys
 
+def write(host):
+    with open(os.environ["WATCHED_SOCKETS"], "a") as file:
+        file.write((host.decode() if isinstance(host, bytes) else str(host)) + "\\n")
+
 def record(event, arguments):
     if event == "socket.connect":
         address = arguments[1]
@@ -32,11 +37,29 @@ def record(event, arguments):
     else:
         return
     if isinstance(address, tuple):
-        with open(os.environ["WATCHED_SOCKETS"], "a") as file:
-            host = address[0]
-            file.write((host.decode() if isinstance(host, bytes) else str(host)) + "\\n")
+        write(address[0])
+
+def watched(name, place):
+    method = getattr(uvloop.Loop, name)
+
+    def recording(self, *arguments, **named):
+        host = named.get("host", arguments[place] if len(arguments) > place else None)
+        if isinstance(host, tuple):
+            host = host[0]
+        if host:
+            write(host)
+        return method(self, *arguments, **named)
+
+    setattr(uvloop.Loop, name, recording)
 
 sys.addaudithook(record)
+try:
+    import uvloop
+except ImportError:
+    pass
+else:
+    for name, place in {"getaddrinfo": 0, "create_connection": 1, "sock_connect": 1}.items():
+        watched(name, place)
 """
 HERE = {"127.0.0.1", "::1", "localhost"}
 

@@ -51,6 +51,7 @@ def run(
         capture_output=True,
         timeout=60,
         env={**os.environ, **(env or {})},
+        preexec_fn=heed_signals,
     )
 
 
