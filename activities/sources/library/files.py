@@ -141,6 +141,7 @@ def documents_of(file: FileStamp, stop: Stop | None = None) -> Iterator[Evidence
         yield from read_file(b"", str(file.path), file.name)
         return
     records = kind_of(file.name) in RECORDS
+    stated = False
     try:
         for item in readers().stream(
             "activities.sources.library.reading:read_file",
@@ -149,9 +150,12 @@ def documents_of(file: FileStamp, stop: Stop | None = None) -> Iterator[Evidence
             seconds=RECORDS_SECONDS if records else READ_SECONDS,
             stop=None if records else stop,
         ):
-            yield _ITEM.validate_json(item)
+            read = _ITEM.validate_json(item)
+            stated = stated or (isinstance(read, SetAside) and read.name == file.name)
+            yield read
     except Unreadable as error:
-        yield SetAside(file.name, str(error))
+        if not stated:  # a reader that gave up may take too long to end
+            yield SetAside(file.name, str(error))
 
 
 def _root(folder: Path) -> Path:

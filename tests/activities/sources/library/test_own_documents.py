@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import docx
@@ -195,6 +196,23 @@ def test_a_document_that_unpacks_without_end_is_set_aside(
         for name, data in parts.items():
             bomb.writestr(name, data)
     assert [item.name for item in read_files(list_folder(tmp_path)).set_aside] == ["bomb.docx"]
+
+
+class GivesUpAndDoesNotEnd:
+    """Readers whose process says that it cannot read a file, and then exceeds its time."""
+
+    def stream(self, *_: object, **__: object) -> Iterator[bytes]:
+        yield json.dumps({"name": "a.docx", "reason": "it holds too much"}).encode()
+        raise Unreadable("reading took too long")
+
+
+def test_a_file_is_set_aside_once_with_the_first_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.docx").write_bytes(b"PK")
+    monkeypatch.setattr(files, "readers", GivesUpAndDoesNotEnd)
+    found = read_files(list_folder(tmp_path)).set_aside
+    assert [(item.name, item.reason) for item in found] == [("a.docx", "it holds too much")]
 
 
 def test_an_underlined_title_is_not_glued_to_the_first_sentence(tmp_path: Path) -> None:
