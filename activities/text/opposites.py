@@ -79,9 +79,8 @@ def change(question: str, sentence: str) -> Change:
 
 
 def denies_opposite(question: str, denied: str) -> bool:
-    """Whether what a text denies is only the opposite of the change asked for: `did not lower` says nothing
-    on
-    `does it increase?`."""
+    """Whether what a text denies is only the opposite of the change asked for: `did not lower` does not
+    answer `does it increase?`."""
     wanted = {one.trend for one in _stated(question)}
     said = {one.trend for one in _stated(NEGATIONS.sub(" ", denied))}
     return len(wanted) == 1 and bool(said) and said <= {_OPPOSITE[trend] for trend in wanted}

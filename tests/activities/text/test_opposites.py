@@ -24,9 +24,17 @@ def test_the_opposite_of_the_change_asked_for_is_no_yes(
     assert (found.way if found else None) == expected
 
 
-def test_the_opposite_that_was_not_seen_is_no_affirmation() -> None:
-    found = verdict("Does zinc raise mortality in sepsis?", ["Zinc did not lower mortality in sepsis."])
-    assert found is None
+@pytest.mark.parametrize(
+    ("question", "finding"),
+    [
+        ("Does zinc raise mortality in sepsis?", "Zinc did not lower mortality in sepsis."),
+        ("Does zinc raise mortality in sepsis?", "Zinc was not associated with lower mortality in sepsis."),
+        ("Does zinc lower mortality in sepsis?", "Zinc was not associated with higher mortality in sepsis."),
+        ("Does zinc worsen memory in dementia?", "Zinc did not improve memory in dementia."),
+    ],
+)
+def test_the_opposite_that_was_not_seen_neither_affirms_nor_denies(question: str, finding: str) -> None:
+    assert verdict(question, [finding]) is None
 
 
 @pytest.mark.parametrize(
