@@ -64,7 +64,9 @@ LEAST_NEW = 0.3
 MOST_READ = 20_000
 """Characters of a document that are read for its abbreviations."""
 LEAST_SHARE = 0.45
-"""A sentence scoring under this share of the best one is left out."""
+"""A sentence scoring under this share of the best one is left out, unless its whole text is short."""
+SHORT = 6
+"""Sentences of a text that is read as a whole: what answers may use no word of the question."""
 
 
 def ranked_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
@@ -145,7 +147,7 @@ class Rules:
             return False
         if self.facets:
             return self._in_chapter(item, ranked)
-        if ranked.about >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE):
+        if ranked.about >= (LEAST_COVERAGE_AGAIN if again else LEAST_COVERAGE) or self.as_a_whole(item):
             return True
         finding = sentence.part == "conclusion" or (sentence.part == "results" and self.few)
         if sentence.part == "plain" and self.few:  # a text without parts has its findings anywhere
@@ -177,6 +179,10 @@ class Rules:
             is_about(facet, said) or (facet in ASPECTS and says_cue(facet, title)) for facet in self.facets
         )
 
+    def as_a_whole(self, item: Item) -> bool:
+        """Whether a relevant text is so short that all its sentences may answer."""
+        return self.few and not self.facets and len(item.ranked) <= SHORT
+
     @property
     def most(self) -> int:
         """Sentences of one document at most."""
@@ -200,12 +206,13 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
         if any(facet.name in _OF_THOSE_WHO_HAVE_IT for facet in seek.facets)
         else None,
     )
+    whole = {item.document.evidence_id for item in items if rules.as_a_whole(item)}
     pool = [ranked for item in items for ranked in of_item(item, rules, step.written)]
     if not pool and rules.least:  # a work says its subject once, above all one of several words
         wider = replace(rules, least=0.0)
         pool = [ranked for item in items for ranked in of_item(item, wider, step.written)]
     best = max((r.score for r in pool) if facets else (i.best for i in items), default=0.0)
-    return [ranked for ranked in pool if ranked.score >= LEAST_SHARE * best]
+    return [r for r in pool if r.score >= LEAST_SHARE * best or r.sentence.evidence_id in whole]
 
 
 def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:

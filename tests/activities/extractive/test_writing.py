@@ -171,6 +171,17 @@ def test_what_a_title_names_need_not_be_repeated_in_each_sentence() -> None:
     assert first.best > second.best
 
 
+def test_a_short_note_is_quoted_as_a_whole() -> None:
+    """What answers may use no word of the question."""
+    note = document(
+        9,
+        "Mite counts in September had been above 3 per hundred bees in all of the dead hives. Oxalic acid was "
+        "trickled in December. Colonies that had been fed with sugar syrup until October were heavier in spring.",
+    )
+    draft = written("Which treatment was used against mites?", [note])
+    assert "Oxalic acid was trickled in December." in texts(draft)
+
+
 def test_the_name_of_a_file_does_not_make_a_note_less_relevant() -> None:
     said = "Metformin did not change the risk of dementia in adults."
     unnamed, named = (document(1, said, "", "document"), document(2, said, "note seven", "document"))
