@@ -175,8 +175,8 @@ def test_a_short_note_is_quoted_as_a_whole() -> None:
     """What answers may use no word of the question."""
     note = document(
         9,
-        "Mite counts in September had been above 3 per hundred bees in all of the dead hives. Oxalic acid was "
-        "trickled in December. Colonies that had been fed with sugar syrup until October were heavier in spring.",
+        "Mite counts in September had been above 3 per hundred bees in all dead hives. Oxalic acid was "
+        "trickled in December. Colonies that were fed with syrup until October were heavier in spring.",
     )
     draft = written("Which treatment was used against mites?", [note])
     assert "Oxalic acid was trickled in December." in texts(draft)
