@@ -56,7 +56,7 @@ class NearWork(Frozen):
     missing: tuple[str, ...] = ()
     """Words of the question for things that the work does not mention."""
     said: str = ""
-    """The sentence of the work that comes nearest, as it stands; empty where none is short enough."""
+    """The sentence of the work that comes nearest, word for word; empty where none is short enough."""
 
 
 class SectionDraft(Frozen):
@@ -71,6 +71,8 @@ class SectionDraft(Frozen):
     """Reason -> ids of the works that the writer was given and does not cite; None where not recorded."""
     nearest: tuple[NearWork, ...] = ()
     """What comes nearest where nothing answers, the nearest first."""
+    not_mentioned: tuple[str, ...] = ()
+    """What the question names and no work at hand mentions, as typed, where nothing answers."""
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -97,18 +97,25 @@ class PublishActivities:
 
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
+        from activities.report.assemble import build_report  # see `worker.daemon`
+        from activities.report.near import near_refs
+
         refs = cited_refs(step)
         documents, notes = await self._load(refs, patient=patient)
         documents, more = await self._with_standing(refs, documents, step)
         if refs and not documents:
             # nothing of what the judge called sufficient can be shown any more
             step = step.model_copy(update={"stop_reason": "all_sources_failed"})
-        from activities.report.assemble import build_report  # see `worker.daemon`
 
         # In a thread: a long report must not block the heartbeats.
         findings, missing = await self._findings(step, patient=patient)
         noted = [*notes, *more, *missing]
         report = await asyncio.to_thread(build_report, step, documents, noted, findings)
+        if report.unanswered is not None and (near := near_refs(step)):
+            # only now is it known that passages are quoted that are no claims
+            bodies, _ = await self._load(near, patient=patient)
+            bodies, _ = await self._with_standing(near, bodies, step)
+            report = await asyncio.to_thread(build_report, step, {**bodies, **documents}, noted, findings)
         whole = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(

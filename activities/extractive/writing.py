@@ -60,6 +60,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
         works=tuple(work_row(step.question, by_id[name], chosen) for name in _works(chosen)),
         unused=unused(step, read, items, pool, {s.evidence_id for c in claims for s in c.support}),
         nearest=() if claims else nearest(step.question, documents),
+        not_mentioned=() if claims else names_not_mentioned(step.question, documents),
     )
 
 
@@ -141,9 +142,6 @@ def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evi
             else "Nothing was found that answers this question"
         )
         said = [f"{found}: {step.question}"]
-        absent = names_not_mentioned(step.question, documents)
-        if absent:
-            said.append(f"No work that was found mentions {', '.join(absent)}.")
         if not any(is_function(word) for word in step.question.split()):
             said.append(_ANOTHER_LANGUAGE)
         return tuple(said)

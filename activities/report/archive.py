@@ -156,9 +156,10 @@ class Archive:
             for name in _names(reference.evidence_id, reference.identifiers):
                 by_name.setdefault(name, []).append(reference)
         quotes: dict[str, list[str]] = {}
-        from activities.report.audit import supports_of  # with what builds reports; see `worker.daemon`
+        # with what builds reports; see `worker.daemon`
+        from activities.report.audit import near_supports, supports_of
 
-        for support in supports_of(report):
+        for support in (*supports_of(report), *near_supports(report)):
             quotes.setdefault(support.evidence_id, []).append(support.quote)
         best: dict[str, tuple[int, str, Evidence]] = {}
         async for key, item in self._items():

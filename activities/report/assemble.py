@@ -28,6 +28,8 @@ from activities.report.formats.prose import section_text, summary_text
 from activities.report.formats.statements import as_statement, sentences
 from activities.report.formats.text import clean
 from activities.report.limitations import limitations, why_unanswered
+from activities.report.near import near_passages, not_mentioned
+from activities.report.references import reference_of
 from activities.report.schema import (
     Methodology,
     QuestionParts,
@@ -70,7 +72,9 @@ def build_report(
     references = _references(numbers, documents, study, origins)
     citations = Citations.of(references)
     verified = len(done.kept)
-    unanswered = None if claims else why_unanswered(step, done.dropped)
+    near = () if claims else near_passages(step.sections, documents, checker)
+    unmentioned = () if claims else not_mentioned(step.sections)
+    unanswered = None if claims else why_unanswered(step, done.dropped, unmentioned)
     said = [as_statement(note) for note in notes]
     if step.profile == "drug_repurposing" and verified and not candidates.kept:
         said.append(Statement(code="no_candidate"))
@@ -81,12 +85,13 @@ def build_report(
         step,
         references=references,
         dropped=done.dropped,
-        verified=verified,
+        unanswered=unanswered,
         quotes_refused=sum(len(item.refused) for item in done.kept),
         retracted=retracted,
         notes=[*said, *candidates.statements],
     )
-    around = contexts([*claims.values(), *candidates.kept], documents)
+    quoted = [Support(evidence_id=passage.work.evidence_id, quote=passage.quote) for passage in near]
+    around = contexts([*claims.values(), *candidates.kept], documents, quoted)
     refused = [item for item in done.checked if not item.kept]
     rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
     short = set(step.models) == {"extractive"}
@@ -108,6 +113,8 @@ def build_report(
         answers=answers,
         brief=answer,
         unanswered=unanswered,
+        not_mentioned=unmentioned,
+        near=near,
         sections=_sections(done, claims, citations),
         candidates=tuple(candidates.kept),
         references=_with_pages(references, around),
@@ -171,24 +178,8 @@ def _references(
     origins: Mapping[str, str],
 ) -> tuple[Reference, ...]:
     return tuple(
-        Reference(
-            number=number,
-            evidence_id=evidence_id,
-            source=item.source,
-            title=clean(item.title) or evidence_id,
-            authors=tuple(clean(a) for a in item.authors if clean(a)),
-            year=item.year,
-            venue=clean(item.venue) or None if item.venue else None,
-            identifiers=item.identifiers,
-            url=item.url,
-            evidence_type=item.evidence_type,
-            standing=item.standing,
-            full_text=item.full_text,
-            study=study.get(evidence_id, 0),
-            from_run=origins.get(evidence_id, ""),
-        )
-        for evidence_id, number in numbers.items()
-        for item in (documents[evidence_id],)
+        reference_of(documents[name], number, study.get(name, 0), origins.get(name, ""))
+        for name, number in numbers.items()
     )
 
 

@@ -93,11 +93,12 @@ class CheckedQuote(Frozen):
 
 
 class CheckedBearer(Frozen):
-    """A claim or a candidate with the results for its quotes."""
+    """What quotes, with the results for its quotes."""
 
-    kind: Literal["claim", "candidate"]
+    kind: Literal["claim", "candidate", "near"]
+    """`near`: a passage that is quoted in place of an answer."""
     name: str
-    """The claim's id or the candidate's name."""
+    """The claim's id, the candidate's name, or the passage's place among those that come near."""
     text: str = ""
     quotes: tuple[CheckedQuote, ...] = ()
     problems: tuple[str, ...] = ()
@@ -140,9 +141,9 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     items = {str(line.get("evidence_id")): line for line in lines}
     texts = {name: normalise(str(line.get("text") or "")) for name, line in items.items()}
     numbers = {reference.evidence_id: reference.number for reference in report.references}
-    standings = {reference.evidence_id: reference.standing for reference in report.references}
+    standings = {work.evidence_id: work.standing for work in report.quoted_works}
 
-    def checked(bearer: str, support: Support) -> CheckedQuote:
+    def checked(bearer: str, support: Support, *, cited: bool = True) -> CheckedQuote:
         name, problem = support.evidence_id, ""
         if name not in items:
             problem = f"{bearer} cites {name}, which is not among the evidence"
@@ -150,7 +151,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             problem = f'{bearer}: not in the text of {name}: "{support.quote}"{_why(support, texts)}'
         elif "retracted" in (items[name].get("standing"), standings.get(name)):
             problem = f"{bearer} rests on {name}, which is retracted"
-        elif name not in numbers:
+        elif cited and name not in numbers:
             problem = f"{bearer} cites {name}, which is not among the references"
         return CheckedQuote(evidence_id=name, number=numbers.get(name), quote=support.quote, problem=problem)
 
@@ -174,6 +175,15 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             problems=_candidate_problems(candidate, items, fields=report.structured),
         )
         for candidate in report.candidates
+    ]
+    bearers += [
+        CheckedBearer(
+            kind="near",
+            name=f"near {place}",
+            quotes=(checked(f"near passage {place}", support, cited=False),),
+            problems=("a passage is called near beside claims",) if report.unanswered is None else (),
+        )
+        for place, support in enumerate(near_supports(report), start=1)
     ]
     return Examination(
         run_id=report.run_id,
@@ -238,9 +248,14 @@ def _as_evidence(line: Mapping[str, object]) -> Evidence:
 
 
 def supports_of(report: Report) -> list[Support]:
-    """Every quote of a report."""
+    """Every quote that a claim or a candidate rests on."""
     claims = [support for section in report.sections for claim in section.claims for support in claim.support]
     return [*claims, *(support for candidate in report.candidates for support in candidate.quotes)]
+
+
+def near_supports(report: Report) -> list[Support]:
+    """The passages that come nearest, as quotes of their works."""
+    return [Support(evidence_id=p.work.evidence_id, quote=p.quote) for p in report.near]
 
 
 def _why(support: Support, texts: Mapping[str, str]) -> str:

@@ -17,14 +17,14 @@ _EDGE = re.compile(r"\S*\s")
 
 
 def contexts(
-    bearers: Iterable[Claim | Candidate], documents: Mapping[str, Evidence]
+    bearers: Iterable[Claim | Candidate], documents: Mapping[str, Evidence], others: Iterable[Support] = ()
 ) -> tuple[QuoteContext, ...]:
-    """The surroundings of every quote, each once, in order of appearance. A quote that cannot be located has
-    none."""
+    """The surroundings of every quote, each once, in order of appearance, and of `others`, which nothing
+    rests on. A quote that cannot be located has none."""
     texts = {name: normalise(item.text) for name, item in documents.items()}
     pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
     found: dict[tuple[str, str], QuoteContext] = {}
-    for support in (support for bearer in bearers for support in _quotes(bearer)):
+    for support in (*(quote for bearer in bearers for quote in _quotes(bearer)), *others):
         key = (support.evidence_id, support.quote)
         text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
         start = text.find(quote) if quote else -1

@@ -12,8 +12,6 @@ from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim, Reference
 from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
-NEAREST = 3
-"""Works that are named as nearest to a question without an answer."""
 SEARCHED_OUT = ("sufficient_evidence", "no_new_evidence")
 """Reasons that are no early stop: there was enough, or further searches found nothing new."""
 
@@ -23,20 +21,19 @@ def limitations(
     *,
     references: Sequence[Reference],
     dropped: Sequence[DroppedClaim],
-    verified: int,
+    unanswered: Statement | None,
     quotes_refused: int,
     retracted: Sequence[Evidence],
     notes: Sequence[Statement] = (),
 ) -> tuple[Statement, ...]:
-    """The limitations, the most serious first, each once. `notes` are what the publishing step found
-    itself."""
+    """The limitations, the most serious first, each once. `unanswered`: why there is no claim, where there is
+    none; `notes` are what the publishing step found itself."""
     said = [as_statement(one) for one in step.limitations]
     found = [one for one in said if one.code == "sample_only"]
     if step.draft:
         found.append(Statement(code="draft"))
-    if not verified:
-        why = why_unanswered(step, dropped)
-        found.append(Statement(code="unanswered", values={**why.values, "because": why.code}))
+    if unanswered is not None:
+        found.append(Statement(code="unanswered", values={**unanswered.values, "because": unanswered.code}))
     if step.stop_reason not in SEARCHED_OUT:
         found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))
     found += _sections(step.sections)
@@ -48,7 +45,7 @@ def limitations(
     elif "extractive" in step.models:
         found.append(Statement(code="steps_without_model"))
     found += _references(references)
-    if dropped and verified:
+    if dropped and unanswered is None:
         found.append(Statement(code="claims_refused", values={"claims": len(dropped)}))
     if quotes_refused:
         found.append(Statement(code="quotes_refused", values={"quotes": quotes_refused}))
@@ -56,7 +53,24 @@ def limitations(
         found.append(Statement(code="price_unknown"))
     found += folded(said)
     found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
+    if unanswered is None:
+        found += _not_mentioned(step.sections)
     return once(found)
+
+
+def _not_mentioned(sections: Iterable[PlannedSection]) -> list[Statement]:
+    """One statement for each section without a claim that asks of something that nothing found mentions."""
+    return [
+        Statement(
+            code="not_mentioned",
+            values={
+                "question": clean(planned.section.key_question or planned.section.title),
+                "not_mentioned": tuple(map(clean, planned.draft.not_mentioned)),
+            },
+        )
+        for planned in sections
+        if planned.draft.not_mentioned
+    ]
 
 
 def _retracted(cited: Iterable[Evidence], found: Iterable[EvidenceRef]) -> list[Statement]:
@@ -99,8 +113,11 @@ def folded(statements: Sequence[Statement]) -> list[Statement]:
     ]
 
 
-def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> Statement:
-    """Why there is not one verified claim."""
+def why_unanswered(
+    step: PublishInput, dropped: Sequence[DroppedClaim], not_mentioned: Sequence[str]
+) -> Statement:
+    """Why there is not one verified claim. `not_mentioned`: what the question names and nothing found
+    mentions."""
     answered = [s for s in step.searches if s.status in ANSWERED]
     if dropped:
         return Statement(code="claims_all_refused", values={"claims": len(dropped)})
@@ -111,14 +128,11 @@ def why_unanswered(step: PublishInput, dropped: Sequence[DroppedClaim]) -> State
     if not step.evidence and not any(s.kept for s in answered):
         failed = len(step.searches) - len(answered)
         return Statement(code="nothing_found", values={"failed": failed, "searches": len(step.searches)})
-    near = {work.evidence_id: work for section in step.sections for work in section.draft.nearest}
     values: dict[str, int | float | str | tuple[str, ...]] = {
         "items": step.counts.screened or len(step.evidence)
     }
-    if shown := list(near.values())[:NEAREST]:
-        values["nearest"] = tuple(clean(work.title).rstrip(" .") for work in shown)
-        values["missing"] = tuple(", ".join(work.missing) for work in shown)
-        values["said"] = tuple(clean(work.said) for work in shown)
+    if not_mentioned:
+        values["not_mentioned"] = tuple(map(clean, not_mentioned))
     return Statement(code="no_item_answers", values=values)
 
 

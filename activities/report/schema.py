@@ -66,6 +66,17 @@ class QuoteContext(Frozen):
     """On which page of its document the quote begins, from 1; 0: not known."""
 
 
+class NearPassage(Frozen):
+    """A sentence that comes near to a question that no claim answers. It is checked as a quote and not judged
+    to answer, so it has no number, strength or direction, and the confidence does not rest on it."""
+
+    work: Reference
+    """Its number is 0: it is no reference of the report."""
+    quote: str
+    missing: tuple[str, ...] = ()
+    """Words of the question for things that the work does not mention."""
+
+
 class ReportSection(Frozen):
     id: str
     title: str
@@ -199,6 +210,10 @@ class Report(Frozen):
     """The short answer, in front of the summary's claims; empty where a model wrote the report."""
     unanswered: Statement | None = None
     """Why no claim passed the checks; None when one did."""
+    not_mentioned: tuple[str, ...] = ()
+    """What the question names and no work that was found mentions, as typed; of a report without a claim."""
+    near: tuple[NearPassage, ...] = ()
+    """What comes nearest, the nearest first; of a report without a claim."""
     statements: tuple[Statement, ...] = ()
     """The limitations as data, in the order of `limitations`."""
     works: tuple[WorkRow, ...] = ()
@@ -211,6 +226,11 @@ class Report(Frozen):
     """Works that were found and are not cited, in the order of the evidence; empty where not recorded."""
     stop_reason: StopReason
     generated_at: str
+
+    @property
+    def quoted_works(self) -> tuple[Reference, ...]:
+        """The references, and the works of the passages that come nearest."""
+        return (*self.references, *(passage.work for passage in self.near))
 
     @property
     def structured(self) -> bool:

@@ -352,13 +352,17 @@ def filled(
 ) -> Accepted[SectionDraft]:
     """The draft with claims that code chose, marked as such, where fewer of the model's stand than the
     evidence carries: at least as many as code alone would make for a small model and for one of which hardly
-    a claim stands, half as many for others."""
+    a claim stands, half as many for others. Where neither has a claim, with what comes nearest."""
     draft, checker = accepted.output, checker_of(prompt)
     own = [claim for paragraph in draft.paragraphs for claim in paragraph.claims]
-    by_code = [claim for paragraph in alone(step).paragraphs for claim in paragraph.claims]
+    chosen = alone(step)
+    by_code = [claim for paragraph in chosen.paragraphs for claim in paragraph.claims]
     standing = [claim for claim in own if checker.check(claim).kept]
     share = size_of(step.model).share_filled if len(standing) >= FEW_STANDING else 1.0
     wanted = math.ceil(share * len(by_code)) - len(standing)
+    if not by_code and not standing:
+        near = {"nearest": chosen.nearest, "not_mentioned": chosen.not_mentioned}
+        return Accepted(draft.model_copy(update=near), accepted.notes)
     if wanted <= 0:
         return accepted
     used = {normalise(s.quote) for claim in standing for s in claim.support}

@@ -77,7 +77,7 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
         if lines is None:
             lines = await _stored_lines(settings, parcel.report)
         found = examine(parcel.report, lines)
-        # a report without a claim or a candidate has nothing that could hold
+        # a report without a claim, a candidate or a near passage has nothing that could hold
         holds = found.holds and bool(found.bearers) and not parcel.damaged
         if parcel.foreign_script:
             say(
@@ -133,12 +133,13 @@ async def _of_run(settings: "Settings", address: str | None, name: str) -> "Parc
 
 
 async def _stored_lines(settings: "Settings", report: "Report") -> list[Mapping[str, object]]:
-    """The cited items from this machine's store. Raises BadInput when it has none of them."""
+    """The quoted items from this machine's store. Raises BadInput when it has none of them."""
     from activities.report.archive import Archive
     from activities.report.audit import evidence_line
 
-    found = await Archive(settings.evidence_url).cited(report, report.references)
-    if report.references and not found:
+    works = report.quoted_works
+    found = await Archive(settings.evidence_url).cited(report, works)
+    if works and not found:
         raise BadInput(
             "the texts behind this report are not on this machine; give them with --evidence FILE.jsonl "
             "(`determinator evidence RUN --format jsonl` prints them)"
@@ -152,16 +153,18 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     for bearer in found.bearers:
         state = "holds" if bearer.holds else "FAILS"
         numbers = ", ".join(str(n) for n in sorted({q.number for q in bearer.quotes if q.number}))
-        print_text(plain(f"{state}  {bearer.name}  [{numbers}]  {bearer.text}"))
+        said = bearer.text or " ".join(quote.quote for quote in bearer.quotes)
+        marks = f"  [{numbers}]" if numbers else ""
+        print_text(plain(f"{state}  {bearer.name}{marks}  {said}"))
         for fault in bearer.faults():
             print_text(f"       {plain(fault)}")
     for problem in (*found.problems, *parcel.damaged):
         print_text(f"FAILS  {plain(problem)}")
     counts = []
-    for kind in ("claim", "candidate"):
+    for kind, names in (("claim", "claims"), ("candidate", "candidates"), ("near", "near passages")):
         these = [bearer.holds for bearer in found.bearers if bearer.kind == kind]
         if these or kind == "claim":
-            counts.append(f"{sum(these)} of {len(these)} {kind}s")
+            counts.append(f"{sum(these)} of {len(these)} {names}")
     quotes = [not quote.problem for bearer in found.bearers for quote in bearer.quotes]
     verdict = "everything holds" if holds else "NOT everything holds"
     if not found.bearers:
@@ -186,6 +189,7 @@ def _as_data(found: "Examination", parcel: "Parcel", items: int, *, holds: bool)
         "items": items,
         "claims": [bearer_data(b) for b in found.bearers if b.kind == "claim"],
         "candidates": [bearer_data(b) for b in found.bearers if b.kind == "candidate"],
+        "near": [bearer_data(b) for b in found.bearers if b.kind == "near"],
         "problems": [*found.problems, *parcel.damaged],
         "foreign_check_script": parcel.foreign_script,
     }

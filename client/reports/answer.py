@@ -37,6 +37,9 @@ class Answer(Frozen):
     """Which way the evidence points, else the claim that answers best, else why there is no answer."""
     sample_only: str = ""
     """A sentence when only the bundled sample library was searched; empty otherwise."""
+    near: tuple[str, ...] = ()
+    """Where there is no answer: the passages that come nearest, each with its work. None is judged to
+    answer."""
     confidence: float
     confidence_reasons: tuple[str, ...] = ()
     searched: str
@@ -54,6 +57,7 @@ def answer_of(report: Report) -> Answer:
     return Answer(
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
+        near=tuple(f"\u201c{clean(p.quote)}\u201d ({clean(p.work.title)})" for p in report.near),
         confidence=report.confidence,
         confidence_reasons=sentences(report.confidence_reasons),
         searched=_searched(report.methodology.searches),
@@ -79,7 +83,7 @@ def _claim(claim: Claim, citations: Citations) -> AnswerClaim:
 
 def _bottom_line(report: Report) -> str:
     if report.unanswered is not None:
-        return f"No claim could be supported: {sentence(report.unanswered)}"
+        return f"No claim could be supported: {sentence(report.unanswered).rstrip('.')}."
     if balance := words.balance(report):
         return balance
     claims = claims_of(report)

@@ -287,7 +287,7 @@ def _readme(
             ]
         ),
         "## Checking it",
-        f"{quotes} quotes from {len(report.references)} references; when this was exported, {state}.",
+        f"{quotes} quotes from {len(report.quoted_works)} works; when this was exported, {state}.",
         CHECKING,
     ]
     if gaps:

@@ -47,6 +47,9 @@ def check_quotes(folder: Path) -> tuple[int, list[str]]:
     texts = {item["evidence_id"]: plain(item["text"]) for item in map(json.loads, filter(None, lines))}
     bearers = [(claim["id"], claim) for section in report["sections"] for claim in section["claims"]]
     bearers += [(candidate["name"], candidate) for candidate in report["candidates"]]
+    for place, passage in enumerate(report.get("near", ()), start=1):  # quoted in place of an answer
+        near = {"evidence_id": passage["work"]["evidence_id"], "quote": passage["quote"]}
+        bearers.append((f"near {place}", {"support": [near]}))
     count, wrong = 0, []
     for name, bearer in bearers:
         for support in [*bearer["support"], *bearer.get("against", ()), *bearer.get("records", ())]:

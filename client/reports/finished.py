@@ -166,7 +166,7 @@ async def _complete(archive: Archive, run_id: str, answers: _Answers) -> Finishe
     if lost:
         gaps.append(f"The stored text of {', '.join(lost)} could not be read.")
     there = {ref.evidence_id for ref, _ in items}
-    missing = [r for r in answers.report.references if r.evidence_id not in there]
+    missing = [r for r in answers.report.quoted_works if r.evidence_id not in there]
     searched = await archive.cited(answers.report, missing)
     still = {r.evidence_id for r in missing} - {ref.evidence_id for ref, _ in searched}
     if still:

@@ -39,6 +39,8 @@ def answer_parts(
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
     parts.append(Text(f"Answer: {plain(answer.bottom_line)}", style="bold"))
+    if answer.near:
+        parts.append(Text(f"Near, not judged to answer: {plain(answer.near[0])}"))
     if claims and bulleted:
         table = Table.grid(padding=(0, 1))
         for text in claims[:FIRST_CLAIMS]:
@@ -51,7 +53,8 @@ def answer_parts(
     check = report.verification
     reasons = " ".join(map(plain, answer.confidence_reasons))
     confidence = f"Confidence {answer.confidence:.0%}"
-    parts.append(Text(f"{confidence}: {reasons}" if reasons else confidence))
+    if report.unanswered is None or reasons:
+        parts.append(Text(f"{confidence}: {reasons}" if reasons else confidence))
     parts.append(
         Text(
             f"{counted(check.verified, 'verified claim')}, {counted(len(report.references), 'reference')}; "

@@ -6,7 +6,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.drafts import DraftClaim
+from activities.drafts import DraftClaim, NearWork
 from activities.errors import StoreError, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
@@ -110,6 +110,24 @@ async def test_only_what_is_cited_is_read_and_looked_up(store: EvidenceStore) ->
     await PublishActivities(store, standings).publish(step)
     assert sorted(standings.asked) == ["pmid:1", "pmid:2"]
     assert [ref.evidence_id for ref in cited_refs(step)] == ["pmid:1", "pmid:2"]
+
+
+async def test_without_a_claim_the_nearest_passages_are_read_and_quoted(store: EvidenceStore) -> None:
+    """What has been retracted since it was found is not quoted even so."""
+    works = tuple(
+        NearWork(evidence_id=item.evidence_id, title=item.title, said=said)
+        for item, said in ((TRIAL, REDUCED), (REGISTRY, INCREASED))
+    )
+    section = planned("s1")
+    draft = section.draft.model_copy(update={"nearest": works})
+    step = await stored(store, publish_input(section.model_copy(update={"draft": draft})))
+    assert cited_refs(step) == []
+    report = (await PublishActivities(store).publish(step)).report
+    assert [passage.quote for passage in report.near] == [REDUCED, INCREASED]
+    standings = Standings({"pmid:1": Verdict("retracted")})
+    later = (await PublishActivities(store, standings).publish(step)).report
+    assert [passage.work.evidence_id for passage in later.near] == ["pmid:2"]
+    assert later.references == ()
 
 
 async def test_work_retracted_since_it_was_found_supports_nothing(store: EvidenceStore) -> None:

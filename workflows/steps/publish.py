@@ -134,6 +134,7 @@ class Publisher:
             s.evidence_id for p in sections for g in p.draft.paragraphs for c in g.claims for s in c.support
         }
         cited |= {s.evidence_id for c in state.candidates for s in c.quotes}
+        near = {work.evidence_id for p in sections for work in p.draft.nearest}
         return fit_document(
             PublishInput(
                 run_id=context.run_id,
@@ -146,7 +147,7 @@ class Publisher:
                 evidence=tuple(
                     r
                     for r in state.evidence
-                    if r.evidence_id in cited or r.standing in ("retracted", "concern")
+                    if r.evidence_id in cited | near or r.standing in ("retracted", "concern")
                 ),
                 found=tuple(r.evidence_id for r in state.evidence),
                 searches=rows(state.searches),

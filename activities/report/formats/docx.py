@@ -17,6 +17,8 @@ from activities.report.formats.model import (
     CERTAINTY_NOTE,
     CHECK_HEAD,
     LEFT_OUT,
+    NEAR_HEAD,
+    NEAR_NOTE,
     SEARCH_HEAD,
     WORK_HEAD,
     CandidateView,
@@ -69,6 +71,7 @@ def docx(report: Report) -> bytes:
     if view.draft:
         document.add_paragraph("Draft: this report waits for a reviewer's approval.", style="Intense Quote")
     _summary(document, view)
+    _near(document, view)
     if view.brief:
         _works(document, view)
     for section in view.sections:
@@ -129,6 +132,19 @@ def _summary(document: "Document", view: View) -> None:
         paragraph = document.add_paragraph()
         paragraph.add_run(f"Confidence: {view.confidence}. ").bold = True
         paragraph.add_run(" ".join((*view.confidence_reasons, view.verified)))
+
+
+def _near(document: "Document", view: View) -> None:
+    """The passages that come nearest, each with its work."""
+    if not view.near:
+        return
+    document.add_heading(NEAR_HEAD, 1)
+    document.add_paragraph().add_run(NEAR_NOTE).italic = True
+    for near in view.near:
+        written = document.add_paragraph()
+        written.add_run(near.title).bold = True
+        written.add_run(f" ({near.about})" if near.about else "")
+        document.add_paragraph(f"\u201c{near.quote.text}\u201d", style="Quote")
 
 
 def _section(document: "Document", section: SectionView) -> None:

@@ -16,6 +16,8 @@ from activities.report.formats.model import (
     CERTAINTY_NOTE,
     CHECK_HEAD,
     LEFT_OUT,
+    NEAR_HEAD,
+    NEAR_NOTE,
     SEARCH_HEAD,
     WORK_HEAD,
     Cell,
@@ -54,6 +56,8 @@ def html(report: Report) -> bytes:
         certainty_note=CERTAINTY_NOTE,
         search_head=SEARCH_HEAD,
         left_out=LEFT_OUT,
+        near_head=NEAR_HEAD,
+        near_note=NEAR_NOTE,
     )
     return page.encode()
 

@@ -8,6 +8,8 @@ from activities.report.formats.model import (
     CERTAINTY_NOTE,
     CHECK_HEAD,
     LEFT_OUT,
+    NEAR_HEAD,
+    NEAR_NOTE,
     SEARCH_HEAD,
     WORK_HEAD,
     BriefView,
@@ -34,6 +36,7 @@ def markdown(report: Report) -> str:
         f"**Question:** {escape_markdown(view.question)}" if view.question else "",
         "## Summary",
         *_summary(view, report),
+        *_near(view),
     ]
     if view.brief:
         blocks += _works(view)
@@ -68,6 +71,17 @@ def _summary(view: View, report: Report) -> list[str]:
     answer = " ".join(map(_answer, view.answer))
     said = [answer, points] if answer else [points or report.executive_summary]
     return [*said, _brackets(view.balance), sure, escape_markdown(view.verified)]
+
+
+def _near(view: View) -> list[str]:
+    """The passages that come nearest, each with its work."""
+    if not view.near:
+        return []
+    blocks = [f"## {NEAR_HEAD}", f"*{NEAR_NOTE}*"]
+    for near in view.near:
+        about = f" ({escape_markdown(near.about, inline=True)})" if near.about else ""
+        blocks.append(f"{_link(near.title, near.url)}{about}:\n\n> {escape_markdown(near.quote.text)}")
+    return blocks
 
 
 def _answer(sentence: BriefView) -> str:

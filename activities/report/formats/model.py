@@ -42,6 +42,8 @@ OLD_CANDIDATE_NOTE = (
     "Names, sources and the grade of the evidence are checked by code; mechanism, indications and status are "
     "as the writer put them: read the quotes."
 )
+NEAR_HEAD = "Near the question"
+NEAR_NOTE = "Near, not judged to answer: no claim rests on these passages. Each is word for word in its work."
 LEFT_OUT = "Claims that did not pass the checks:"
 
 
@@ -71,6 +73,18 @@ class Quote:
     """Of its document; 0: not known."""
     url: str | None = None
     """Opens the document where the quote stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearView:
+    """A passage that comes near to a question that nothing answers."""
+
+    title: str
+    """Of the work."""
+    about: str
+    """`Doe 2020; does not mention frost`."""
+    url: str | None
+    quote: Quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +409,8 @@ class View:
     """The points that the short answer does not quote."""
     summary_text: tuple[str, ...]
     """Paragraphs in place of the points: why there is no answer, or the text of an older report."""
+    near: tuple[NearView, ...]
+    """What comes nearest where nothing answers, under `NEAR_NOTE`."""
     balance: str
     confidence: str
     confidence_reasons: tuple[str, ...]

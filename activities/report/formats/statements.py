@@ -10,6 +10,7 @@ from typing import get_args
 from activities.report.formats.brief_words import brief_direction, brief_finding, brief_works
 from activities.report.formats.grammar import counted, listed
 from activities.report.formats.names import STOPPED
+from activities.report.formats.refusal_words import no_item_answers, not_mentioned
 from activities.report.formats.text import clean
 from activities.types import Statement, StopReason
 from activities.verification.quote_check import REFUSALS
@@ -100,22 +101,6 @@ def _claims_refused(s: Statement) -> str:
         f"{counted(count, 'claim')} did not pass the checks and {'is' if count == 1 else 'are'} left "
         "out; the verification names each with its reason."
     )
-
-
-def _no_item_answers(s: Statement) -> str:
-    said = (
-        f"none of the {counted(s.number('items'), 'item')} found answers it"
-        if s.number("items")
-        else ("nothing found answers it")
-    )
-    said_by = s.texts("said") or ("",) * len(s.texts("nearest"))
-    near = [
-        f"\u201c{title}\u201d"
-        + (f" (\u201c{sentence}\u201d)" if sentence else "")
-        + (f", which does not mention {missing}" if missing else "")
-        for title, missing, sentence in zip(s.texts("nearest"), s.texts("missing"), said_by, strict=True)
-    ]
-    return f"{said}. Nearest to it: {'; '.join(near)}" if near else said
 
 
 def _nothing_found(s: Statement) -> str:
@@ -272,7 +257,8 @@ WORDING: Mapping[str, Wording] = {
     "searches_all_failed": "every search failed, which says nothing of whether evidence exists",
     "nothing_searched": lambda s: f"nothing was searched ({_because(s)})",
     "nothing_found": _nothing_found,
-    "no_item_answers": _no_item_answers,
+    "no_item_answers": no_item_answers,
+    "not_mentioned": not_mentioned,
     # searching
     "searches_failed": _searches_failed,
     "records_unreadable": _records_unreadable,

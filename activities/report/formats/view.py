@@ -25,6 +25,7 @@ from activities.report.formats.model import (
     Flow,
     LineView,
     Link,
+    NearView,
     Quote,
     ReferenceView,
     SectionView,
@@ -36,7 +37,7 @@ from activities.report.formats.prose import paragraphs_of, summary_of
 from activities.report.formats.statements import sentences
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.formats.works import grouped, work_views
-from activities.report.schema import Reference, Report, ReportSection
+from activities.report.schema import NearPassage, Reference, Report, ReportSection
 from activities.types import ANSWERED, Claim, Grade, Support
 
 _BARS = 12
@@ -75,6 +76,7 @@ def view_of(report: Report) -> View:
         answer=answer,
         summary=tuple(claim for claim in points if claim.anchor not in quoted),
         summary_text=() if points else _summary_text(report),
+        near=tuple(_near(passage, n, shown) for n, passage in enumerate(report.near, start=1)),
         balance="" if answer else words.balance(report),
         confidence=f"{report.confidence:.0%}",
         confidence_reasons=reasons,
@@ -130,7 +132,7 @@ class _Claims:
     def __init__(self, report: Report) -> None:
         self._citations = Citations.of(report.references)
         self._titles = {r.evidence_id: clean(r.title) for r in report.references}
-        self._references = {r.evidence_id: r for r in report.references}
+        self._references = {r.evidence_id: r for r in report.quoted_works}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
         self._views: dict[str, ClaimView] = {}
 
@@ -184,6 +186,25 @@ class _Claims:
 
     def mark(self, supports: Iterable[Support]) -> str:
         return self._citations.mark(supports)
+
+
+def _near(passage: NearPassage, number: int, shown: _Claims) -> NearView:
+    work = passage.work
+    support = Support(evidence_id=work.evidence_id, quote=passage.quote)
+    (quote,) = shown.quotes(f"near-{number}", "", [support])
+    missing = ", ".join(map(clean, passage.missing))
+    label, title = clean(refs.label_of(work)), clean(work.title)
+    parts = (
+        "" if label.rstrip(" \u2026") in title else label,
+        f"p. {quote.page}" if quote.page else "",
+        f"does not mention {missing}" if missing else "",
+    )
+    return NearView(
+        title=title,
+        about="; ".join(filter(None, parts)),
+        url=refs.quote_url(work, passage.quote, quote.page) or refs.best_url(work),
+        quote=quote,
+    )
 
 
 def anchor_of(name: str) -> str:

@@ -42,6 +42,14 @@ async def test_a_label_becomes_the_sentence_it_stands_for(case: Case) -> None:
     assert not claim.added_by_code
 
 
+async def test_a_draft_without_a_claim_has_what_comes_nearest(case: Case) -> None:
+    asked = "Does metformin lower the risk of hearing loss in adults?"
+    draft = await draft_of(case, choosing(), question=asked)
+    assert claims_of(draft) == []
+    assert [near.evidence_id for near in draft.nearest][:1] == ["pmid:1"]
+    assert "hearing loss" in draft.not_mentioned
+
+
 async def test_words_of_the_models_own_stand_when_they_stand_on_the_sentence(case: Case) -> None:
     text = "Metformin was associated with a lower risk of dementia in 4120 adults."
     [claim] = claims_of(await draft_of(case, choosing({"sentence": "S1", "text": text})))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.drafts import NearWork
 from activities.iterations import Finding, IterationRecord, IterationSearch
 from activities.report.assemble import build_report
 from activities.verification.quote_check import normalise
@@ -17,7 +18,7 @@ from client.reports import check_bundle
 from client.reports.bundle import make_bundle
 from client.reports.finished import Finished
 from client.secrets import LEAST_CHARS, known_secrets, without
-from tests.activities.cases import DOCUMENTS, FULL, TRIAL
+from tests.activities.cases import DOCUMENTS, FULL, REDUCED, TRIAL, planned, publish_input
 from tests.activities.sources.faults import settings
 from tests.client.shelf import RUN, command, shelve
 
@@ -66,6 +67,31 @@ def test_a_bundle_can_be_made_and_checked_without_a_server(home: Path) -> None:
     readme = Path(RUN, "README.md").read_text()
     assert "Not in here" in readme
     assert "no Temporal server answers" in readme
+
+
+def test_the_nearest_passages_of_a_refusal_are_checked_like_quotes(home: Path) -> None:
+    """By `verify` from the store, and by both checks of a bundle."""
+    section = planned("s1")
+    near = NearWork(evidence_id=TRIAL.evidence_id, title=TRIAL.title, said=REDUCED)
+    draft = section.draft.model_copy(update={"nearest": (near,)})
+    shelve(home, publish_input(section.model_copy(update={"draft": draft})))
+    ran = command("verify", "last")
+    assert (ran.code, ran.out.splitlines()) == (
+        0,
+        [
+            f"holds near 1 {REDUCED}",
+            "everything holds: 0 of 0 claims, 1 of 1 near passages, 1 of 1 quotes; 0 references",
+        ],
+    )
+    assert command("export", "last", "--output", "bundle").code == 0
+    folder = Path("bundle").absolute()
+    assert stranger(folder) == (0, "1 quotes, 0 problems\n")
+    lines = (folder / "evidence.jsonl").read_text()
+    (folder / "evidence.jsonl").write_text(lines.replace("reduced all-cause", "doubled all-cause"))
+    code, said = stranger(folder)
+    assert code == 1
+    assert "near 1: not in the text of pmid:1" in said
+    assert not command("verify", str(folder), "--json").json()["near"][0]["holds"]
 
 
 def test_every_file_of_a_bundle_is_listed_and_its_sum_is_right(home: Path) -> None:
