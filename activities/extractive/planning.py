@@ -14,6 +14,9 @@ _DEFAULT_OUTLINE = ("Background", "Main findings", "Limits of the evidence")
 _OF_THE_ASPECT = ("clinical", "open", "findings")
 """Aspects of the outline that are asked about the aspect of a question, not about its subject."""
 
+_OF_DRUGS = ("clinical", "safety", "open")
+"""Aspects of the outline that are asked about drugs where candidates are looked for."""
+
 
 def plan(step: PlanInput) -> ReportPlan:
     """One section a clause when the question has several, then the profile's outline; at most
@@ -40,7 +43,8 @@ def plan(step: PlanInput) -> ReportPlan:
             add(first_words(clause) if fold(title) in sections else title, clause)
     for note in step.steering:
         add(title_of(note), note)
-    for title, key_question in _sections(about, step.profile.outline or _DEFAULT_OUTLINE, question):
+    outline = step.profile.outline or _DEFAULT_OUTLINE
+    for title, key_question in _sections(about, outline, question, drugs=step.profile.candidates):
         add(title, key_question)
     if not sections:
         add(title_of(question), question)
@@ -53,10 +57,13 @@ def plan(step: PlanInput) -> ReportPlan:
     )
 
 
-def _sections(about: Topic, outline: Sequence[str], question: str) -> Iterator[tuple[str, str]]:
+def _sections(
+    about: Topic, outline: Sequence[str], question: str, *, drugs: bool
+) -> Iterator[tuple[str, str]]:
     """Title and key question of each section: the aspects that are asked for, then the outline's, which ask
     about the same. Of an aspect that was asked for, the outline has no second section, and none on mechanisms
-    where other aspects are asked for."""
+    where other aspects are asked for. `drugs`: what is found in people, harms and open questions are those of
+    drugs against the disease, not of the disease."""
     asked = [(aspect, aspect_of(aspect)) for aspect in about.aspects]
     for aspect, facet in asked:
         wording = facet or FINDINGS
@@ -69,7 +76,9 @@ def _sections(about: Topic, outline: Sequence[str], question: str) -> Iterator[t
             yield title, f"{title}: {question}"
         elif facet.name not in done:
             of_it = facet.name in _OF_THE_ASPECT or (facet.name == "safety" and "treatment" in done)
-            yield title, facet.question.format(topic=whole if of_it else about.subject)
+            of_drugs = drugs and not asked and facet.name in _OF_DRUGS
+            topic_of_it = f"drugs against {about.subject}" if of_drugs else about.subject
+            yield title, facet.question.format(topic=whole if of_it and not of_drugs else topic_of_it)
 
 
 def title_of(clause: str) -> str:

@@ -10,6 +10,7 @@ from activities.extractive.topics import sought
 from activities.text.answer_reader import Passage
 from activities.text.answers import answers, leading
 from activities.text.characteristics import describes_participants
+from activities.text.evidence_strength import CLINICAL
 from activities.text.facets import (
     ASPECTS,
     DRUGS,
@@ -18,6 +19,7 @@ from activities.text.facets import (
     facet_of,
     facet_of_section,
     is_about,
+    reports_harm,
     says_cue,
 )
 from activities.text.ranking import Item, Ranked, calls_for_research, diverse, rank, relevant, similarity
@@ -45,6 +47,10 @@ MOST_ALIKE = 0.5
 """Similarity up to which two sentences of one document are both kept."""
 READ_FOR_ANSWERS = 12
 """Sentences of a document, the best first, that are read for the fact or the list that is asked for."""
+_OF_DRUGS = ("clinical", "safety", "open")
+"""Chapters that admit only sentences that name a drug, where candidates are looked for."""
+THIN = 4
+"""With fewer sentences than this, results that do not name the section's subject are added."""
 _OF_THOSE_WHO_HAVE_IT = ("treatment", "survival", "prognosis", "diagnosis", "safety")
 _POINTS_BACK = re.compile(
     r"\b(?:this|these|those|such)\b(?! (?:\w+ ){0,2}(?:results?|findings?|data|stud(?:y|ies)|analys[ie]s"
@@ -57,6 +63,11 @@ _CALLS_FOR_MORE = re.compile(
     re.IGNORECASE,
 )
 """What ought to be done is no finding."""
+_NOVELTY = re.compile(
+    r"\bto (?:the best of )?(?:our|the authors'?|my) knowledge\b|\bfirst (?:report|study) (?:to|of|that|in)\b",
+    re.IGNORECASE,
+)
+"""What a work says of itself."""
 _FRAGMENT = re.compile(r"[a-z]+ [a-z]+\b")
 """The beginning of a sentence that was cut: no name begins with two words in small letters."""
 LEAST_NEW = 0.3
@@ -135,6 +146,8 @@ class Rules:
     """What every item is about, so that its conclusion need not name it; empty where that is not known."""
     least: float = 0.0
     """Share of the weight of the section's subject that a sentence must hold itself, unless it concludes."""
+    results_too: bool = False
+    """Whether a result of a work on the subject counts without a word of it: where little else does."""
     as_outcome: AsOutcome | None = None
     """Finds what speaks of those who may get what the section is about, where it asks of who has it."""
 
@@ -165,7 +178,13 @@ class Rules:
             and not _POINTS_BACK.search(sentence.text)
         )
         names = ranked.about >= LEAST_IN_CHAPTER and ranked.coverage >= self.least
-        if not (concludes or names) or _FRAGMENT.match(sentence.quote):
+        found = (
+            bool(self.subject) and sentence.part == "results"
+        )  # of a work on the subject, which need not name it
+        harms = found and any(f.name == "safety" for f in self.facets) and reports_harm(sentence.text)
+        if not (concludes or names or harms or (found and self.results_too)) or _FRAGMENT.match(
+            sentence.quote
+        ):
             return False
         if self.as_outcome is not None and self.as_outcome(sentence.text):
             return False
@@ -176,7 +195,11 @@ class Rules:
         title = item.document.title if concludes else ""
         said = replace(sentence, text=without_names_of(self.subject, sentence.text))
         return all(
-            is_about(facet, said) or (facet in ASPECTS and says_cue(facet, title)) for facet in self.facets
+            is_about(facet, said)
+            or (facet in ASPECTS and says_cue(facet, title))
+            or (facet.name == "safety" and harms)
+            or (facet.name == "clinical" and concludes and item.document.evidence_type in CLINICAL)
+            for facet in self.facets
         )
 
     def as_a_whole(self, item: Item) -> bool:
@@ -197,7 +220,7 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     facets = seek.facets or ((one,) if one else ())
     rules = Rules(
         facets=facets,
-        drugs_too=step.profile.candidates and any(facet.name == "clinical" for facet in facets),
+        drugs_too=step.profile.candidates and any(facet.name in _OF_DRUGS for facet in facets),
         few=len(items) <= FEW_ITEMS,
         question=step.question,
         subject=seek.subject,
@@ -211,6 +234,12 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
     if not pool and rules.least:  # a work says its subject once, above all one of several words
         wider = replace(rules, least=0.0)
         pool = [ranked for item in items for ranked in of_item(item, wider, step.written)]
+    thin = seek.subject and len(pool) < THIN and not rules.drugs_too
+    if thin and any(facet.name == "clinical" for facet in facets):
+        known = {ranked.sentence.quote for ranked in pool}
+        wider = replace(rules, least=0.0 if not pool else rules.least, results_too=True)
+        added = (ranked for item in items for ranked in of_item(item, wider, step.written))
+        pool += [ranked for ranked in added if ranked.sentence.quote not in known][: THIN - len(pool)]
     best = max((r.score for r in pool) if facets else (i.best for i in items), default=0.0)
     return [r for r in pool if r.score >= LEAST_SHARE * best or r.sentence.evidence_id in whole]
 

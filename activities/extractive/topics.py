@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.extractive.query import topic_of
-from activities.text.facets import ASPECTS, Facet, framed
+from activities.text.entities import of_kind
+from activities.text.facets import ASPECTS, DRUGS, Facet, framed
 from activities.text.needle import SURE, Needle
+from activities.text.question import asked
 from activities.text.tokens import is_function, phrases, terms, weak_stems
+from activities.types import Profile
 
 LONGEST_ASPECT = 4
 """Words of an aspect in a list of them."""
@@ -127,6 +130,18 @@ def sought(question: str) -> Sought:
     if facet.name == "safety":  # harm from the disease is none from its treatment
         facets += tuple(aspect for aspect in _named(about.subject) if aspect not in facets)
     return Sought(about.subject, facets, about.subject)
+
+
+def of_candidates(question: str, profile: Profile) -> str:
+    """What a question for drugs asks of works where candidates are looked for: which drugs are candidates for
+    the disease. `Which approved drugs could be repurposed to slow it?` is answered by works that do not hold
+    these words. Any other question as it is."""
+    want = asked(question)
+    if not profile.candidates or framed(question) is not None or "drug" not in want.things:
+        return question
+    subject = topic(question).subject
+    named = of_kind(subject, ("disease", "phenotype"))
+    return DRUGS.question.format(topic=subject) if named else question
 
 
 def aspect_of(text: str) -> Facet | None:

@@ -13,7 +13,7 @@ from activities.extractive.sentence_choice import (
     ranked_items,
     unused,
 )
-from activities.extractive.topics import sought
+from activities.extractive.topics import of_candidates, sought
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
 from activities.text.question import asked
@@ -42,11 +42,12 @@ _AUTHORS_SPEAK = re.compile(
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The section's claims: the most direct answers first, then the rest by theme; several documents under
     one claim where they say the same. Items that are not relevant to the question are not cited."""
-    read = ranked_items(step, documents)
-    items = best_first(step, read)
-    pool = candidates(step, items)
+    on = step.model_copy(update={"question": of_candidates(step.question, step.profile)})
+    read = ranked_items(on, documents)
+    items = best_first(on, read)
+    pool = candidates(on, items)
     most = MOST_LISTED if asked(step.question).form == "list" else MOST_CLAIMS
-    of_an_aspect = bool(sought(step.question).facets)
+    of_an_aspect = bool(sought(on.question).facets)
     chosen = choose(pool, most, new=of_an_aspect)
     if chapter(step.title) is None and not of_an_aspect:
         chosen = answers_first(step.question, items, chosen, most)

@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from activities.report.schema import Answer
+from activities.report.summary import part_of
 from activities.text.answer_reader import Passage
 from activities.text.answers import ASKS_NAMES, answers, leading
+from activities.text.drug_findings import Finding, together
+from activities.text.parts import Part
 from activities.text.question import asked
 from activities.types import Claim, Evidence
 
@@ -24,11 +27,23 @@ def answers_of(
     cited = dict.fromkeys(support.evidence_id for _, support in quoted)
     works = [documents[name].text[:READ] for name in cited if name in documents]
     found = answers(question, [Passage(support.evidence_id, support.quote) for _, support in quoted], works)
+    drugs = "drug" in asked(question).things
+
+    def found_of(places: Sequence[int]) -> Finding:
+        """What is found of a drug by the works that are cited for it, each by itself."""
+        by_work: dict[str, list[tuple[Part, str]]] = {}
+        for support in (quoted[place][1] for place in places):
+            part = part_of(support.quote, documents[support.evidence_id])
+            by_work.setdefault(support.evidence_id, []).append((part, support.quote))
+        ways = {together(said) for said in by_work.values()} - {"none"}
+        return "mixed" if len(ways) > 1 else next(iter(ways), "none")
+
     made = tuple(
         Answer(
             text=answer.name,
             claims=tuple(dict.fromkeys(quoted[place][0] for place in answer.passages)),
             works=answer.works,
+            finding=found_of(answer.passages) if drugs else "none",
         )
         for answer in found
     )

@@ -5,7 +5,7 @@ Models write claims; everything else is decided here: which claims are kept
 summary, and which limitations the report states.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from activities.candidates.types import Candidate, CandidateFindings
@@ -43,6 +43,7 @@ from activities.report.strength import with_strength
 from activities.report.summary import summary_claims
 from activities.report.unused import unused_works
 from activities.report.works import work_rows
+from activities.text.drugs import names_a_treatment
 from activities.text.independence import studies
 from activities.text.pico import parts_of
 from activities.types import Claim, Evidence, Statement, Support
@@ -66,7 +67,9 @@ def build_report(
     claims = {claim.id: with_strength(claim, documents, study) for claim in done.claims}
 
     answers, first = answers_of(step.question, list(claims.values()), documents)
-    summary = summary_claims(step.question, list(claims.values()), documents, first)
+    leading = tuple(dict.fromkeys(_of_candidates(candidates.kept, claims)))
+    on_drugs = [claim for claim in claims.values() if names_a_treatment(claim.text)] if leading else ()
+    summary = summary_claims(step.question, on_drugs or list(claims.values()), documents, (*leading, *first))
     numbers = _number([*summary, *claims.values()], candidates.kept)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
     references = _references(numbers, documents, study, origins)
@@ -96,12 +99,15 @@ def build_report(
     rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
     short = set(step.models) == {"extractive"}
     kept = list(claims.values())
-    unnamed = asked_and_not_named(step.question, kept) if short and not (answers or candidates.kept) else ""
+    unnamed = ""
+    if short and not (answers or candidates.kept):
+        sought = step.profile == "drug_repurposing"
+        unnamed = asked_and_not_named(step.question, kept, candidates=sought)
     judged = Judged(step.confidence, step.confidence_reasons)
     if len(step.sections) > 1 and not step.confidence_reasons:  # each section was judged by itself
         filled = sum(bool(section.paragraphs) for section in done.sections)
         judged = of_sections(step, cited, filled)
-    answer = brief(step.question, kept, summary, rows, references, answers) if short else ()
+    answer = brief(step.question, kept, summary, rows, references, answers, candidates.kept) if short else ()
     return Report(
         run_id=step.run_id,
         question=step.question,
@@ -137,6 +143,13 @@ def build_report(
         generated_at=step.generated_at,
         draft=step.draft,
     )
+
+
+def _of_candidates(candidates: Sequence[Candidate], claims: Mapping[str, Claim]) -> Iterator[str]:
+    """Ids of the claims that quote what speaks for the candidates, in their order."""
+    for candidate in candidates:
+        for support in candidate.support:
+            yield from (name for name, claim in claims.items() if support in claim.support)
 
 
 def _sections(

@@ -209,7 +209,19 @@ def _brief(report: Report) -> list[str]:
     if not report.brief or not report.works:
         return []
     claims = [claim for section in report.sections for claim in section.claims]
-    made = brief(report.question, claims, summary_of(report), report.works, report.references, report.answers)
+    made = [
+        said
+        for candidates in ((), report.candidates)  # reports of before have no sentence on them
+        for said in brief(
+            report.question,
+            claims,
+            summary_of(report),
+            report.works,
+            report.references,
+            report.answers,
+            candidates,
+        )
+    ]
     known = {(said.text, said.claims) for said in made}
     return [
         f'the short answer says what its claims do not: "{said.text[:_SHOWN_CHARS]}"'

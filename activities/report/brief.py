@@ -11,9 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from activities.candidates.types import Candidate
 from activities.report.formats.statements import sentence
 from activities.report.schema import Answer, BriefSentence, Reference
 from activities.text.concepts import Concepts
+from activities.text.drug_findings import Finding
+from activities.text.drugs import drug, names_drug
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.study_facts import is_named_design
 from activities.text.tokens import terms
@@ -32,6 +35,11 @@ LONGEST_DESIGN = 6
 SHOWN = 6
 """References up to which a sentence on all works prints their numbers."""
 _INTERVAL = re.compile(r"\d\s*%?\s*(?:CI|CrI|confidence|credible)", re.IGNORECASE)
+_NAMED: tuple[tuple[str, tuple[Finding, ...]], ...] = (
+    ("brief_named", ("for", "none")),
+    ("brief_named_disputed", ("mixed",)),
+    ("brief_named_against", ("against",)),
+)
 _UNSPECIFIC = frozenset({"article", "document", "web_page"})
 
 
@@ -42,17 +50,23 @@ def brief(
     works: Sequence[WorkRow],
     references: Sequence[Reference],
     answers: Sequence[Answer],
+    candidates: Sequence[Candidate] = (),
 ) -> tuple[BriefSentence, ...]:
-    """The sentences in their order: what is named in answer, what was found, which way it points, the
+    """The sentences in their order: what is named in answer, or the candidates where the run has looked for
+    them, what was found, which way it points, the
     findings of the best works, the figures, what speaks against them. `summary`: the claims that answer best,
     the best first."""
     if not claims or not summary:
         return ()
-    made = _Brief(claims, _direct(question, summary, references), works, references)
+    quoted = {support for candidate in candidates for support in candidate.support}
+    direct = {claim.id for claim in _direct(question, summary, references)}
+    leading = [c for c in summary if c.id in direct or quoted.intersection(c.support)]
+    made = _Brief(claims, leading, works, references)
     return tuple(
         BriefSentence(statement=statement, text=sentence(statement), claims=ids)
         for statement, ids in (
-            *made.named(answers),
+            *made.put_forward(candidates),
+            *made.named(_beside(candidates, answers)),
             *made.overview(),
             *(() if answers else made.direction()),
             *made.findings(),
@@ -78,6 +92,19 @@ def _direct(question: str, summary: Sequence[Claim], references: Sequence[Refere
     return [c for c, share in zip(summary, said, strict=True) if share >= LEAST_SHARE * max(said)]
 
 
+def _beside(candidates: Sequence[Candidate], answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Of the names that are given in answer, those that belong beside candidates: of which works find no
+    gain. Beside none, all."""
+    if not candidates:
+        return answers
+    names = {name.casefold() for c in candidates for name in (c.name, c.generic_name)}
+    return [
+        answer
+        for answer in answers
+        if answer.finding in ("mixed", "against") and not {answer.text.casefold(), drug(answer.text)} & names
+    ]
+
+
 class _Brief:
     def __init__(
         self,
@@ -97,16 +124,41 @@ class _Brief:
             for support in claim.support:
                 self.by_work.setdefault(support.evidence_id, []).append(claim.id)
 
+    def put_forward(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Statement, tuple[str, ...]]]:
+        """The candidates, each with the works that speak for it and the grade of its evidence."""
+        shown: list[tuple[str, Sequence[str]]] = []
+        for candidate in candidates:
+            works = list(dict.fromkeys(s.evidence_id for s in candidate.support))
+            called = [name for name in (candidate.name, candidate.generic_name) if name]
+            ids = [
+                claim
+                for work in works
+                for claim in self.by_work.get(work, ())
+                if any(names_drug(self.by_id[claim].text, name) for name in called)
+            ]
+            if ids:
+                against = ", disputed" if candidate.against else ""
+                text = (
+                    f"{candidate.name} ({candidate.evidence_quality} evidence{against}) {self._mark(works)}"
+                )
+                shown.append((text, ids))
+        if shown:
+            claims = tuple(dict.fromkeys(name for _, names in shown for name in names))
+            texts = tuple(text for text, _ in shown)
+            yield Statement(code="brief_candidates", values={"names": texts}), claims
+
     def named(self, answers: Sequence[Answer]) -> Iterator[tuple[Statement, tuple[str, ...]]]:
         """What the quotes name in answer to a question for a fact or for a list."""
-        shown = [
-            (f"{answer.text} {self._mark([c for n in answer.claims for c in self._cited(n)])}", answer.claims)
-            for answer in answers[:NAMED]
-            if set(answer.claims) <= self.by_id.keys()
-        ]
-        if shown:
-            ids = tuple(dict.fromkeys(name for _, names in shown for name in names))
-            yield Statement(code="brief_named", values={"names": tuple(text for text, _ in shown)}), ids
+        known = [answer for answer in answers[:NAMED] if set(answer.claims) <= self.by_id.keys()]
+        for code, findings in _NAMED:
+            shown = [
+                (f"{a.text} {self._mark([c for n in a.claims for c in self._cited(n)])}", a.claims)
+                for a in known
+                if a.finding in findings
+            ]
+            if shown:
+                ids = tuple(dict.fromkeys(name for _, names in shown for name in names))
+                yield Statement(code=code, values={"names": tuple(text for text, _ in shown)}), ids
 
     def overview(self) -> Iterator[tuple[Statement, tuple[str, ...]]]:
         """How many works answer, of which kinds, years and sizes. Nothing for a single work."""

@@ -37,13 +37,16 @@ class Judged(NamedTuple):
     reasons: tuple[Statement, ...]
 
 
-def asked_and_not_named(question: str, claims: Sequence[Claim]) -> str:
+def asked_and_not_named(question: str, claims: Sequence[Claim], *, candidates: bool = False) -> str:
     """What a question asks for in its own words (`approved drugs`), where it asks for drugs and has claims
-    whose quotes name no substance; empty otherwise."""
+    whose quotes name no substance; empty otherwise. `candidates`: drugs against a disease were looked for and
+    none was found, so that a substance that a quote mentions is none."""
     want = asked(question)
     files = thesaurus.files(want.focus.rpartition(" ")[2])
     if not claims or "drug" not in want.things or _SUBSTANCES.isdisjoint(files):
         return ""
+    if candidates:
+        return want.focus
     quotes = (support.quote for claim in claims for support in claim.support)
     return "" if any(of_kind(quote, _NAMES) for quote in quotes) else want.focus
 

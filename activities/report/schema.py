@@ -12,6 +12,7 @@ from pydantic import Field
 from activities.candidates.types import Candidate
 from activities.drafts import UnusedReason
 from activities.publication import Decision, PrismaCounts
+from activities.text.drug_findings import Finding
 from activities.types import (
     Claim,
     EvidenceType,
@@ -99,6 +100,8 @@ class Answer(Frozen):
     """Ids of the claims whose quotes contain it, the best first."""
     works: int
     """How many works name it."""
+    finding: Finding = "none"
+    """For a drug, what the works that are cited for it found of it."""
 
 
 class BriefSentence(Frozen):

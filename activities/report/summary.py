@@ -83,7 +83,7 @@ def _score(claim: Claim, weights: Mapping[str, float], documents: Mapping[str, E
         return strength - AIM  # what a work set out to do says nothing of what it found
     says = 0.4 * (direction(claim.text) != "none") - 0.6 * bool(_OPEN.search(claim.text))
     says -= _CALL * calls_for_research(claim.text)
-    part = max((_PART[_part(s.quote, items[s.evidence_id])] for s in claim.support), default=0.0)
+    part = max((_PART[part_of(s.quote, items[s.evidence_id])] for s in claim.support), default=0.0)
     return 2 * direct + strength + 0.2 * min(len(items) - 1, 2) + says + part
 
 
@@ -103,7 +103,7 @@ def _title_terms(claim: Claim, documents: Mapping[str, Evidence]) -> set[str]:
     return {term for s in claim.support for term in terms(documents[s.evidence_id].title)}
 
 
-def _part(quote: str, document: Evidence) -> Part:
+def part_of(quote: str, document: Evidence) -> Part:
     """The part of a work that a quote stands in."""
     found = (s.part for s in sentences(document) if quote in s.quote or s.quote in quote)
     return next(found, "plain")

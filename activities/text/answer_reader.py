@@ -27,11 +27,13 @@ from activities.text.answer_phrases import (
 )
 from activities.text.answer_relations import ASKS_TREATMENT, TREATS, meanings, things_of_kind
 from activities.text.concepts import Concepts
+from activities.text.drugs import is_given
 from activities.text.entities import Kind, link, resolve
 from activities.text.numerals import number_of
 from activities.text.question import INHERITANCE, Asked
 from activities.text.technical import technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
+from activities.text.uses import COMPARED_WITH
 
 LEAST_COVERAGE = 0.25
 """Share of the question that a sentence must hold to give an answer."""
@@ -51,7 +53,7 @@ _SORT = re.compile(
 )
 _JOINS = re.compile(r"(?:whereas|while|although|this|that|each|another|different|same)$", re.IGNORECASE)
 _ADJUSTED = re.compile(
-    r"\b(?:adjust\w*|controll(?:ed|ing)|matched) for\b[^.;]*?"
+    r"\b(?:(?:adjust\w*|controll(?:ed|ing)|matched) for|independent(?:ly)? of)\b[^.;]*?"
     r"(?=, (?:we|the|there|no|only|compared)\b|[;.]|$)",
     re.IGNORECASE,
 )
@@ -126,15 +128,17 @@ class Reader:
         self.total = sum(self.weights) or 1.0
         self.own = {t for word in self.concepts.words for t in word.terms}
         self.typed = frozenset(self.own)
+        self.entities = {(e.id, e.name) for e in link(question)}
         names = [e.surface for e in link(question)]
         for name in (*names, *(w.shown for w in self.concepts.words)):
             for other in known.of(name):
                 self.own.update(terms(other))
+                if (entity := resolve(other)) is not None:
+                    self.entities.add((entity.id, entity.name))
         for short, long in known.pairs():
             for one, other in ((short, long), (long, short)):
                 if (forms := set(terms(one))) and forms <= self.own:
                     self.own.update(terms(other))
-        self.entities = {(e.id, e.name) for e in link(question)}
         self.expansions = {fold(short): long for short, long in known.pairs()}
         self.names_wanted = bool(_OF_NAMES.search(fold(want.focus)))
         self.sorts = bool(_OF_SORTS.search(fold(want.focus)))
@@ -238,7 +242,12 @@ class Reader:
                     yield name, start, _TYPED
         kinds = frozenset[Kind]().union(*(_KINDS.get(thing, frozenset()) for thing in things))
         taken: list[tuple[int, int]] = []
+        compared = [m.span() for m in COMPARED_WITH.finditer(text)] if "drug" in things else []
         for entity in link(text) if kinds else ():
+            if entity.kind == "drug" and (not is_given(text, entity) or _inside(entity.start, compared)):
+                continue
+            if entity.kind == "drug_class" and _describes(entity.surface):
+                continue
             if entity.kind in kinds:
                 taken.append((entity.start, entity.end))
                 self.of_kind.add(entity.surface)
@@ -266,7 +275,12 @@ class Reader:
             beside = any(_overlaps(start, start + len(name), taken) for name, start, _ in members)
             listed_beside = listed and beside
             members = [
-                m for m in members if listed_beside and _is_phrase(m[0]) and not _is_other(m[0], kinds)
+                m
+                for m in members
+                if listed_beside
+                and _is_phrase(m[0])
+                and not _is_other(m[0], kinds)
+                and not ("drug" in things and _is_everyday(m[0]))
             ]
         elif kinds and listed:
             members = []
@@ -277,12 +291,15 @@ class Reader:
             end = start + len(name)
             within = _overlaps(start, end, taken)
             whole = within == [end] and not _inside(start, taken) and _is_phrase(name)
+            whole = whole and "drug" not in things  # `oral metformin` is metformin
             if whole:  # a fuller name of it: `cervical emphysema`
                 self.of_kind.add(name)
             if whole or not within:
                 yield name, start, (_LISTED if opened and listed and not kinds else _UNTYPED)
         for name, start in noun_phrases(text):
             counted = listed and number_of(name.split()[0]) is not None
+            if "drug" in things and _overlaps(start, start + len(name), taken):
+                continue
             if not counted and not _inside(start, taken) and (not listed or self._is(name, kinds)):
                 if self._named_by_kind(name):
                     self.of_kind.add(name)
@@ -381,6 +398,17 @@ def _is_phrase(name: str) -> bool:
 def _is_other(name: str, kinds: frozenset[Kind]) -> bool:
     """Whether the vocabularies hold what a name ends with as another kind of thing."""
     return any(e.end == len(name) and e.kind not in kinds for e in link(name))
+
+
+def _describes(name: str) -> bool:
+    """Whether a name of a class is no noun by itself: disease-modifying drugs."""
+    kinds = thesaurus.parts_of_speech(re.split(r"[\s-]", fold(name))[-1])
+    return bool(kinds) and "n" not in kinds
+
+
+def _is_everyday(name: str) -> bool:
+    """Whether the dictionary has every word of a name; that of a drug has one that it does not."""
+    return all(thesaurus.parts_of_speech(fold(word)) for word in re.findall(r"[^\W\d_]{2,}", name))
 
 
 def _overlaps(start: int, end: int, spans: Sequence[tuple[int, int]]) -> list[int]:

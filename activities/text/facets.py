@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from activities.text.drugs import names_a_treatment
+from activities.text.entities import of_kind
 from activities.text.parts import Part
 from activities.text.sentences import Sentence
 
@@ -88,7 +89,7 @@ ASPECTS: tuple[Facet, ...] = (
     Facet(
         "treatment",
         r"\btreat(?:ments?|ing)\b|\btherap(?:y|ies)\b|\bmanag(?:ing|ement)\b|\boptions for\b"
-        r"|\binterventions?\b",
+        r"|\binterventions?\b|\bdrugs?\b|\bmedic(?:ines?|ations?)\b",
         "What treatments are there for {topic}?",
         r"\b(?:treat(?:s|ed|ing|ments?)?|therap(?:y|ies|eutic\w*)|\w*surg(?:ery|eries|ical\w*)"
         r"|operat(?:ed|ions?|ive)|manage(?:d|ment)|interventions?|drugs?|medications?|regimens?"
@@ -159,6 +160,8 @@ _NOT_PEOPLE = re.compile(
     re.IGNORECASE,
 )
 """Findings in animals and cell cultures are no evidence from people."""
+_AUTHORS_ACT = re.compile(r"\b(?:we|our|the authors?'?)\b|\bhere,? (?:we|the)\b", re.IGNORECASE)
+"""What the authors of a work did or wish is no background."""
 _LESS_HARM = re.compile(
     r"\b(?:lower(?:s|ed)?|reduc(?:es|ed|ing)|decreas(?:es|ed|ing)|fewer|less|prevent(?:s|ed|ing)|improv(?:es|ed|ing))"
     r"(?: \w+){0,3} (?:risks?|mortality|morbidity|complications?|infections?|bleeding|failures?)\b"
@@ -214,9 +217,46 @@ def is_about(facet: Facet, sentence: Sentence) -> bool:
         return True
     if facet.name == "clinical" and _NOT_PEOPLE.search(sentence.text):
         return False
-    if facet.name == "background" and sentence.part not in ("background", "plain"):
+    if facet.name == "background" and (
+        sentence.part not in ("background", "plain") or _AUTHORS_ACT.search(sentence.text)
+    ):
         return False
-    return sentence.part in facet.parts or says_cue(facet, sentence.text)
+    text = without_diseases(sentence.text) if facet.name == "mechanism" else sentence.text
+    return sentence.part in facet.parts or says_cue(facet, text)
+
+
+def without_diseases(text: str) -> str:
+    """A text without the names of diseases: small cell carcinoma says nothing of cells."""
+    for name in of_kind(text, ("disease",))[::-1]:
+        text = f"{text[: name.start]} {text[name.end :]}"
+    return text
+
+
+_NAMED_HARM = re.compile(
+    r"\b(?:adverse (?:events?|effects?|reactions?|outcomes?)|side[- ]effects?|complications?|toxicit\w+)\b",
+    re.IGNORECASE,
+)
+_HAPPENED = re.compile(
+    r"\b(?:occurred|developed|experienced|(?:more|most) (?:frequent|common)\w*"
+    r"|(?:was|were) (?:frequent|common)|reported (?:by|in))\b",
+    re.IGNORECASE,
+)
+_NEAR_THE_VERB = 30
+"""Characters between a symptom and the word that says that it happened."""
+
+
+def reports_harm(text: str) -> bool:
+    """Whether a sentence says by itself that harm was found: adverse events by that name, or a symptom or
+    disease that people got."""
+    if _NAMED_HARM.search(_LESS_HARM.sub(" ", text)):
+        return True
+    verbs = list(_HAPPENED.finditer(text))
+    named = of_kind(text, ("phenotype", "disease")) if verbs else ()
+    return any(
+        0 <= verb.start() - entity.end <= _NEAR_THE_VERB or 0 <= entity.start - verb.end() <= _NEAR_THE_VERB
+        for verb in verbs
+        for entity in named
+    )
 
 
 def says_cue(facet: Facet, text: str) -> bool:

@@ -1,6 +1,7 @@
 """Whether one clause says that a drug is in use for a disease: approved, indicated, first-line, effective."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from activities.text.drugs import drugs_named
@@ -17,10 +18,20 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 """Words before the word of use that invert it or leave it open."""
+_USED_FOR = re.compile(
+    r"\b(?:approved|licen[sc]ed|authori[sz]ed|indicated|marketed|prescribed|used)\s(?:\w+\s){0,4}?"
+    r"(?:for|in|against|to (?:treat|prevent|control|manage|lower|reduce))\s"
+    r"(?P<what>[^,;.()]{3,80})",
+    re.IGNORECASE,
+)
+"""A use with what it is for."""
+_ONLY_TRIED = re.compile(
+    r"\b(?:stud(?:y|ies)|trials?|group|arm|cohort|cells?|mice|rats|animals?)\b", re.IGNORECASE
+)
 _CLAUSE = re.compile(
     r";|,\s+(?:but|although|though|whereas|while|yet)\b|\b(?:whereas|although)\b", re.IGNORECASE
 )
-_EARLIER = re.compile(
+COMPARED_WITH = re.compile(
     r"\b(?:following|after|refractory to|resistant to|previously treated with|failure of|failed"
     r"|intolerant (?:of|to)|relapsed on|versus|vs|compared (?:with|to)|than|alternatives? to|instead of"
     r"|rather than|(?:superior|inferior|equivalent|similar) to)\s[^,;.]*",
@@ -77,7 +88,7 @@ def without_other_diseases(text: str, asked: Asked) -> str:
 def acting(text: str) -> frozenset[str]:
     """Drugs, by their preferred names, that a sentence speaks of and not only compares another with:
     dexamethasone in `dexamethasone is an alternative to prednisone`."""
-    return frozenset(name for name, _ in drugs_named(_EARLIER.sub(" ", text)))
+    return frozenset(name for name, _ in drugs_named(COMPARED_WITH.sub(" ", text)))
 
 
 def drugs_in_use(text: str, asked: Asked) -> frozenset[str]:
@@ -89,6 +100,41 @@ def drugs_in_use(text: str, asked: Asked) -> frozenset[str]:
     for clause in _CLAUSE.split(plain):
         if not any(map(asked.covers, of_kind(clause, ("disease",)))):
             continue
-        if any(not _DENIED.search(clause[: match.start()]) for match in _USE.finditer(clause)):
-            found.update(name for name, _ in drugs_named(_EARLIER.sub(" ", clause)))
+        if any(
+            not _DENIED.search(clause[: match.start()]) and not _of_another(clause, match, asked)
+            for match in _USE.finditer(clause)
+        ):
+            found.update(name for name, _ in drugs_named(COMPARED_WITH.sub(" ", clause)))
     return frozenset(found)
+
+
+def _of_another(clause: str, use: re.Match[str], asked: Asked) -> bool:
+    """Whether a use is one for another disease: `approved for type 2 diabetes`."""
+    stated = _USED_FOR.match(clause, use.start())
+    named = of_kind(stated["what"], ("disease", "phenotype")) if stated else ()
+    return bool(named) and not any(map(asked.covers, named))
+
+
+def uses_elsewhere(text: str, name: str, asked: Asked) -> tuple[str, ...]:
+    """The diseases, as the sentence names them, that a drug is said to be in use for and that are not asked
+    about: type 2 diabetes of `exenatide, approved for type 2 diabetes`. The drug, by its preferred name, is
+    the last one named before the use. Empty when no disease is asked about."""
+    found: dict[str, None] = {}
+    for stated in _USED_FOR.finditer(text) if asked else ():
+        before = text[: stated.start()]
+        if _DENIED.search(before) or _ONLY_TRIED.search(stated["what"]):
+            continue
+        drugs = sorted((place, drug) for drug, place in _last_places(before))
+        if not drugs or drugs[-1][1] != name:
+            continue
+        named = of_kind(stated["what"], ("disease", "phenotype"))
+        found.update((e.surface, None) for e in named if not asked.covers(e))
+    return tuple(found)
+
+
+def _last_places(text: str) -> Iterator[tuple[str, int]]:
+    """The drugs that a text names, by their preferred names, with where each is named."""
+    given = dict(drugs_named(text))
+    for entity in of_kind(text, ("drug", "protein")):
+        if entity.name.casefold() in given:
+            yield entity.name.casefold(), entity.start

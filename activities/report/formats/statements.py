@@ -376,6 +376,9 @@ WORDING: Mapping[str, Wording] = {
     ),
     # the short answer of a report that no model wrote
     "brief_named": lambda s: f"Named in answer: {'; '.join(s.texts('names'))}.",
+    "brief_candidates": lambda s: f"Candidates: {'; '.join(s.texts('names'))}.",
+    "brief_named_disputed": lambda s: f"Findings for and against: {'; '.join(s.texts('names'))}.",
+    "brief_named_against": lambda s: f"Findings against: {'; '.join(s.texts('names'))}.",
     "brief_works": brief_works,
     "brief_direction": brief_direction,
     "brief_finding": brief_finding,
@@ -390,7 +393,7 @@ WORDING: Mapping[str, Wording] = {
     "confidence_few_claims_stand": "Only {verified} of {claims} claims passed the checks.",
     "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",
     "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
-    "confidence_direct": "The work that speaks most directly of the question does so by {percent} %.",
+    "confidence_direct": "The most direct work answers the question with a probability of {percent} %.",
     "confidence_works": _helping,
     "confidence_limited": _limited,
     "confidence_disagreement": "The works point in different directions.",

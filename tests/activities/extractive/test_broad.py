@@ -5,17 +5,19 @@ from typing import Any
 import pytest
 
 from activities import extractive
-from activities.extractive.topics import aspect_of, sought, topic
+from activities.extractive.topics import aspect_of, of_candidates, sought, topic
 from activities.profiles.loader import load_profile
 from activities.steps import ParsedQuery, PlanInput
+from activities.text.facets import is_about, reports_harm
+from activities.text.sentences import sentences
 from activities.types import Evidence
 from tests.activities.extractive.abstracts import cited, context, document, texts, written
 
 
-def sections(question: str, *clauses: str) -> dict[str, str]:
+def sections(question: str, *clauses: str, profile: str = "biomedical") -> dict[str, str]:
     """Title -> key question of the plan for a question."""
     parsed = ParsedQuery(original_query=question, improved_query=question, research_questions=clauses)
-    about: Any = {**context(question), "profile": load_profile("biomedical")}
+    about: Any = {**context(question), "profile": load_profile(profile)}
     plan = extractive.plan(PlanInput(**about, parsed=parsed, max_sections=5))
     return {section.title: section.key_question for section in plan.report_outline}
 
@@ -233,3 +235,46 @@ def test_what_ought_to_be_done_is_no_finding(call: str) -> None:
     )
     draft = written("What treatments are there for gout?", [trial], title="Treatment of gout")
     assert texts(draft) == ["Allopurinol treatment lowered gout flares by 40%."]
+
+
+def test_where_candidates_are_looked_for_harms_are_those_of_drugs() -> None:
+    plan = sections("Which approved drugs could be repurposed for gout?", profile="drug_repurposing")
+    assert plan["Safety and regulatory standing"] == (
+        "What harms, adverse effects and risks are reported for drugs against gout?"
+    )
+    assert plan["Disease biology and targets"].endswith("behind gout?")
+
+
+def test_a_symptom_that_people_got_is_a_harm_without_that_word() -> None:
+    assert reports_harm("Nausea occurred in 46% of participants.")
+    assert reports_harm("Dizziness and oedema were more frequent with isradipine.")
+    assert not reports_harm("Operating time was more frequently recorded.")
+    assert not reports_harm("Larger tumours were studied, and visits were more frequent.")
+
+
+def test_a_result_on_harm_need_not_name_the_subject_of_its_work() -> None:
+    work = document(
+        1,
+        "BACKGROUND: Isradipine is given for Parkinson's disease.\n"
+        "RESULTS: Dizziness and oedema were more frequent with isradipine.\n"
+        "CONCLUSIONS: Isradipine did not slow Parkinson's disease.",
+        "Isradipine in Parkinson's disease: a trial",
+        "randomized_trial",
+    )
+    question = "What harms, adverse effects and risks are reported for drugs against Parkinson's disease?"
+    draft = written(question, [work], title="Safety and limits")
+    assert "Dizziness and oedema were more frequent with isradipine." in texts(draft)
+
+
+def test_the_name_of_a_disease_is_no_sign_of_a_mechanism() -> None:
+    mechanism = sought("What is known of the mechanisms and pathways behind lung cancer?").facets[0]
+    said = sentences(document(1, "RESULTS: We identified 94 patients with small cell carcinoma of the lung."))
+    assert not is_about(mechanism, said[0])
+
+
+def test_drugs_to_slow_a_disease_are_found_in_works_that_do_not_say_slow() -> None:
+    profile = load_profile("drug_repurposing")
+    asked = of_candidates("Which existing drugs could be repurposed to slow Parkinson's disease?", profile)
+    assert asked == "Which drugs are candidates for Parkinson's disease?"
+    same = "Is metformin effective in Parkinson's disease?"
+    assert of_candidates(same, profile) == same

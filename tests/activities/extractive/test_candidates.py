@@ -23,7 +23,7 @@ REVIEWS = {
 
 def found(*documents: Evidence, disease: str) -> dict[str, MechanismHypothesis]:
     step = HypothesisInput(**context(f"Which approved drugs might treat {disease}?"), evidence=())
-    return {h.drug: h for h in hypothesise(step, documents).hypotheses}
+    return {h.generic_name: h for h in hypothesise(step, documents).hypotheses}
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,35 @@ def test_a_record_says_where_a_drug_stands_and_is_no_support() -> None:
     assert allopurinol.regulatory_status == "approved"
     assert [s.evidence_id for s in allopurinol.records] == ["pmid:2"]
     assert [s.evidence_id for s in allopurinol.supporting_evidence] == ["pmid:1"]
+
+
+TRIALS = (
+    document(
+        1,
+        "BACKGROUND: Exenatide, approved for type 2 diabetes, has been proposed for Parkinson's disease.\n"
+        "METHODS: 62 patients received exenatide or placebo.\n"
+        "CONCLUSIONS: Exenatide had positive effects on motor scores in Parkinson's disease.",
+        "Exenatide in Parkinson's disease: a randomised trial",
+        "randomized_trial",
+    ),
+    document(
+        2,
+        "OBJECTIVE: To assess nilotinib, approved for chronic myeloid leukaemia, in Parkinson's disease.\n"
+        "METHODS: 76 patients received nilotinib or placebo.\n"
+        "CONCLUSIONS: Nilotinib did not improve motor scores in Parkinson's disease.",
+        "Nilotinib in Parkinson's disease: a randomised trial",
+        "randomized_trial",
+    ),
+)
+
+
+def test_a_candidate_rests_on_what_was_found_and_not_on_what_was_proposed() -> None:
+    exenatide = found(*TRIALS, disease="Parkinson's disease")["exenatide"]
+    assert [s.quote for s in exenatide.supporting_evidence] == [
+        "Exenatide had positive effects on motor scores in Parkinson's disease."
+    ]
+    assert exenatide.current_indications == ("type 2 diabetes",)
+
+
+def test_a_drug_that_only_failed_is_no_candidate() -> None:
+    assert set(found(*TRIALS, disease="Parkinson's disease")) == {"exenatide"}

@@ -2,12 +2,13 @@
 
 import pytest
 
+from activities.candidates.types import Candidate
 from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.brief import brief
 from activities.report.formats import render
 from activities.report.formats.view import view_of
-from activities.report.schema import Report
+from activities.report.schema import Answer, Report
 from activities.types import Claim, EvidenceType, Support, WorkDirection, WorkRow
 from tests.activities.cases import DOCUMENTS, FULL, ref_of
 
@@ -110,3 +111,26 @@ def test_figures_of_the_work_just_named_are_said_of_the_same_work(report: Report
 
 def test_without_a_claim_there_is_no_sentence(report: Report) -> None:
     assert brief(QUESTION, (), (), report.works, report.references, report.answers) == ()
+
+
+def test_candidates_are_named_with_their_grade_and_beside_them_what_failed(report: Report) -> None:
+    references = [
+        report.references[0].model_copy(update={"evidence_id": f"pmid:{i}", "number": i}) for i in (1, 2)
+    ]
+    texts = ("Exenatide improved motor scores.", "Nilotinib did not improve motor scores.")
+    claims = [
+        Claim(id=f"c{i}", text=text, support=(Support(evidence_id=f"pmid:{i}", quote=text),))
+        for i, text in enumerate(texts, start=1)
+    ]
+    candidate = Candidate(name="exenatide", evidence_quality="strong", support=claims[0].support)
+    answers = [
+        Answer(text="Exenatide", claims=("c1",), works=1, finding="for"),
+        Answer(text="Nilotinib", claims=("c2",), works=1, finding="against"),
+    ]
+    said = {
+        s.statement.code: s for s in brief(QUESTION, claims, claims, (), references, answers, [candidate])
+    }
+    assert said["brief_candidates"].text == "Candidates: exenatide (strong evidence) [1]."
+    assert said["brief_candidates"].claims == ("c1",)
+    assert said["brief_named_against"].text == "Findings against: Nilotinib [2]."
+    assert "brief_named" not in said

@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.text.drugs import drugs_named, names_drug
+from activities.text.drugs import as_written, drugs_named, names_drug
+from activities.types import Evidence
 
 
 def test_a_substance_that_was_measured_is_no_drug() -> None:
@@ -32,6 +33,9 @@ def test_a_messenger_of_a_pathway_is_no_drug() -> None:
         ("Frataxin builds iron-sulfur clusters.", ()),
         ("Penicillin-resistant strains were found.", ()),
         ("Pressure rose under desflurane anaesthesia.", ()),
+        ("PET with [11C]-raclopride showed occupancy by amoxapine.", ("amoxapine",)),
+        ("Beta2-adrenoreceptor agonists and salbutamol were used.", ("albuterol",)),
+        ("High levels of uric acid were found.", ()),
         ("Steroid-refractory colitis was treated with infliximab.", ("infliximab",)),
     ],
 )
@@ -39,3 +43,11 @@ def test_a_drug_is_what_was_given_and_no_protein_of_the_body_or_part_of_a_name(
     text: str, named: tuple[str, ...]
 ) -> None:
     assert tuple(name for name, _ in drugs_named(text)) == named
+
+
+def test_a_drug_is_called_what_the_works_call_it() -> None:
+    work = Evidence(
+        evidence_id="x:1", source="x", title="Salbutamol and asthma", text="Salbutamol opened the airways."
+    )
+    assert as_written("albuterol", [work]) == "salbutamol"
+    assert as_written("metformin", [work]) == "metformin"

@@ -1,6 +1,6 @@
 import pytest
 
-from activities.text.uses import asked_about, drugs_in_use, without_other_diseases
+from activities.text.uses import asked_about, drugs_in_use, uses_elsewhere, without_other_diseases
 
 ALS = asked_about("What helps in amyotrophic lateral sclerosis?")
 NOTHING = asked_about("What helps?")
@@ -22,6 +22,7 @@ NOTHING = asked_about("What helps?")
             "Riluzole is effective in amyotrophic lateral sclerosis (methotrexate in rheumatoid arthritis).",
             {"riluzole"},
         ),
+        ("Lithium, approved for bipolar disorder, slows amyotrophic lateral sclerosis.", set()),
         ("Riluzole was studied in amyotrophic lateral sclerosis.", set()),
         ("Tofersen was approved for familial amyotrophic lateral sclerosis.", {"tofersen"}),
     ],
@@ -46,3 +47,24 @@ def test_nothing_is_left_out_where_no_disease_is_asked_about() -> None:
     text = "arthritis (methotrexate)"
     assert without_other_diseases(text, NOTHING) == text
     assert drugs_in_use("Methotrexate is effective in arthritis.", NOTHING) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name", "diseases"),
+    [
+        (
+            "Exenatide, a receptor agonist approved for type 2 diabetes, slows it.",
+            "exenatide",
+            ("type 2 diabetes",),
+        ),
+        ("Digoxin is used for heart failure.", "digoxin", ("heart failure",)),
+        ("Digoxin is used for heart failure.", "metformin", ()),
+        ("Lithium is not approved for bipolar disorder.", "lithium", ()),
+        ("Riluzole is approved for amyotrophic lateral sclerosis.", "riluzole", ()),
+        ("Digoxin was used in trials of heart failure.", "digoxin", ()),
+    ],
+)
+def test_the_other_diseases_a_drug_is_used_for_are_read_where_a_sentence_says_so(
+    sentence: str, name: str, diseases: tuple[str, ...]
+) -> None:
+    assert uses_elsewhere(sentence, name, ALS) == diseases

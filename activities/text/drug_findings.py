@@ -1,0 +1,70 @@
+"""What a sentence finds of a drug: a gain for those who have the disease asked about, none, or harm.
+
+Forms of English grammar and the words of change that any trial reports with; no names of drugs or diseases.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from activities.text.concessions import main_clauses
+from activities.text.evidence_strength import direction
+from activities.text.parts import Part
+
+Finding = Literal["for", "against", "mixed", "none"]
+"""`mixed`: of several sentences, some speak for it and some against."""
+
+_GAIN = re.compile(
+    r"\b(?:treat\w*|therap\w*|effica\w*|effective\w*|improv\w*|reduc\w*|benefi\w*|approv\w*|indicated|inhibit\w*"
+    r"|attenuat\w*|protect\w*|prevent\w*|alleviat\w*|ameliorat\w*|promising|candidate\w*|respon[ds]\w*|surviv\w*"
+    r"|remission\w*|suppress\w*|slow\w*|delay\w*|restor\w*|trials?|safe\w*|tolerat\w*|superior|used|option\w*"
+    r"|antagoni\w*|agoni\w*|block\w*|(?:positive|favou?rable|neuroprotective) effects?|fewer|less|lower"
+    r"|better|decreas\w*|support\w*)\b",
+    re.IGNORECASE,
+)
+"""What relates a drug to a disease; a sentence without any only mentions the drug."""
+_CHANGED_FOR_GOOD = re.compile(
+    r"\b(?:improv\w*|reduc\w*|decreas\w*|slow\w*|prevent\w*|benefi\w*|lower|fewer|effective|protect\w*|less)\b",
+    re.IGNORECASE,
+)
+_HARM = re.compile(
+    r"\b(?:worse\w*|futil\w*|deteriorat\w*|harmful|detriment\w*|argues? against|confound\w*"
+    r"|(?:higher|greater|increased|excess|elevated) (?:\w+ ){0,6}?(?:risks?|mortality|deaths?|events?"
+    r"|progression|recurrence|incidence))\b",
+    re.IGNORECASE,
+)
+_THOSE_WITHOUT = re.compile(
+    r"\b(?:than|versus|vs\.?|compared (?:with|to)|and)\s[^,;.]*?\b(?:who|those)\b[^,;.]*?\bnot\b[^,;.]*",
+    re.IGNORECASE,
+)
+"""Those who did not get the drug: `slower than 293 men who did not`."""
+_NO_DIFFERENCE = re.compile(r"\b(?:no|not)\b[^.;]{0,40}\bdiffer\w*", re.IGNORECASE)
+_AGAINST_NOTHING = re.compile(
+    r"\b(?:placebo|sham|untreated|controls?|usual care|no treatment|rate of|progression)\b", re.IGNORECASE
+)
+
+
+def finding(sentence: str) -> Finding:
+    """What a sentence finds of a drug that it names. That two treatments did not differ says nothing of
+    either, unless the other is none."""
+    stated = _THOSE_WITHOUT.sub(" ", main_clauses(sentence))
+    way = direction(stated)
+    if way == "no" and _NO_DIFFERENCE.search(stated) and not _AGAINST_NOTHING.search(stated):
+        return "none"
+    if way == "no" or (_HARM.search(stated) and not _CHANGED_FOR_GOOD.search(stated)):
+        return "against"
+    return "for" if way in ("yes", "none") and _GAIN.search(stated) else "none"
+
+
+_CONCLUDES: tuple[tuple[Part, ...], ...] = (("conclusion",), ("results", "plain"))
+
+
+def together(said: Iterable[tuple[Part, str]]) -> Finding:
+    """What sentences that name a drug find of it: the conclusions, or the results where none concludes. What
+    a work says before its results is not found by it."""
+    sentences = list(said)
+    for parts in _CONCLUDES:
+        found = {finding(text) for part, text in sentences if part in parts} - {"none"}
+        if found:
+            return "mixed" if len(found) > 1 else "for" if "for" in found else "against"
+    return "none"
