@@ -64,7 +64,8 @@ _CALLS_FOR_MORE = re.compile(
 )
 """What ought to be done is no finding."""
 _NOVELTY = re.compile(
-    r"\bto (?:the best of )?(?:our|the authors'?|my) knowledge\b|\bfirst (?:report|study) (?:to|of|that|in)\b",
+    r"\bto (?:the best of )?(?:our|the authors'?|my) knowledge\b"
+    r"|\bfirst (?:report|study) (?:to|of|that|in)\b",
     re.IGNORECASE,
 )
 """What a work says of itself."""
