@@ -3,6 +3,9 @@
 import pytest
 
 from activities.text.drug_findings import Finding, finding, together
+from activities.text.parts import Part
+
+Said = tuple[Part, str]
 
 
 @pytest.mark.parametrize(
@@ -28,13 +31,13 @@ def test_a_gain_a_failure_and_harm_are_told_apart(sentence: str, found: Finding)
 
 
 def test_what_a_work_says_before_its_results_is_not_found_by_it() -> None:
-    background = ("background", "Simvastatin was neuroprotective and improved survival in mice.")
-    conclusion = ("conclusion", "Simvastatin did not slow the progression of the disease.")
+    background: Said = ("background", "Simvastatin was neuroprotective and improved survival in mice.")
+    conclusion: Said = ("conclusion", "Simvastatin did not slow the progression of the disease.")
     assert together([background]) == "none"
     assert together([background, conclusion]) == "against"
 
 
 def test_works_that_disagree_are_mixed() -> None:
-    first = ("conclusion", "Salbutamol reduced the risk of the disease.")
-    second = ("conclusion", "Salbutamol did not reduce the risk of the disease.")
+    first: Said = ("conclusion", "Salbutamol reduced the risk of the disease.")
+    second: Said = ("conclusion", "Salbutamol did not reduce the risk of the disease.")
     assert together([first, second]) == "mixed"
