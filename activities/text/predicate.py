@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from activities.text import thesaurus
 from activities.text import verdict_wording as wording
 from activities.text.abbreviations import Abbreviations
-from activities.text.concepts import Concepts
+from activities.text.concepts import Concepts, Word
 from activities.text.technical import TECHNICAL
 from activities.text.tokens import terms
 
@@ -31,9 +31,9 @@ class Predicate:
         self._places = {
             place
             for place, word in enumerate(words)
-            if not (word.noun or word.entity) and word.technical < TECHNICAL
+            if not (word.noun or word.entity) and word.technical < TECHNICAL and not _is_added(word)
         }
-        last = len(words) - 1
+        last = max((place for place, word in enumerate(words) if not _is_added(word)), default=-1)
         self._copular = bool(wording.COPULAR.match(question))
         self._is_a_quality = self._copular and last in self._places
         if self._is_a_quality:
@@ -114,6 +114,11 @@ class Predicate:
 def weights_of(concepts: Concepts) -> list[float]:
     """How much each word of a question counts."""
     return [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
+
+
+def _is_added(word: Word) -> bool:
+    """Whether a word stands for a name with a number or a letter (`type 2`) whose own words come before it."""
+    return " " in word.shown
 
 
 def _with_prefix(qualities: Sequence[str]) -> re.Pattern[str]:

@@ -21,8 +21,10 @@ from activities.text import thesaurus
 from activities.text import verdict_relations as relations
 from activities.text import verdict_wording as wording
 from activities.text.abbreviations import Abbreviations
+from activities.text.borne_out import borne_out
 from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
+from activities.text.elided import completed
 from activities.text.entities import resolve
 from activities.text.opposites import change, denies_opposite
 from activities.text.predicate import Predicate, weights_of
@@ -76,6 +78,7 @@ def verdict(question: str, findings: Sequence[str], work: str = "") -> Verdict |
 
 def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | Undecided:
     """The direction, or why none is given."""
+    question = question if is_yes_or_no(question) else completed(question)
     if not is_yes_or_no(question):
         return "no yes-or-no question"
     if wording.ASKS_DENIED.search(question):
@@ -97,6 +100,10 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         return "sentences disagree"
     if sure:
         return Verdict(sure[0].way, whole[sure[0].sentence])
+    if not of_all and found[0] in ("wording", "no sentence on the question"):
+        borne = borne_out(question, predicate, [text for text, _ in near], findings, work[:READ])
+        if borne is not None:
+            return Verdict(borne[0], whole[borne[1]])
     return found[0]
 
 

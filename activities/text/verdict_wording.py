@@ -70,6 +70,10 @@ DOUBTS = re.compile(
     r"(?:whether|if)\b|\bfears?\b(?! of\b)|\bfeared\b|\bspeculat\w+",
     re.IGNORECASE,
 )
+DEMANDS = re.compile(
+    r"\b(?:should|must|ought to|needs? to|need for|needs?|needed|required)\b", re.IGNORECASE
+)
+"""What is to be done, which is no finding."""
 HEDGES = re.compile(
     r"\b(?:may|might|could|possibl[ey]|possibility|potential(?:ly)?|suspected|proposed|hypothesi[sz]ed|putative)\b",
     re.IGNORECASE,
@@ -130,6 +134,8 @@ ASKS_DIFFERENT = re.compile(
     re.IGNORECASE,
 )
 ASKS_DENIED = re.compile(r"\b(?:not|no|without|never)\b", re.IGNORECASE)
+ASKS_DENIED_WITHIN = re.compile(r"\bnon-?(?=\w{4})", re.IGNORECASE)
+"""A quality that is asked about with a prefix that denies it."""
 QUANTIFIED = re.compile(
     r"\b(?:have to|has to|had to|must|requir\w+|needs?|needed|necessary|always|all|every|only|other"
     r"|except)\b",
