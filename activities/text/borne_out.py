@@ -1,8 +1,9 @@
 """A direction that the tests of a work bear out, where the wording of its conclusion alone is not certain.
 
-The conclusion must be of one piece: it affirms, and denies, doubts, weighs and demands nothing anywhere (yes), or
-it denies and affirms nothing in the sentence nearest to the question (no); and the tests that the rest of the work
-reports (`significance`) found something more often than nothing, or nothing more often. Neither suffices alone.
+The conclusion must be of one piece: it affirms, and denies, doubts, weighs and demands nothing anywhere
+(yes), or it denies and affirms nothing in the sentence nearest to the question (no); and the tests that the
+rest of the work reports (`significance`) found something more often than nothing, or nothing more often.
+Neither suffices alone.
 """
 
 from collections.abc import Sequence
@@ -14,15 +15,19 @@ from activities.text.predicate import Predicate
 from activities.text.significance import balance
 
 
-def borne_out(
-    question: str, predicate: Predicate, near: Sequence[str], findings: Sequence[str], work: str
-) -> tuple[Literal["yes", "no"], str] | None:
-    """The direction with the sentence that says it. `near`: the sentences that are near to the question, the
-    nearest first; `findings`: all of the conclusion; `work`: the whole text."""
+def reported_tests(work: str, findings: Sequence[str]) -> int:
+    """The balance of the tests that a work reports outside its conclusions."""
     results = work
     for finding in findings:
         results = results.replace(finding, " ")
-    tests = balance(results)
+    return balance(results)
+
+
+def borne_out(
+    question: str, predicate: Predicate, near: Sequence[str], findings: Sequence[str], tests: int
+) -> tuple[Literal["yes", "no"], str] | None:
+    """The direction with the sentence that says it. `near`: the sentences that are near to the question, the
+    nearest first; `findings`: all of the conclusion; `tests`: the balance of the work's tests."""
     whole = wording.HARMLESS.sub(" ", " ".join(findings))
     if not tests or wording.DOUBTS.search(whole) or wording.WEIGHS.search(whole):
         return None
@@ -41,7 +46,8 @@ def _affirms(question: str, predicate: Predicate, sentence: str) -> bool:
         return False
     if wording.ALIKE.search(sentence) and not wording.ASKS_ALIKE.search(question):
         return False
-    return (predicate.asks_finding or predicate.in_text(sentence)) and change(question, sentence) != "opposite"
+    on_it = predicate.asks_finding or predicate.in_text(sentence)
+    return on_it and change(question, sentence) != "opposite"
 
 
 def _denies(predicate: Predicate, sentence: str) -> bool:

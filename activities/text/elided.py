@@ -1,14 +1,16 @@
-"""A yes-or-no question in a title without its verb: `Malnutrition, a new inducer of calcification?` asks whether
-malnutrition is one, and `Kell antibodies in pregnancy: associated with anaemia?` whether they are.
+"""A yes-or-no question in a title without its verb.
 
-By English grammar alone: what stands behind a colon, a dash, or a comma and an article, up to the question mark,
-is said of what stands before it, where it has no finite verb, no question word and names no alternatives.
+`Malnutrition, a new inducer of calcification?` asks whether malnutrition is one, and `Kell antibodies in
+pregnancy: associated with anaemia?` whether they are. By English grammar alone: what stands behind a colon, a
+dash, or a comma and an article, up to the question mark, is said of what stands before it, where it has no
+question word and names no alternatives.
 """
 
 import re
 
 _APART = re.compile(
-    r"(?P<topic>.+?)(?:\s*(?::|\u2014|\u2013|--|\s-)\s+|,\s+(?=(?:an?|the)\s))(?P<said>[^:?]+)\?\s*$", re.DOTALL
+    r"(?P<topic>.+?)(?:\s*(?::|\u2014|\u2013|--|\s-)\s+|,\s+(?=(?:an?|the)\s))(?P<said>[^:?]+)\?\s*$",
+    re.DOTALL,
 )
 _OPEN = re.compile(
     r"\b(?:what|which|who|whom|whose|why|how|when|where|whether|or|versus|vs)\b", re.IGNORECASE

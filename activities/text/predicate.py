@@ -117,7 +117,7 @@ def weights_of(concepts: Concepts) -> list[float]:
 
 
 def _is_added(word: Word) -> bool:
-    """Whether a word stands for a name with a number or a letter (`type 2`) whose own words come before it."""
+    """Whether a word stands for a name with a number or a letter (`type 2`), whose words come before it."""
     return " " in word.shown
 
 

@@ -1,26 +1,29 @@
 """Whether the tests that a work reports found something more often than nothing.
 
-A test found something where its p value is at most 0.05, the conventional level, where the interval of a ratio
-lies on one side of 1, or where a difference is called significant; it found nothing where p is above that level,
-where the interval holds 1, or where a difference is denied or called not significant. Counted over all outcomes of
-a work: on the one that a question is about they say little by themselves, but they bear out its conclusion or not.
+A test found something where its p value is at most 0.05, the conventional level, where the interval of a
+ratio lies on one side of 1, or where a difference is called significant; it found nothing where p is above
+that level, where the interval holds 1, or where a difference is denied or called not significant. Counted
+over all outcomes of a work: they say little on a single one, but they bear out its conclusion or do not.
 """
 
 import re
 
 LEVEL = 0.05
 _P_VALUE = re.compile(
-    r"\bp(?:[- ]?values?)?\s*(?:of|was|were|:)?\s*(?P<sign>[<>=\u2264\u2265]|>/=|</=)\s*(?P<value>0?[.\u00b7]\d+|[01]\b)",
+    r"\bp(?:[- ]?values?)?\s*(?:of|was|were|:)?\s*(?P<sign>[<>=\u2264\u2265]|>/=|</=)"
+    r"\s*(?P<value>0?[.\u00b7]\d+|[01]\b)",
     re.IGNORECASE,
 )
 _RATIO = re.compile(
-    r"\b(?:[ahos]?OR|[as]?HR|[as]?RR|IRR|(?:odds|hazard|risk|rate|incidence) ratio|relative risk)\b[^.;]{0,40}?"
+    r"\b(?:[ahos]?OR|[as]?HR|[as]?RR|IRR|(?:odds|hazard|risk|rate|incidence) ratio|relative risk)\b"
+    r"[^.;]{0,40}?"
     r"\d[\d.]*[^;]{0,30}?\bC\.?I\.?\b[^\d;]{0,8}(?P<low>\d+\.\d+)\s*(?:-|\u2013|,|to)\s*(?P<high>\d+\.\d+)"
 )
 _NULL = re.compile(
     r"\b(?:no|not|nor|neither|without|non)\b[^.;]{0,25}?\bsignifican\w+|\bnon-?significan\w+|\binsignifican\w+"
     r"|\bno (?:\w+ ){0,2}?(?:differen\w+|associations?|correlations?|relations?\w*|effects?|changes?)\b"
-    r"|\b(?:not|nor) (?:\w+ ){0,2}?(?:differ\w*|associated|correlated?|related|affect\w*|influenc\w+|predict\w*)\b"
+    r"|\b(?:not|nor) (?:\w+ ){0,2}?(?:differ\w*|associated|correlated?|related|affect\w*|influenc\w+"
+    r"|predict\w*)\b"
     r"|\b(?:similar|comparable|did not)\b|\bp ?= ?n\.?s\b",
     re.IGNORECASE,
 )

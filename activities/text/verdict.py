@@ -8,8 +8,9 @@ question about all, and what denies a cause, a use or an efficacy by a form of i
 weighs two sides (`but`, `however`), where the question itself denies, where the finding is `only`,
 `questionable` or `unclear`, where `no difference` answers a question that does not ask for one, and where
 no sentence covers enough of the question. The conclusion of a work that covers the question need not repeat
-all of it. A wrong direction costs more than none: measured by `benchmarks/directions.py`, which prints why
-there is none.
+all of it, and where its wording alone is not certain the tests that the work reports may bear it out
+(`borne_out`); against a finding with a hedge (`may`) they count. A wrong direction costs more than none:
+measured by `benchmarks/directions.py`, which prints why there is none.
 """
 
 import re
@@ -21,7 +22,7 @@ from activities.text import thesaurus
 from activities.text import verdict_relations as relations
 from activities.text import verdict_wording as wording
 from activities.text.abbreviations import Abbreviations
-from activities.text.borne_out import borne_out
+from activities.text.borne_out import borne_out, reported_tests
 from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
 from activities.text.elided import completed
@@ -44,9 +45,10 @@ Undecided = Literal[
     "weighs two sides",
     "doubt",
     "sentences disagree",
+    "tests",
     "wording",
 ]
-"""Why a work has no direction."""
+"""Why a work has no direction; `tests`: it affirms with a hedge, and its tests mostly found nothing."""
 LEAST_COVERAGE = 0.6
 """Share of the question's weight in the decisive sentence at least."""
 LEAST_OF_WORK, LEAST_CONCLUDING = 0.7, 0.15
@@ -98,12 +100,13 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
     sure = [reading for reading in found if isinstance(reading, Verdict)]
     if len({reading.way for reading in sure}) > 1:
         return "sentences disagree"
+    tests = reported_tests(work[:READ], findings)
     if sure:
-        return Verdict(sure[0].way, whole[sure[0].sentence])
+        hedged = sure[0].way == "yes" and wording.HEDGES.search(sure[0].sentence)
+        return "tests" if hedged and tests < 0 else Verdict(sure[0].way, whole[sure[0].sentence])
     if not of_all and found[0] in ("wording", "no sentence on the question"):
-        borne = borne_out(question, predicate, [text for text, _ in near], findings, work[:READ])
-        if borne is not None:
-            return Verdict(borne[0], whole[borne[1]])
+        borne = borne_out(question, predicate, [text for text, _ in near], findings, tests)
+        return Verdict(borne[0], whole[borne[1]]) if borne else found[0]
     return found[0]
 
 

@@ -39,7 +39,8 @@ OCCURS = re.compile(
 )
 """That something happened to somebody."""
 USE = re.compile(
-    r"\b(?:use[ds]?(?! in (?:this|our|the (?:present|current|study|trial)))|useful|approved|indicated|prescribed|licen[sc]ed|recommended|treat(?:s|ed|ing|ment)?"
+    r"\b(?:use[ds]?(?! in (?:this|our|the (?:present|current|study|trial)))|useful|approved"
+    r"|indicated|prescribed|licen[sc]ed|recommended|treat(?:s|ed|ing|ment)?"
     r"|therap(?:y|ies|eutic\w*))\b",
     re.IGNORECASE,
 )

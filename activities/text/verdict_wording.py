@@ -70,9 +70,7 @@ DOUBTS = re.compile(
     r"(?:whether|if)\b|\bfears?\b(?! of\b)|\bfeared\b|\bspeculat\w+",
     re.IGNORECASE,
 )
-DEMANDS = re.compile(
-    r"\b(?:should|must|ought to|needs? to|need for|needs?|needed|required)\b", re.IGNORECASE
-)
+DEMANDS = re.compile(r"\b(?:should|must|ought to|needs?|needed|required)\b", re.IGNORECASE)
 """What is to be done, which is no finding."""
 HEDGES = re.compile(
     r"\b(?:may|might|could|possibl[ey]|possibility|potential(?:ly)?|suspected|proposed|hypothesi[sz]ed|putative)\b",
