@@ -4,12 +4,26 @@ import re
 from collections.abc import Iterator
 
 from activities.text import thesaurus
-from activities.text.tokens import terms
+from activities.text.tokens import is_function, terms
 
-DATE = re.compile(
-    r"\b(?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"(?: \d{1,2})?,? (?:19|20)\d\d|(?:19|20)\d\d)\b"
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?)"
 )
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
+DATE = re.compile(
+    rf"\b{_DAY}(?: of)? {_MONTH}(?:,? [12]\d{{3}}\b)?|\b{_MONTH} {_DAY}(?:,? [12]\d{{3}})?\b(?!\d)"
+    rf"|\b{_MONTH},? [12]\d{{3}}\b|\b[12]\d{{3}}-[01]\d-[0-3]\d\b|\b[0-3]?\d[./][01]?\d[./](?:19|20)\d\d\b"
+    r"|\b(?:19|20)\d\d\b|(?<=\b[iI]n )1\d{3}\b"
+)
+"""A day, a month with its year, or a year; before 1900 behind `in` only, where it is no count."""
+MONEY = re.compile(
+    r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d[\d.,' ]*\d?(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn))?"
+    r"|\b(?:EUR|USD|GBP|CHF|JPY|CAD|AUD|CNY|INR|SEK|NOK|DKK)\s?\d[\d.,']*(?:\s(?:thousand|million|billion))?"
+    r"|\b\d[\d.,']*(?:\s(?:thousand|million|billion|trillion))?\s(?P<unit>[A-Za-z]+)\b",
+)
+"""A sum with a sign, a code or a unit of money (`_is_money`). The codes are those of ISO 4217 that are traded
+most (BIS Triennial Survey 2022)."""
 RATE = re.compile(
     r"\b1\s?(?::|/)\s?\d[\d,. ]*(?:\s?(?:-|\u2013|to|and)\s?1\s?(?::|/)\s?\d[\d,. ]*)?\d"
     r"|\b(?:1|one|\d[\d.]*)\s(?:in|of|out of|per)\s(?:every\s)?(?:\d{1,3}(?:[, ]\d{3})+\b|\d{2,})"
@@ -46,6 +60,16 @@ _COUNT = re.compile(
     r"\d{1,3}(?:[ ,]\d{3})*(?![\d.,]*\d|\s?%)(?: [a-z-]+){1,3}",
     re.IGNORECASE,
 )
+_HOW_MUCH = re.compile(r"\bhow (?:much|expensive) (?P<of>\w+)", re.IGNORECASE)
+_AUXILIARIES = frozenset(
+    {"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "will", "would"}
+)
+_WORD = re.compile(r"[a-z]+")
+_POSSESSIONS, _DEALINGS = "21", "40"
+"""WordNet's files of nouns and of verbs of possession."""
+_CODES = frozenset({"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "CNY", "INR", "SEK", "NOK", "DKK"})
+_POUNDS = frozenset({"pound", "yen", "crown", "mark"})
+"""Units of money that mean something else more often."""
 _HOW = re.compile(r"\bhow (?P<adjective>[a-z]+)|^(?P<when>when)\b", re.IGNORECASE)
 _OFTEN = frozenset({"often", "common", "rare", "frequent", "likely"})
 _LONG = frozenset({"long", "old"})
@@ -62,8 +86,48 @@ def amounts(question: str, focus: str, text: str) -> Iterator[tuple[str, int, fl
     `focus`: the noun phrase that is asked for (`incidence`); empty where there is none."""
     for weight, pattern in zip((1.0, 0.5, 0.4), _patterns(question, focus.casefold()), strict=False):
         for match in pattern.finditer(text):
+            if pattern is MONEY and not _is_money(match["unit"]):
+                continue
             if pattern is not _COUNT or _counts(match.group(), question):
                 yield match.group().strip(" ,."), match.start(), weight
+
+
+def gives_amount(question: str, text: str) -> bool | None:
+    """Whether a text has a date where a question asks when, or a sum or a share where it asks how much money;
+    None for other questions."""
+    how = _HOW.search(question)
+    if not (how and how["when"]) and not asks_for_money(question):
+        return None
+    return next(amounts(question, "", text), None) is not None
+
+
+def asks_for_money(question: str) -> bool:
+    """Whether `how much` asks for money: of a thing that WordNet files under possession (how much revenue),
+    or of nothing named, in a question with a noun or a verb of possession (cost, fee, pay, earn)."""
+    how = _HOW_MUCH.search(question)
+    if how is None:
+        return False
+    named = how["of"].casefold()
+    if not is_function(named) and named not in _AUXILIARIES:
+        return _POSSESSIONS in thesaurus.files(named)[:2]
+    return any(_of_possession(word) for word in _WORD.findall(question[how.end() :].casefold()))
+
+
+def _of_possession(word: str) -> bool:
+    if is_function(word):
+        return False
+    files = thesaurus.files(word)
+    return _POSSESSIONS in files[:2] or _DEALINGS in files[:2]
+
+
+def _is_money(unit: str | None) -> bool:
+    """Whether a word is a unit of money (`euros`), or there is none because a sign or a code stands there."""
+    if unit is None:
+        return True
+    if unit in _CODES:
+        return True
+    singles = {unit.casefold(), *thesaurus.singulars(unit.casefold())}
+    return any("monetary unit" in thesaurus.broader(word) for word in singles) or bool(_POUNDS & singles)
 
 
 def measured(focus: str) -> frozenset[str]:
@@ -85,6 +149,8 @@ def _patterns(question: str, focus: str) -> tuple[re.Pattern[str], ...]:
         return (DATE, AGE)
     if adjective == "many":
         return (_COUNT,)
+    if asks_for_money(question):
+        return (MONEY, RATE)
     if adjective == "much":
         return (_COUNT, RATE)
     if adjective in _OFTEN:

@@ -30,6 +30,7 @@ from activities.text.concepts import Concepts
 from activities.text.drugs import is_given
 from activities.text.entities import Kind, link, resolve
 from activities.text.numerals import number_of
+from activities.text.persons_and_places import persons, places
 from activities.text.question import INHERITANCE, Asked
 from activities.text.technical import technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
@@ -144,8 +145,8 @@ class Reader:
         self.sorts = bool(_OF_SORTS.search(fold(want.focus)))
         self.spoken = self.concepts.read([terms(p.text) for p in passages], [p.text for p in passages])
         self.by_work: dict[str, frozenset[int]] = defaultdict(frozenset)
-        for passage, places in zip(passages, self.spoken, strict=True):
-            self.by_work[passage.evidence_id] |= places
+        for passage, held in zip(passages, self.spoken, strict=True):
+            self.by_work[passage.evidence_id] |= held
         self.sure = {p for p, word in enumerate(self.concepts.words) if word.technical >= SURE}
         self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
         self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
@@ -216,6 +217,11 @@ class Reader:
         things = self.want.things
         if "number" in things:
             yield from amounts(self.question, self.want.focus, text)
+            return
+        if "person" in things or "place" in things:
+            for name, start, value in persons(text) if "person" in things else places(text):
+                self.of_kind.add(name)
+                yield name, start, value
             return
         if "inheritance" in things:
             for match in INHERITANCE.finditer(text):

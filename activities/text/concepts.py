@@ -15,6 +15,7 @@ from activities.text import age_groups, thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.compact import compact, pattern
 from activities.text.entities import link, synonyms
+from activities.text.forms import Held, has_form, possible, said
 from activities.text.numbered import numbered
 from activities.text.technical import (
     ENTITY,
@@ -51,13 +52,14 @@ _FILES_OF_KIND: Mapping[str, frozenset[str]] = {
 among them."""
 _INITIAL = re.compile(r"(?<!\w)[a-z]\. (?=[a-z])")
 """The abbreviated first word of a name of two: `E. coli`."""
+_COMMA = re.compile(r"[,;:]\s")
+_LONGEST_TURNED = 2
+"""Content words behind the comma of a name that is turned round, at most."""
 _HYPHEN = re.compile(r"-[a-z]")
 _NUMBER = 0.0
 """`Word.technical` of a number that sets a name apart: a work on diabetes of no stated type may help with a
 question about type 2; only one that states other types does not."""
 _LEAST_INITIALS = 3
-_SHARED = 6
-_DIFFERENT = 3
 _LEAST_VARIANT = 3
 """Letters of a variant of one word at least; shorter ones are ambiguous."""
 
@@ -178,7 +180,7 @@ class Concepts:
     def read(self, rows: Sequence[Sequence[str]], texts: Sequence[str]) -> list[frozenset[int]]:
         """For each sentence the places of the words it mentions. `rows`: the comparison forms of the
         sentences in order; `texts`: the same sentences as they stand."""
-        held = _Held(term for row in rows for term in row)
+        held = Held(term for row in rows for term in row)
         near = {p for p, word in enumerate(self.words) if _has(word, held)}
         if self._numbered:
             numbers = [self._with_number(fold(text)) for text in texts]
@@ -186,9 +188,9 @@ class Concepts:
             numbers = [frozenset()] * len(texts)
         marks = [compact(text).replace("ae", "e") if self._marks else "" for text in texts]
         names = [
-            Name(name.places, possible)
+            Name(name.places, held_ones)
             for name in self.names
-            if (possible := tuple(v for v in name.variants if _possible(v, held)))
+            if (held_ones := tuple(v for v in name.variants if possible(v, held)))
         ]
         return [
             self._spoken(row, mark, near, names) | of_number
@@ -212,13 +214,16 @@ class Concepts:
             if numbers and self._numbered[place].number not in numbers
         )
 
-    def displaced(self, title: str, rows: Sequence[Sequence[str]]) -> frozenset[int]:
-        """Places of the words that set a disease of the question apart (`lung` of lung cancer), where no row
-        names it although its words may stand in them: lung metastases of breast cancer, or an atrophic muscle
-        and the spinal cord. A disease of two words may be named by words further apart, unless the title is
-        on another one of the same kind."""
+    def displaced(self, title: str, texts: Iterable[str]) -> frozenset[int]:
+        """Places of the words that set a disease of the question apart (`lung` of lung cancer), where no part
+        of a text between commas names it although its words may stand there: lung metastases of breast
+        cancer, or an atrophic muscle, and the spinal cord. A disease of two words may be named by words
+        further apart, unless the title is on another one of the same kind."""
+        if not self._diseases:
+            return frozenset()
         found: set[int] = set()
-        other = [set(terms(e.surface)) for e in link(title) if e.kind in _DISEASES] if self._diseases else []
+        rows = [row for text in texts for row in _between_commas(text)]
+        other = [set(terms(e.surface)) for e in link(title) if e.kind in _DISEASES]
         for places in self._diseases:
             *first, last = (self.words[place].terms for place in places)
             head = set(last)
@@ -230,9 +235,9 @@ class Concepts:
     def _named_in(self, places: Sequence[int], rows: Sequence[Sequence[str]]) -> bool:
         others = [v for name in self.names if set(places) <= set(name.places) for v in name.variants]
         return any(
-            self._together(places, row) or any(_said(v, row, held) for v in others)
+            self._together(places, row) or any(said(v, row, held) for v in others)
             for row in rows
-            for held in (_Held(row),)
+            for held in (Held(row),)
         )
 
     def _together(self, places: Sequence[int], row: Sequence[str]) -> bool:
@@ -247,21 +252,21 @@ class Concepts:
         )
 
     def _mentions(self, form: str, place: int) -> bool:
-        held = _Held((form,))
-        if any(_form(term, held, exact=False) for term in self.words[place].terms):
+        held = Held((form,))
+        if any(has_form(term, held, exact=False) for term in self.words[place].terms):
             return True
         return any((form,) in name.variants for name in self.names if name.places == (place,))
 
     def _spoken(
         self, row: Sequence[str], mark: str, near: Collection[int], names: Iterable[Name]
     ) -> frozenset[int]:
-        held = _Held(row)
+        held = Held(row)
         found = {
             place for place in near if _has(self.words[place], held) and _follows(self.words[place], row)
         }
         found |= {place for place, pattern in self._marks.items() if pattern.search(mark)}
         for name in names:
-            if not found.issuperset(name.places) and any(_said(v, row, held) for v in name.variants):
+            if not found.issuperset(name.places) and any(said(v, row, held) for v in name.variants):
                 found.update(name.places)
         return frozenset(found)
 
@@ -328,10 +333,13 @@ def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...],
         if len(forms) == 1 and len(other) < _LEAST_VARIANT:
             continue
         found[forms] = None
-    if text.isalpha() and not thesaurus.senses(text) and not link(text) and (part := last_part(text)):
-        found[tuple(terms(part))] = None
+    if text.isalpha() and not thesaurus.senses(text) and not link(text):
+        part = last_part(text)  # a shockwave is a wave; nonenhanced is not enhanced
+        if part and text.removesuffix(part) not in PREFIXES:
+            found[tuple(terms(part))] = None
     initials = "".join(part[0] for part in re.split(r"[\s-]+", text) if part and not is_function(part))
-    if len(initials) >= _LEAST_INITIALS and " " in re.sub(r"-", " ", text):
+    several = len(initials) >= _LEAST_INITIALS and " " in re.sub(r"-", " ", text)
+    if several and _may_abbreviate(initials, text, abbreviations):
         found[tuple(terms(initials))] = None
     for other in abbreviations.of(text):
         forms = tuple(terms(other))
@@ -340,41 +348,31 @@ def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...],
     return tuple(found)
 
 
-class _Held:
-    """The comparison forms of a text: a set, and one text in which beginnings and ends of forms are found."""
-
-    __slots__ = ("forms", "lines")
-
-    def __init__(self, forms: Iterable[str]) -> None:
-        self.forms = frozenset(forms)
-        self.lines = "\n".join(("", *self.forms, ""))
-
-
-def _has(word: Word, held: _Held) -> bool:
-    return all(_form(term, held, exact=word.exact) for term in word.terms)
+def _between_commas(text: str) -> Iterator[list[str]]:
+    """The comparison forms of each part of a text, a short one also with the part before it, as in a name
+    that is turned round (`diabetes mellitus, type 2`)."""
+    before: list[str] = []
+    for part in _COMMA.split(text):
+        row = terms(part)
+        yield row
+        if before and len(row) <= _LONGEST_TURNED:
+            yield [*before, *row]
+        before = row
 
 
-def _form(term: str, held: _Held, *, exact: bool) -> bool:
-    """Whether a text has a word in any form: a longer word that ends or begins with it (statin, atorvastatin;
-    tonsil, tonsillectomy) or one with the same beginning and another ending (cirrhosis, cirrhotic)."""
-    if term in held.forms:
-        return True
-    if len(term) < _SHARED:
-        return False
-    if f"{term}\n" in held.lines:
-        return True
-    if exact or f"\n{term[:_SHARED]}" not in held.lines:
-        return False
-    return f"\n{term}" in held.lines or any(_akin(term, other) for other in held.forms)
+def _may_abbreviate(initials: str, text: str, abbreviations: Abbreviations) -> bool:
+    """Whether initials may stand for a phrase: they are no prefix of English (`pre`), and where the texts at
+    hand define them, it is by the phrase's own words in some form (CST is not both cervicogenic and
+    cryptogenic somatic tinnitus)."""
+    defined = abbreviations.of(initials)
+    if not defined:
+        return initials not in PREFIXES
+    held = Held(terms(text))
+    return any(all(has_form(term, held, exact=False) for term in terms(long)) for long in defined)
 
 
-def _akin(one: str, other: str) -> bool:
-    if one[:_SHARED] != other[:_SHARED]:
-        return False
-    shared = _SHARED
-    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
-        shared += 1
-    return max(len(one), len(other)) - shared <= _DIFFERENT
+def _has(word: Word, held: Held) -> bool:
+    return all(has_form(term, held, exact=word.exact) for term in word.terms)
 
 
 def _follows(word: Word, row: Sequence[str]) -> bool:
@@ -383,22 +381,3 @@ def _follows(word: Word, row: Sequence[str]) -> bool:
         return True
     starts = [n for n, form in enumerate(row) if form == word.after]
     return any(word.terms[0] in row[n + 1 : n + 4] for n in starts)
-
-
-def _possible(variant: Sequence[str], held: _Held) -> bool:
-    if len(variant) == 1:
-        return _form(variant[0], held, exact=True)
-    return held.forms.issuperset(variant)
-
-
-def _said(variant: Sequence[str], row: Sequence[str], held: _Held) -> bool:
-    """Whether a sentence has a variant, its words close together."""
-    return _possible(variant, held) and (len(variant) == 1 or _together(variant, row))
-
-
-def _together(variant: Sequence[str], row: Sequence[str], within: int = 0) -> bool:
-    """All the forms within a run of so many words, by default twice as many as they are."""
-    wanted = set(variant)
-    span = within or 2 * len(variant)
-    places = [n for n, form in enumerate(row) if form in wanted]
-    return any(wanted <= {row[n] for n in places if start <= n < start + span} for start in places)

@@ -15,6 +15,7 @@ from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts, Word
 from activities.text.information import information
 from activities.text.likeness import Vectors, likeness, of_text
+from activities.text.neighbours import in_place_of
 from activities.text.question import asked
 from activities.text.sentences import sentences
 from activities.text.technical import TECHNICAL
@@ -175,6 +176,8 @@ class Reading:
     displaced: frozenset[int] = frozenset()
     """Words of a disease that it does not name although it mentions them, and numbers in place of which it
     gives others: it is about another one."""
+    neighbours: frozenset[int] = frozenset()
+    """Words for things that a work without its title does not mention, but others of their kind."""
     missing: tuple[Word, ...] = ()
     """Things that the question names and the document does not mention."""
     like: float = 0.0
@@ -268,6 +271,10 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
     # neither indexing terms, which name what a work mentions in passing, nor the text as a whole
     displaced = concepts.numbered_otherwise(texts)
     if not untitled:
-        displaced |= concepts.displaced(document.title, rows[:-2])
+        displaced |= concepts.displaced(document.title, texts[:-2])
+    # what a title says may be presupposed, not what stands there in its place
+    neighbours = in_place_of(concepts.words, everything, whole) if untitled else frozenset()
     like = likeness(concepts.vector, _vectors(document, untitled=untitled))
-    return Reading(tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced, like=like)
+    return Reading(
+        tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced, neighbours, like=like
+    )

@@ -6,11 +6,15 @@ from functools import lru_cache
 from typing import Literal
 
 from activities.text import thesaurus
+from activities.text.amounts import gives_amount
 from activities.text.entities import Kind, link
+from activities.text.persons_and_places import persons, places
 from activities.text.tokens import fold, is_function, stem
 
 Form = Literal["yes_no", "fact", "list", "definition", "open"]
-Thing = Literal["number", "drug", "disease", "gene", "cause", "definition", "name", "inheritance"]
+Thing = Literal[
+    "number", "drug", "disease", "gene", "cause", "definition", "name", "inheritance", "person", "place"
+]
 
 _YES_OR_NO = re.compile(
     r"(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|might|must)\b"
@@ -80,6 +84,8 @@ _NUMBER = re.compile(
     r"|dosage|age|year|phase|number|median|mean|average|sensitivity|specificity|accuracy)\b",
     re.IGNORECASE,
 )
+_WHO = re.compile(r"(?:(?:to|by|for|from|with|of) )?(?:who|whom|whose)\b", re.IGNORECASE)
+_WHERE = re.compile(r"(?:from )?where\b", re.IGNORECASE)
 _HOW_MUCH = re.compile(rf"(?:when|{_AMOUNT})\b", re.IGNORECASE)
 _QUANTITIES = frozenset({"23", "28"})
 """WordNet's files of quantities and times."""
@@ -199,6 +205,10 @@ def _things(text: str, focus: str) -> tuple[Thing, ...]:
     )  # fmt: skip
     if _HOW_MUCH.match(text):
         return ("number",)
+    if _WHO.match(text):
+        return ("person",)
+    if _WHERE.match(text):
+        return ("place",)
     found = tuple(thing for thing, pattern in kinds if pattern.search(focus))[:2]
     return found or _kind_of(focus) or (("number",) if _is_measure(focus) else ())
 
@@ -276,7 +286,12 @@ def _names(thing: Thing, question: str, sentence: str) -> bool:
     if thing == "inheritance":
         return bool(INHERITANCE.search(sentence))
     if thing == "number":
-        return bool(_GIVES_NUMBER.search(sentence))
+        gives = gives_amount(question, sentence)
+        return bool(_GIVES_NUMBER.search(sentence)) if gives is None else gives
+    if thing in ("person", "place"):
+        known = fold(question)
+        found = persons(sentence) if thing == "person" else places(sentence)
+        return any(fold(name) not in known for name, _, _ in found)
     if thing == "cause":
         return bool(_GIVES_CAUSE.search(sentence))
     if thing == "definition":

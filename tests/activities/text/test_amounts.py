@@ -2,6 +2,7 @@
 
 import pytest
 
+from activities.text.amounts import asks_for_money
 from activities.text.answer_reader import Passage
 from activities.text.answers import answers
 
@@ -82,3 +83,51 @@ def test_a_count_is_named_with_those_that_it_is_of() -> None:
     said = "Recurrence after surgery of hernia was seen in 12 of 340 patients (3.5%)."
     found = answers("How many patients had recurrence after surgery of hernia?", [Passage("w:0", said)])
     assert [answer.name for answer in found] == ["12 of 340 patients"]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The boiler failed on 14 February 2023.", "14 February 2023"),
+        ("The boiler failed on February 14th, 2023.", "February 14th, 2023"),
+        ("The boiler failed on the 3rd of May.", "3rd of May"),
+        ("The boiler failed, noted 2023-02-14.", "2023-02-14"),
+        ("The boiler failed on 14.02.2023.", "14.02.2023"),
+        ("The boiler failed in 1348.", "1348"),
+    ],
+)
+def test_a_date_is_named_as_a_whole(text: str, named: str) -> None:
+    found = answers("When did the boiler fail?", [Passage("x:1", text)])
+    assert [answer.name for answer in found] == [named]
+
+
+def test_a_count_is_no_year() -> None:
+    assert answers("When did the boiler fail?", [Passage("x:1", "The boiler failed after 1348 hours.")]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The repair of the 2 pumps cost 412 euros.", "412 euros"),
+        ("The repair of the 2 pumps cost \u00a33.5 million.", "\u00a33.5 million"),
+        ("The repair of the 2 pumps cost CHF 1'250.", "CHF 1'250"),
+    ],
+)
+def test_a_sum_answers_how_much_money(text: str, named: str) -> None:
+    found = answers("How much did the repair of the pumps cost?", [Passage("x:1", text)])
+    assert [answer.name for answer in found] == [named]
+
+
+@pytest.mark.parametrize(
+    ("question", "money"),
+    [
+        ("How much did the repair cost?", True),
+        ("How much revenue was lost?", True),
+        ("How much did they pay?", True),
+        ("How much fruit did each plant give?", False),
+        ("How much sleep do children need?", False),
+        ("Did it cost much?", False),
+    ],
+)
+def test_how_much_asks_for_money_where_something_is_paid_or_owned(question: str, money: bool) -> None:
+    assert asks_for_money(question) is money

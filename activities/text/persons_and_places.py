@@ -1,0 +1,80 @@
+"""The persons and the places that a sentence names, for questions that ask `who` or `where`.
+
+A person, or a body that acts as one, is a name in capitals, or a noun that WordNet files under persons or
+groups (the landlord, the committee). A place is what follows a preposition of place, when it is a name or a
+noun for something that has an extent: artefacts, parts of a body, groups (cities are), locations, natural
+objects.
+"""
+
+import re
+from collections.abc import Iterator
+
+from activities.text import thesaurus
+from activities.text.answer_phrases import noun_phrases
+from activities.text.tokens import fold, is_function
+
+_TITLE = r"(?:Mr|Mrs|Ms|Mx|Dr|Prof|Sir|Dame|Lord|Lady|Judge|Captain|King|Queen|President|Hr|Herr|Frau|Mme|M)"
+_CAPITAL = r"[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
+_NAME = re.compile(
+    rf"(?:\b{_TITLE}\.? )?\b{_CAPITAL}"
+    rf"(?: (?:(?:de|da|del|la|von|van|der|den|of|the|bin|al) )*(?:[A-Z]\.|{_CAPITAL}))*"
+)
+_DAY_OR_MONTH = re.compile(
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September"
+    r"|October|November|December"
+)
+_BEGINS = re.compile(r"(?:^|[.!?:;\u201c\"(]\s*)$")
+_PERSONS, _GROUPS = "18", "14"
+"""WordNet's files of nouns for persons and for groups."""
+_EXTENDED = frozenset({"06", "08", "14", "15", "17"})
+"""Those of artefacts, parts of a body, groups, locations and natural objects."""
+_IN_PLACE = re.compile(
+    r"\b(?:in|at|on|near|inside|outside|under|underneath|beneath|above|below|behind|beside|between|within"
+    r"|into|onto|from|through|along|across|around|throughout|opposite|to|towards?)"
+    r" (?:the |an? |its |their |his |her |our |my )?"
+)
+_OF_NAME, _OF_PERSON, _OF_GROUP = 1.0, 0.7, 0.5
+"""What a name in capitals counts, a noun for a person, one for a group."""
+
+
+def persons(text: str) -> Iterator[tuple[str, int, float]]:
+    """Each person or body that a sentence names, where the name begins, and how surely it is one (0 to 1)."""
+    names = list(_names(text))
+    for name, start in names:
+        yield name, start, _OF_NAME
+    for phrase, start in noun_phrases(text):
+        if any(begin <= start < begin + len(name) for name, begin in names):
+            continue
+        files = thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:1]
+        if _PERSONS in files:
+            yield phrase, start, _OF_PERSON
+        elif _GROUPS in files:
+            yield phrase, start, _OF_GROUP
+
+
+def places(text: str) -> Iterator[tuple[str, int, float]]:
+    """Each place that a sentence names, where the name begins, and how surely it is one."""
+    names = list(_names(text))
+    phrases = [*names, *noun_phrases(text)]
+    for found in _IN_PLACE.finditer(text):
+        for phrase, start in phrases:
+            if start != found.end():
+                continue
+            if (phrase, start) in names:
+                yield phrase, start, _OF_NAME
+            elif _EXTENDED.intersection(thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:2]):
+                yield phrase, start, _OF_PERSON
+            break
+
+
+def _names(text: str) -> Iterator[tuple[str, int]]:
+    """Names in capitals. A single word that begins a sentence is none, nor is a day or a month."""
+    for match in _NAME.finditer(text):
+        name, start = match.group(), match.start()
+        first, _, rest = name.partition(" ")
+        if rest and _BEGINS.search(text[:start]) and is_function(fold(first)):
+            name, start = rest, start + len(first) + 1
+            rest = name.partition(" ")[2]
+        alone = not rest and _BEGINS.search(text[: match.start()])
+        if not (alone or is_function(fold(name)) or _DAY_OR_MONTH.fullmatch(name)):
+            yield name, start

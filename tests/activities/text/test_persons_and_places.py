@@ -1,0 +1,61 @@
+"""Who and where: persons, bodies and places in a sentence, and sentences that answer such questions."""
+
+import pytest
+
+from activities.text.answer_reader import Passage
+from activities.text.answers import answers
+from activities.text.persons_and_places import persons, places
+from activities.text.ranking import rank
+from activities.types import Evidence
+
+LEASE = (
+    "The lease of the flat was signed by Marta Lindqvist and the owner on 3 March 2021. "
+    "The lease of the flat was drawn up with care and has nine pages. "
+    "The keys of the flat hang in the kitchen cupboard. "
+    "The lease of the flat costs 1,150 euros a month."
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("It was signed by Marta Lindqvist and the owner.", ["Marta Lindqvist", "owner"]),
+        ("Dr. Osei declared it void.", ["Dr. Osei"]),
+        ("The committee approved the plan in May.", ["committee"]),
+        ("Ludwig van Beethoven wrote it.", ["Ludwig van Beethoven"]),
+        ("On Monday nothing was signed.", []),
+        ("Nothing was signed.", []),
+    ],
+)
+def test_persons_and_bodies_are_named(sentence: str, named: list[str]) -> None:
+    assert [name for name, _, _ in persons(sentence)] == named
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("The deposit is held at the cantonal bank in Zug.", ["cantonal bank", "Zug"]),
+        ("The keys hang in the kitchen cupboard.", ["kitchen cupboard"]),
+        ("The keys were lost in a hurry.", []),
+        ("Zug was sold.", []),
+    ],
+)
+def test_places_are_named_behind_their_prepositions(sentence: str, named: list[str]) -> None:
+    assert [name for name, _, _ in places(sentence)] == named
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "name"),
+    [
+        ("Who signed the lease of the flat?", "Marta", "Marta Lindqvist"),
+        ("When was the lease of the flat signed?", "3 March 2021", "3 March 2021"),
+        ("Where are the keys of the flat?", "cupboard", "kitchen cupboard"),
+        ("How much does the lease of the flat cost?", "euros", "1,150 euros"),
+    ],
+)
+def test_the_sentence_that_gives_what_is_asked_for_comes_first(question: str, first: str, name: str) -> None:
+    document = Evidence(evidence_id="x:1", source="library", title="Flat in Birkenweg", text=LEASE)
+    (item,) = rank(question, [document])
+    assert first in item.ranked[0].sentence.text
+    found = answers(question, [Passage("x:1", ranked.sentence.quote) for ranked in item.ranked])
+    assert found[0].name == name
