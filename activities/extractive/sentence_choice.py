@@ -10,7 +10,7 @@ from activities.extractive.topics import sought
 from activities.text.answer_reader import Passage
 from activities.text.answers import answers, leading
 from activities.text.characteristics import describes_participants
-from activities.text.evidence_strength import CLINICAL
+from activities.text.evidence_strength import CLINICAL, direction
 from activities.text.facets import (
     ASPECTS,
     DRUGS,
@@ -22,6 +22,7 @@ from activities.text.facets import (
     reports_harm,
     says_cue,
 )
+from activities.text.independence import SYNTHESES
 from activities.text.ranking import Item, Ranked, calls_for_research, diverse, rank, relevant, similarity
 from activities.text.stance import same
 from activities.types import Claim, Evidence
@@ -57,6 +58,11 @@ _POINTS_BACK = re.compile(
     r"|trials?|observations?|reviews?|series|evidence))",
     re.IGNORECASE,
 )
+_BEGINS_BACK = re.compile(
+    r"(?:this|these|those|they|both) (?:\w+ly )?(?:is|are|was|were|may|might|can|could|has|have|had|would)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence whose subject only the one before it names."""
 _CALLS_FOR_MORE = re.compile(
     r"\bthe need (?:to|for)\b|\befforts?\b.{0,120}\b(?:needed|required|should be)\b"
     r"|\brequires? (?:\w+ )?(?:study|research|investigation)\b",
@@ -179,13 +185,15 @@ class Rules:
             and not _POINTS_BACK.search(sentence.text)
         )
         names = ranked.about >= LEAST_IN_CHAPTER and ranked.coverage >= self.least
-        found = (
-            bool(self.subject) and sentence.part == "results"
-        )  # of a work on the subject, which need not name it
+        # what a work on the subject found need not name it
+        found = bool(self.subject) and sentence.part == "results"
         harms = found and any(f.name == "safety" for f in self.facets) and reports_harm(sentence.text)
-        if not (concludes or names or harms or (found and self.results_too)) or _FRAGMENT.match(
-            sentence.quote
-        ):
+        told = found and self.results_too and direction(sentence.text) != "none"
+        reviewed = bool(self.subject) and item.document.evidence_type in SYNTHESES
+        reviewed = reviewed and sentence.part in ("plain", "results")
+        if not (concludes or names or harms or told or reviewed) or _FRAGMENT.match(sentence.quote):
+            return False
+        if _NOVELTY.search(sentence.text) or _BEGINS_BACK.match(sentence.text):
             return False
         if self.as_outcome is not None and self.as_outcome(sentence.text):
             return False

@@ -32,6 +32,15 @@ _FACTORS = re.compile(
     r" (?:influences?|affects?|determines?|predicts?|drives?)\s+",
     re.IGNORECASE,
 )
+_TREATMENTS = re.compile(
+    r"^(?:what|which) (?P<kind>(?:\w+ ){0,2}?(?:treatments?|therap(?:y|ies)|drugs?|medications?|medicines?"
+    r"|interventions?)) (?:(?:can|could|may|might|should|would|are|is) )?(?:\w+ly )?(?:be )?"
+    r"(?:(?:slow|stop|halt|prevent|treat|reduce|relieve|improve|delay|cure)(?:s|es)?"
+    r"|(?:help|work)s? (?:in|for|against|with)"
+    r"|(?:used|given|effective|recommended|approved) (?:in|for|against|to treat))"
+    r"(?: the)?(?: (?:progression|course|development|symptoms|burden|risk) of(?: the)?)? (?P<what>.+)$",
+    re.IGNORECASE,
+)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _PREPOSITION = re.compile(r"^(?:of|for|in|after|to|with|on|from|against|during|about)$", re.IGNORECASE)
 _LIST = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+", re.IGNORECASE)
@@ -66,6 +75,9 @@ def topic(question: str, entities: tuple[str, ...] = ()) -> Topic:
     if factors := _FACTORS.match(body):
         named = _ARTICLE.sub("", body[factors.end() :])
         return Topic(named, f"factors associated with {named}", (f"factors associated with {named}",))
+    if treatments := _TREATMENTS.match(body):
+        whole = f"{treatments['kind']} for {treatments['what']}"
+        return Topic(treatments["what"], whole, (whole,))
     opening = _OPENING.match(body)
     text = _ARTICLE.sub("", body[opening.end() :] if opening else body)
     if opening is None and not _is_noun_phrase(body):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from activities.publication import PlannedSection
 from activities.text.evidence_strength import TYPE_NAMES
+from activities.text.numerals import number_of
 from activities.text.study_facts import (
     Fact,
     computed_effects,
@@ -47,6 +48,8 @@ def _row(item: Evidence, given: Mapping[str, WorkRow], checker: QuoteChecker) ->
             update[name] = int(facts[name][0].text)
             places[name] = facts[name][0].place
     for name in READ_FIELDS:
+        if name == "population" and name in facts and _of_a_part(facts):
+            continue
         if not getattr(row, name) and name in facts:
             update[name] = facts[name][0].text
             places[name] = facts[name][0].place
@@ -64,6 +67,13 @@ def _row(item: Evidence, given: Mapping[str, WorkRow], checker: QuoteChecker) ->
         if not numbers:
             update["numbers"] = ()
     return row.model_copy(update=update)
+
+
+def _of_a_part(facts: Mapping[str, Sequence[Fact]]) -> bool:
+    """Whether the population that was read counts fewer people than the work: a subgroup."""
+    first = number_of(facts["population"][0].text.split(" ", 1)[0])
+    counted = [int(facts[name][0].text) for name in ("n", "analysed") if name in facts]
+    return first is not None and bool(counted) and first < min(counted)
 
 
 def _of_the_study(item: Evidence, row: WorkRow, places: dict[str, str]) -> dict[str, object]:
@@ -95,4 +105,6 @@ def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[st
     if adverb := _ADVERB.match(said):  # retrospectively reviewed
         return f"{adverb['how']} {kind}" if adverb["how"] not in kind else kind
     whole = is_named_design(said) or item.evidence_type in ("article", "document")
+    if said.startswith("random") and kind.startswith("random"):
+        return said if whole else kind
     return said if whole else f"{kind}, {said}"

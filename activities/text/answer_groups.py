@@ -69,6 +69,16 @@ def drop_parts(groups: dict[tuple[str, ...], Group], texts: Sequence[str]) -> No
             del groups[short]
 
 
+def drop_classes(groups: dict[tuple[str, ...], Group], texts: Sequence[str]) -> None:
+    """Without a class that the texts name only in apposition to a drug that is an answer itself: `isradipine,
+    a calcium channel blocker`."""
+    drugs = "|".join(re.escape(fold(group.name)) for group in groups.values() if group.typed)
+    for key, group in list(groups.items()):
+        said = rf"\b(?:{drugs}),? \(?an? (?:[\w-]+ ){{0,4}}?{re.escape(fold(group.name))}"
+        if all(re.search(said, fold(texts[place])) for place in group.passages):
+            del groups[key]
+
+
 def _only_within(name: str, longer: Sequence[str], text: str) -> bool:
     spans = [m.span() for other in longer for m in re.finditer(re.escape(other), text)]
     places = [m.span() for m in re.finditer(rf"\b{re.escape(name)}\b", text)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from activities.text.answer_groups import (
     Group,
+    drop_classes,
     drop_general,
     drop_parts,
     fold_together,
@@ -71,6 +72,8 @@ def answers(question: str, passages: Sequence[Passage], works: Iterable[str] = (
     fold_together(groups)
     drop_general(groups)
     drop_parts(groups, [passage.text for passage in passages])
+    if "drug" in want.things:
+        drop_classes(groups, [passage.text for passage in passages])
     if want.form == "list":
         join_reworded(groups)
     if "cause" in want.things or "definition" in want.things:

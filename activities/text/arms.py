@@ -36,7 +36,10 @@ _SPREAD = (
     rf"|\s?[(\[](?:SDs?|SEM?|standard deviation|IQR|interquartile range|range)?"
     rf"[\s,:=]*{_DECIMAL}(?:\s?(?:-|\u2013|to)\s?{_DECIMAL})?[)\]]"
 )
-_UNIT = r"(?:\s?(?:[a-zA-Z\u00b5]{1,12}(?:/[a-zA-Z\d]{1,6}){0,2}|%))?"
+_UNIT = (
+    r"(?:\s?(?!(?:for|in|of|and|at|with|to|than|was|were|vs?|versus|compared|on|by)\b)"
+    r"(?:[a-zA-Z\u00b5]{1,12}(?:/[a-zA-Z\d]{1,6}){0,2}|%))?"
+)
 _MEAN = rf"-?{_DECIMAL}{_UNIT}(?:{_SPREAD}){_UNIT}"
 _PLAIN = (
     rf"{_DECIMAL}\s(?:years?|months?|weeks?|days?|hours?|h|min(?:utes)?|mm\s?Hg|kg|mg|g|ml|cm|mm|points?)"
@@ -142,6 +145,31 @@ _HAD = re.compile(
 )
 
 
+_GROUP_OF_MEASURE = re.compile(
+    rf"\s(?:of|for|in|among)\s(?P<group>(?:(?!of\b|for\b|in\b|among\b)[\w/+-]+\s){{0,4}}?(?:{PEOPLE}|groups?|arms?)\b"
+    r"(?:\s[\w/+-]+){0,5})$",
+    re.IGNORECASE,
+)
+"""A group at the end of what was measured: `5-year survival of women`."""
+_THAN_THAT = re.compile(
+    r"\b(?:was|were)\s[^,;()]{2,40}?\bthan\s(?:(?:that|those)\s)?(?:(?:of|for|in|among)\s)?(?:the\s)?"
+    r"(?P<other>[^,;()]{2,60}?)(?:\s(?:in|at|after|during)\s[^,;()]{2,40})?\s*\(\s*$",
+    re.IGNORECASE,
+)
+"""What the values in brackets compare: `was better than that of men (81% vs 70%)`."""
+_OTHER_BEHIND = re.compile(
+    rf"(?:\s?\([^()]*\))?\s(?:in|for|among|of)\s(?:the\s)?(?P<other>(?:[\w/+-]+\s){{0,3}}?(?:{PEOPLE}|group|arm)"
+    r"(?:\s(?:with|without)\s[\w-]+)?)\b",
+    re.IGNORECASE,
+)
+_DENIES = ("without", "no", "not")
+"""Words by which one group is what the other is not."""
+_MORE = re.compile(r"\b(?:higher|greater|more|longer|larger)\b", re.IGNORECASE)
+_LESS = re.compile(r"\b(?:lower|less|fewer|shorter|smaller)\b", re.IGNORECASE)
+_LEADING = re.compile(_DECIMAL)
+_POINTS_AT = re.compile(r"\b(?:this|these|those|whose|who)\b", re.IGNORECASE)
+
+
 def arm_results(read: Iterable[Statement], most: int) -> Iterator[tuple[ArmResult, str]]:
     """At most so many results by group, each with the sentence it stands in: first those that say most
     (events and totals), in the order of the text."""
@@ -171,20 +199,49 @@ def _is_pair(match: re.Match[str], sentence: str) -> bool:
 
 
 def _result(match: re.Match[str], sentence: str) -> ArmResult:
+    before = sentence[: match.start()]
+    measure, arm, other = _measure(before), _arm(match["a"]), _arm(match["b"])
+    if not arm and (group := _GROUP_OF_MEASURE.search(measure)):
+        than = None if other else _THAN_THAT.search(before)
+        than = than if than and _agrees(than.group(), match["one"], match["other"]) else None
+        behind = None if other or than else _OTHER_BEHIND.match(sentence, match.end())
+        other = other or next((_arm(found["other"]) for found in (than, behind) if found), "")
+        points = _POINTS_AT.search(group["group"])
+        if other or points:
+            measure = measure[: group.start()]
+            arm = _arm(group["group"]) if other else ""
     return ArmResult(
         text=match.group().strip(),
-        measure=_measure(sentence[: match.start()]),
+        measure=measure,
         value=match["one"].strip(),
-        arm=_arm(match["a"]),
+        arm=arm,
         other_value=match["other"].strip(),
-        other_arm=_arm(match["b"]),
+        other_arm=other,
     )
+
+
+def _agrees(said: str, one: str, other: str) -> bool:
+    """Whether the order of two values is that of the words: `higher than` sets the larger one first."""
+    first, second = (
+        float(_LEADING.findall(value)[0].replace(",", "").replace("\u00b7", ".")) for value in (one, other)
+    )
+    if _MORE.search(said):
+        return first >= second
+    return first <= second if _LESS.search(said) else True
+
+
+def _leading(value: str) -> float:
+    """The first number of a value."""
+    return float(_LEADING.findall(value)[0].replace(",", "").replace("\u00b7", "."))
 
 
 def _arm(words: str | None) -> str:
     """The group as named; empty for a phrase that names none."""
     kept = (words or "").split()
-    while kept and (is_function(kept[0]) or kept[0].casefold() in ("patients", "group")):
+    while kept and (
+        (is_function(kept[0]) and kept[0].casefold() not in _DENIES)
+        or kept[0].casefold() in ("patients", "group")
+    ):
         kept = kept[1:]
     while kept and is_function(kept[-1]):
         kept = kept[:-1]

@@ -5,13 +5,14 @@ Invariants:
 - Works that report one study count once. Two works report one study when they share a trial registration
   number, or first author, year and number of participants.
 - A review may include the trials cited beside it. It counts as another study only beside works that appeared
-  after it, since those cannot be in it.
+  after it, since those cannot be in it, and beside works whose titles name other drugs than its own.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 
 from activities.text import study_facts
+from activities.text.drugs import drugs_named
 from activities.types import Evidence, EvidenceType
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
@@ -51,9 +52,16 @@ def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:
     syntheses = [i for i in items if i.evidence_type in SYNTHESES]
     if not syntheses:
         return len(primary)
-    newest = max(i.year or 0 for i in syntheses)
-    later = [i for i in primary.values() if i.year and newest and i.year > newest]
-    return 1 + len(later)
+    apart = [i for i in primary.values() if not any(_may_include(one, i) for one in syntheses)]
+    return 1 + len(apart)
+
+
+def _may_include(synthesis: Evidence, item: Evidence) -> bool:
+    """Whether a study may be in a synthesis: it did not appear later, and its title names no other drugs."""
+    if synthesis.year and item.year and item.year > synthesis.year:
+        return False
+    ours, theirs = ({name for name, _ in drugs_named(one.title)} for one in (synthesis, item))
+    return not ours or not theirs or bool(ours & theirs)
 
 
 def _keys(item: Evidence) -> list[tuple[str, ...]]:

@@ -33,8 +33,9 @@ _P = (
     r"|NS\b|n\.s\.|ns\b)"
 )
 _MAYBE_P = rf"(?:\s*[,;(\[]*\s*{_P}[)\]]*)?"
+_DIFFERENCE = r"\b(?:(?:absolute|adjusted|between-group|estimated|mean|treatment) )*differences?"
 _NAMED = re.compile(
-    rf"{_MEASURE}{_OF}{_NUMBER}[\s,;:(\[]*(?:with\s)?(?:a\s)?(?:{_SURE_INTERVAL}|{_RANGE}(?=[)\]])"
+    rf"(?:{_MEASURE}|{_DIFFERENCE}){_OF}{_NUMBER}(?:\s?[a-z]+)?[\s,;:(\[]*(?:with\s)?(?:a\s)?(?:{_SURE_INTERVAL}|{_RANGE}(?=[)\]])"
     rf"|{_INTERVAL})[)\]]?{_MAYBE_P}"
 )
 _ESTIMATE = re.compile(
@@ -63,6 +64,13 @@ _AND_P = re.compile(
 )
 _COMPARED = re.compile(rf"{_GROUPS}(?:\s?(?:%|percent|[a-z]{{1,6}}\b))?")
 _ONLY_P = re.compile(rf"[(\[]?{_P}[)\]]?")
+_LABEL_BEFORE = re.compile(
+    r"\b(?:part|phase|grade|stage|type|level|class|step|day|week|month|year|version|item|section|aged?|than|over"
+    r"|under|least|most)\s$",
+    re.IGNORECASE,
+)
+"""What stands before a number that is a name or a bound and no result: `part 3`, `older than 30 years`."""
+_AGE = re.compile(r"\d+\s?years?\s(?:of age|old)\b", re.IGNORECASE)
 _NEEDED = {
     _COMPARED_P: re.compile(_P),
     _AND_P: re.compile(_P),
@@ -84,6 +92,9 @@ def effects_in(texts: Sequence[str], most: int) -> list[tuple[str, str]]:
         for place, start, end in _spans(form, texts):
             spans = taken.setdefault(place, [])
             if any(start < after and first < end for first, after in spans):
+                continue
+            number = texts[place][start].isdigit()
+            if number and (_LABEL_BEFORE.search(texts[place][:start]) or _AGE.match(texts[place], start)):
                 continue
             text = _trimmed(texts[place], start, end)
             if len(found) < most and text not in (known for known, _ in found):

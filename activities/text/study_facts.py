@@ -73,6 +73,8 @@ _ANYBODY = re.compile(
     re.IGNORECASE,
 )
 """A population that says nothing."""
+_CUT_COUNT = re.compile(r"\s(?:and|or)\s\d+$")
+"""`2,790 patients and 11(,160 controls)`"""
 _OF_METHODS: tuple[Part, ...] = ("methods", "plain", "aim", "results")
 
 
@@ -172,7 +174,8 @@ def population(item: Evidence) -> Fact | None:
     if found is None:
         return None
     # `lesions larger (than 7 cm)`: where the bound is cut off, so is the word that asks for it
-    who = _without_cut_verb(CUT_BOUND.sub("", bare_phrase(found.text)))
+    who = _CUT_COUNT.sub("", CUT_BOUND.sub("", bare_phrase(found.text)))
+    who = _without_cut_verb(who)
     return None if _ANYBODY.fullmatch(who) else Fact(who, found.place)
 
 

@@ -34,6 +34,8 @@ def sections(question: str, *clauses: str, profile: str = "biomedical") -> dict[
         ("What are the outcomes of low birth weight?", "low birth weight", ("outcomes of low birth weight",)),
         ("Which factors influence survival in sepsis?", "survival in sepsis",
          ("factors associated with survival in sepsis",)),
+        ("What treatments slow the progression of gout?", "gout", ("treatments for gout",)),
+        ("Which drugs are used to treat gout in women?", "gout in women", ("drugs for gout in women",)),
         ("Does metformin slow Alzheimer's disease?", "metformin and Alzheimer's disease", ()),
         ("Give an overview of the Roman road network", "Roman road network", ()),
     ],
@@ -278,3 +280,17 @@ def test_drugs_to_slow_a_disease_are_found_in_works_that_do_not_say_slow() -> No
     assert asked == "Which drugs are candidates for Parkinson's disease?"
     same = "Is metformin effective in Parkinson's disease?"
     assert of_candidates(same, profile) == same
+
+
+def test_a_sentence_whose_subject_stands_before_it_and_what_a_work_says_of_itself_are_left_out() -> None:
+    work = document(
+        1,
+        "BACKGROUND: Keyhole surgery is common.\n"
+        "RESULTS: Keyhole surgery caused bleeding in 4 patients. This was a risk of keyhole surgery.\n"
+        "CONCLUSIONS: To our knowledge this is the first report of complications of keyhole surgery.",
+        "Keyhole surgery",
+    )
+    question = "What harms, adverse effects and risks are reported for keyhole surgery?"
+    assert texts(written(question, [work], title="Safety and limits")) == [
+        "Keyhole surgery caused bleeding in 4 patients."
+    ]

@@ -118,6 +118,9 @@ def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_
     assert independent([same, twin, other], study) == 2
     assert independent([review, first, same], study) == 1
     assert independent([review, first, late], study) == 2
+    on_one = review.model_copy(update={"title": "Amantadine: a review"})
+    on_another = first.model_copy(update={"title": "Isradipine: a trial"})
+    assert independent([on_one, on_another], study) == 2
 
 
 def test_concern_is_shown_in_the_reference_and_named() -> None:

@@ -115,3 +115,30 @@ def test_a_name_that_stands_for_the_kind_asked_for_leaves_out_the_rest() -> None
     said = "Palsy after stapedectomy is caused by a reactivation of HSV-1 in the ganglion."
     found = named("Which virus causes palsy after stapedectomy?", said, works=(work,))
     assert found == ["herpes simplex virus type 1 (hsv-1)"]
+
+
+def test_a_drug_is_named_without_its_class_its_form_or_what_it_was_compared_with() -> None:
+    found = named(
+        "Which drugs are used to treat Parkinson's disease?",
+        "Isradipine, a calcium channel blocker, is used to treat Parkinson's disease.",
+        "Treatment with immediate-release isradipine improved Parkinson's disease compared with levodopa.",
+    )
+    assert found == ["isradipine"]
+
+
+def test_what_a_model_was_adjusted_for_and_words_of_every_day_are_no_drugs() -> None:
+    found = named(
+        "Which drugs are used to treat hypertension?",
+        "Hypertension was treated with amlodipine, on three consecutive measurements or a disease-modifying"
+        " plan, independently of age, sex and intake of furosemide.",
+    )
+    assert found == ["amlodipine"]
+
+
+def test_the_question_s_own_abbreviation_is_no_answer() -> None:
+    found = named(
+        "What are common symptoms in female carriers of DMD?",
+        "Common symptoms in female carriers of Duchenne muscular dystrophy (DMD) include muscle weakness.",
+    )
+    assert "duchenne muscular dystrophy" not in found
+    assert "muscle weakness" in found

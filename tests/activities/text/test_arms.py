@@ -42,6 +42,30 @@ def read(text: str) -> tuple[tuple[ArmResult, str], ...]:
             ("6.1 \u00b1 1.4", ""),
         ),
         (
+            "The 5-year survival of women was better than that of men (81% vs 70%, P<.001).",
+            "5-year survival",
+            ("81%", "women"),
+            ("70%", "men"),
+        ),
+        (
+            "The incidence in this group with cancer was 2.7% compared with 0.3% in the control group.",
+            "incidence",
+            ("2.7%", "cancer"),
+            ("0.3%", "control group"),
+        ),
+        (
+            "Stay for patients without cover was 13 days (5-60) vs. 17 days (8-60) for patients with cover.",
+            "Stay",
+            ("13 days (5-60)", "without cover"),
+            ("17 days (8-60)", "cover"),
+        ),
+        (
+            "The 5-year survival of women was lower than that of men (81% vs 70%, P<.001).",
+            "5-year survival of women",
+            ("81%", ""),
+            ("70%", ""),
+        ),
+        (
             "Relapse occurred in 31% of those on drugs compared with 13% of surgical patients (p = 0.01).",
             "Relapse",
             ("31%", "drugs"),

@@ -89,6 +89,15 @@ def test_what_was_compared_is_left_out_where_it_is_not_certain(text: str, compar
         ),
         ("RESULTS: Scores correlated with age (r = 0.55, p<0.001).", ("r = 0.55, p<0.001",)),
         ("RESULTS: Deaths were fewer (rate ratio 1.86; 1.6 to 2.2).", ("rate ratio 1.86; 1.6 to 2.2",)),
+        (
+            "RESULTS: Scores rose by 15.6 points (difference, 9.3 points; 95% CI, 6.3 to 12.2).",
+            ("difference, 9.3 points; 95% CI, 6.3 to 12.2",),
+        ),
+        ("RESULTS: Part 3 scores worsened more than with placebo at 1 month (P<0.01).", ("P<0.01",)),
+        (
+            "RESULTS: The time was 56 months in those under 30 years of age compared to 82 months.",
+            (),
+        ),
         ("BACKGROUND: Earlier work found OR 3.53, 95% CI 1.59-7.86.", ()),
         (
             "RESULTS: It was 2.16 (95% confidence interval 1.11-4.22) in men.",
@@ -204,6 +213,7 @@ def test_people_are_counted_before_procedures_and_years_are_no_people() -> None:
     [
         ("We studied disability among people aged sixty-five and older.", "people aged sixty-five and older"),
         ("Lesions of 40 patients with tumours larger than 7 cm were seen.", "40 patients with tumours"),
+        ("We took 2,790 patients with gout and 11,160 controls.", "2,790 patients with gout"),
         ("One thousand two patients with gout were seen.", "One thousand two patients with gout"),
     ],
 )
