@@ -93,8 +93,9 @@ def effects_in(texts: Sequence[str], most: int) -> list[tuple[str, str]]:
             spans = taken.setdefault(place, [])
             if any(start < after and first < end for first, after in spans):
                 continue
-            number = texts[place][start].isdigit()
-            if number and (_LABEL_BEFORE.search(texts[place][:start]) or _AGE.match(texts[place], start)):
+            first = end - len(texts[place][start:end].lstrip())
+            number = texts[place][first].isdigit()
+            if number and (_LABEL_BEFORE.search(texts[place][:first]) or _AGE.match(texts[place], first)):
                 continue
             text = _trimmed(texts[place], start, end)
             if len(found) < most and text not in (known for known, _ in found):

@@ -93,7 +93,7 @@ def test_what_was_compared_is_left_out_where_it_is_not_certain(text: str, compar
             "RESULTS: Scores rose by 15.6 points (difference, 9.3 points; 95% CI, 6.3 to 12.2).",
             ("difference, 9.3 points; 95% CI, 6.3 to 12.2",),
         ),
-        ("RESULTS: Part 3 scores worsened more than with placebo at 1 month (P<0.01).", ("P<0.01",)),
+        ("RESULTS: Part 3 scores worsened more than with placebo at 1 month (P<0.01).", ("(P<0.01)",)),
         (
             "RESULTS: The time was 56 months in those under 30 years of age compared to 82 months.",
             (),
