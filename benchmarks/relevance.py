@@ -9,7 +9,8 @@ are the library, questions are made by code (`variants`):
     titles hidden  the same, over a library without titles
     reworded       an abbreviation, another spelling, another order of words, a synonym
     exchanged      one key word replaced by one of the same kind from another question; of both libraries
-    unanswerable   original, the document it was made of removed from the library;
+    unanswerable   original, the document it was made of removed from the library, of both libraries (the
+                   one without titles is no part of the figures on confidence);
                    and, with --other, the questions of a BioASQ file, asked of this library
 
 With a BioASQ file any of a question's documents is the right one, there are no titles to hide, and taking the
@@ -255,6 +256,9 @@ async def run(options: argparse.Namespace, home: Path) -> None:
             answer = await ask(item.question, titled, hidden=gold)
             way = NEIGHBOURS if snippets else "document taken out"
             results.append(result("unanswerable", way, item.question, answer, ()))
+            if bare is not None:
+                answer = await ask(item.question, bare, hidden=gold)
+                results.append(result(OWN_REMOVED, way, item.question, answer, ()))
         for question in others(options.other)[: options.limit or None]:
             answer = await ask(question, titled)
             results.append(result("unanswerable", "another corpus", question, answer, ()))
@@ -278,7 +282,7 @@ def show(
     kinds: dict[str, list[Result]] = defaultdict(list)
     for r in results:
         kinds[r.kind].append(r)
-        if r.way and r.kind not in ("exchanged", UNTITLED):
+        if r.way and r.kind not in ("exchanged", UNTITLED, OWN_REMOVED):
             kinds[f"{r.kind}: {r.way}"].append(r)
     print(f"{options.corpus.name}, half: {options.half}\n")
     print(f"{'':34}{'answered (exit 0)':>20}{'right one cited':>20}{'confidence':>12}")
@@ -289,7 +293,7 @@ def show(
         middle = float(np.median([r.confidence for r in rows]))
         print(f"{kind:34}{share(r.answered for r in rows):>20}{cited:>20}{middle:>12.2f}")
     print()
-    scored = [r for r in results if r.way != NEIGHBOURS]
+    scored = [r for r in results if r.way != NEIGHBOURS and r.kind != OWN_REMOVED]
     for name, rows in (
         ("all questions", scored),
         ("answered questions", [r for r in scored if r.answered]),
@@ -325,7 +329,8 @@ def show(
 
 NEIGHBOURS = "documents taken out, neighbours left"
 UNTITLED = "exchanged, titles hidden"
-KINDS = ("original", "titles hidden", "reworded", "exchanged", UNTITLED, "unanswerable")
+OWN_REMOVED = "unanswerable, titles hidden"
+KINDS = ("original", "titles hidden", "reworded", "exchanged", UNTITLED, "unanswerable", OWN_REMOVED)
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from activities.text import age_groups, thesaurus
 from activities.text.abbreviations import Abbreviations
 from activities.text.compact import compact, pattern
 from activities.text.entities import link, synonyms
-from activities.text.forms import Held, has_form, possible, said
+from activities.text.forms import OPPOSED, Held, has_form, possible, said
 from activities.text.numbered import numbered
 from activities.text.technical import (
     ENTITY,
@@ -85,6 +85,8 @@ class Word:
     """One of several words that name one thing (music therapy), or an act (smoking)."""
     verb: bool = False
     """A form of a verb that is no name: it says what one thing does to another."""
+    opposed: bool = False
+    """Written behind a prefix that makes it its opposite (`non-smokers`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,10 @@ class Concepts:
                 entity = marks.is_entity(start, end)
                 verb = not (noun or entity) and sure < TECHNICAL and is_verb(token)
                 compound = marks.is_compound(start, end)
-                word = Word(shown[start:end], found, sure, exact, after, entity, noun, compound, verb)
+                opposed = joined[number] and number > 0 and tokens[number - 1][0] in OPPOSED
+                word = Word(
+                    shown[start:end], found, sure, exact, after, entity, noun, compound, verb, opposed
+                )
                 self.words.append(word)
         first = len(self.words)
         for before, name in marks.lettered(shown, tokens):
@@ -372,7 +377,7 @@ def _may_abbreviate(initials: str, text: str, abbreviations: Abbreviations) -> b
 
 
 def _has(word: Word, held: Held) -> bool:
-    return all(has_form(term, held, exact=word.exact) for term in word.terms)
+    return all(has_form(term, held, exact=word.exact, opposed=word.opposed) for term in word.terms)
 
 
 def _follows(word: Word, row: Sequence[str]) -> bool:

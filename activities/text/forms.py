@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 _SHARED = 6
 _DIFFERENT = 3
 """Letters that two forms of one word share at their beginning at least, and in which they differ at most."""
-_OPPOSED = frozenset({"non", "un", "anti", "dis"})
+OPPOSED = frozenset({"non", "un", "anti", "dis"})
 """Prefixes that make of a word its opposite or what acts against it."""
 
 
@@ -19,14 +19,15 @@ class Held:
         self.lines = "\n".join(("", *self.forms, ""))
 
 
-def has_form(term: str, held: Held, *, exact: bool) -> bool:
+def has_form(term: str, held: Held, *, exact: bool, opposed: bool = False) -> bool:
     """Whether a text has a word in any form: a longer word that ends or begins with it (statin, atorvastatin;
-    tonsil, tonsillectomy) or one with the same beginning and another ending (cirrhosis, cirrhotic)."""
+    tonsil, tonsillectomy) or one with the same beginning and another ending (cirrhosis, cirrhotic).
+    `opposed`: also with a prefix that makes it its opposite (orthopaedic, nonorthopaedic)."""
     if term in held.forms:
         return True
     if len(term) < _SHARED:
         return False
-    if f"{term}\n" in held.lines and any(_ends_with(form, term) for form in held.forms):
+    if f"{term}\n" in held.lines and (opposed or any(_ends_with(form, term) for form in held.forms)):
         return True
     if exact or f"\n{term[:_SHARED]}" not in held.lines:
         return False
@@ -35,7 +36,7 @@ def has_form(term: str, held: Held, *, exact: bool) -> bool:
 
 def _ends_with(form: str, term: str) -> bool:
     """Whether a word is a kind of what it ends with (atorvastatin) and not its opposite (nonenhanced)."""
-    return form.endswith(term) and form.removesuffix(term) not in _OPPOSED
+    return form.endswith(term) and form.removesuffix(term) not in OPPOSED
 
 
 def _akin(one: str, other: str) -> bool:

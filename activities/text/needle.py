@@ -16,7 +16,7 @@ from activities.text.concepts import Concepts, Word
 from activities.text.information import information
 from activities.text.likeness import Vectors, likeness, of_text
 from activities.text.neighbours import in_place_of
-from activities.text.question import asked
+from activities.text.question import Thing, asked
 from activities.text.sentences import sentences
 from activities.text.technical import TECHNICAL
 from activities.text.tokens import terms, weak_stems
@@ -40,6 +40,9 @@ _MANY_NAMED = 3
 SUBJECT = 2
 """Times that a work mentions a word at least that it is about."""
 _SEVERAL = 2
+_OF_DEEDS: frozenset[Thing] = frozenset({"person", "place"})
+"""What is asked for by questions on something that was done (who signed the lease), which a work must speak
+of as it must for a question for yes or no."""
 _OTHER_NOUN = 0.5
 """`Word.technical` from which a noun that a work does not mention makes it a work on another thing."""
 SURE = 0.9
@@ -57,7 +60,8 @@ class Needle:
         known = Abbreviations(d.text[:ABBREVIATED] for d in documents)
         self.concepts = _concepts(question, known)
         self.words = self.concepts.words
-        self.form = asked(question).form
+        want = asked(question)
+        self._fact = want.form not in ("yes_no", "open") and not _OF_DEEDS.intersection(want.things)
         self._weak = weak = weak_stems()
         self._things = sum(word.technical >= THING for word in self.words)
         self._others = sum(not (word.verb or set(word.terms) <= weak) for word in self.words)
@@ -114,7 +118,7 @@ class Needle:
         missing += [w for p in sorted(reading.displaced) if (w := self.words[p]) not in missing]
         if untitled:
             return tuple(missing)
-        if self.form not in ("yes_no", "open"):
+        if self._fact:
             return tuple(missing)  # the fact that is asked for may stand in a work in other words
         unsaid = {
             place: word
@@ -235,7 +239,8 @@ def named_by_its_file(document: Evidence) -> bool:
 
 def _begins_the_text(document: Evidence) -> bool:
     """Whether its title is the beginning of its first sentence, and no heading."""
-    begins = document.text.startswith(document.title[:40])
+    title = document.title.removesuffix("...").rstrip()
+    begins = " ".join(document.text[:2_000].split()).startswith(title[:40])
     return begins and not document.text[len(document.title) :].startswith("\n")
 
 

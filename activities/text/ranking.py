@@ -36,7 +36,7 @@ vitamin C answers no question about vitamin E."""
 LEAST_CHANCE, LEAST_CHANCE_UNTITLED, LEAST_CHANCE_OF_FILE = 0.48, 0.2, 0.3
 """`directness.probability` under which a work is held to be about something else; of a record without its
 title, which presupposes what the title says; of a file without a title of its own, which presupposes less."""
-LEAST_CHANCE_AMONG_MANY = 0.65
+LEAST_CHANCE_AMONG_MANY = 0.7
 """The same of a work of the literature, where one work answers the question: others are on questions next to
 it. Chosen on the half `choosing` of `benchmarks/relevance.py`."""
 NAMED_IT = 0.45

@@ -71,6 +71,7 @@ CST = "Patients with cervicogenic somatic tinnitus (CST) were treated. In CST th
         ),
         ("Is nonenhanced imaging accurate?", "Enhanced imaging was accurate.", False),
         ("Is enhanced imaging accurate?", "Nonenhanced imaging was accurate.", False),
+        ("Is non-enhanced imaging accurate?", "Nonenhanced imaging was accurate.", True),
         ("Did statins help?", "Atorvastatin helped.", True),
     ],
 )
