@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from activities.text import thesaurus
 from activities.text.tokens import is_function, terms
 
+_WHOLE_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    rf"(?:{_WHOLE_MONTH}"
     r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?)"
 )
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 DATE = re.compile(
     rf"\b{_DAY}(?: of)? {_MONTH}(?:,? [12]\d{{3}}\b)?|\b{_MONTH} {_DAY}(?:,? [12]\d{{3}})?\b(?!\d)"
+    rf"|(?:(?<=\b[iI]n )|(?<=\b[sS]ince )|(?<=\b[uU]ntil )){_WHOLE_MONTH}(?! [12]\d{{3}}\b)"
     rf"|\b{_MONTH},? [12]\d{{3}}\b|\b[12]\d{{3}}-[01]\d-[0-3]\d\b|\b[0-3]?\d[./][01]?\d[./](?:19|20)\d\d\b"
     r"|\b(?:19|20)\d\d\b|(?<=\b[iI]n )1\d{3}\b"
 )
@@ -92,11 +94,16 @@ def amounts(question: str, focus: str, text: str) -> Iterator[tuple[str, int, fl
                 yield match.group().strip(" ,."), match.start(), weight
 
 
+def asks_for_date_or_sum(question: str) -> bool:
+    """Whether a question asks when, or how much money."""
+    how = _HOW.search(question)
+    return bool(how and how["when"]) or asks_for_money(question)
+
+
 def gives_amount(question: str, text: str) -> bool | None:
     """Whether a text has a date where a question asks when, or a sum or a share where it asks how much money;
     None for other questions."""
-    how = _HOW.search(question)
-    if not (how and how["when"]) and not asks_for_money(question):
+    if not asks_for_date_or_sum(question):
         return None
     return next(amounts(question, "", text), None) is not None
 

@@ -94,23 +94,25 @@ def _in_compound(needle: Needle, place: int) -> bool:
 
 def probability(found: Signs) -> float:
     """The probability that a work answers the question, by itself."""
-    return _logistic(CONSTANT + sum(weight * sign for weight, sign in zip(WEIGHTS, found, strict=True)))
+    return logistic(CONSTANT + sum(weight * sign for weight, sign in zip(WEIGHTS, found, strict=True)))
 
 
 def beside(own: float, others: Collection[float]) -> float:
     """The probability that a work answers the question, beside the `probability` of the other works at
     hand: the nearer the next one comes, the less sure it is, up to even odds of that one, which are assumed
     where there is no other work."""
-    following = max(LEAST_ODDS, min(_odds(max(others, default=0.5)), 0.0))
-    return _logistic(OWN * _odds(own) + NEXT * following + CHANCE)
+    following = max(LEAST_ODDS, min(log_odds(max(others, default=0.5)), 0.0))
+    return logistic(OWN * log_odds(own) + NEXT * following + CHANCE)
 
 
-def _odds(probability: float) -> float:
+def log_odds(probability: float) -> float:
+    """Log odds of a probability, which is kept from 0 and 1."""
     sure = min(max(probability, 0.001), 0.999)
     return math.log(sure / (1 - sure))
 
 
-def _logistic(value: float) -> float:
+def logistic(value: float) -> float:
+    """The probability of log odds."""
     return round(1 / (1 + math.exp(-value)), 4)
 
 

@@ -33,6 +33,8 @@ _IN_PLACE = re.compile(
     r"|into|onto|from|through|along|across|around|throughout|opposite|to|towards?)"
     r" (?:the |an? |its |their |his |her |our |my )?"
 )
+_INSIDE = re.compile(r"\b(?:in|at|near|inside|into|through|across|around)(?: the)? $")
+"""Prepositions behind which a name is that of a place."""
 _OF_NAME, _OF_PERSON, _OF_GROUP = 1.0, 0.7, 0.5
 """What a name in capitals counts, a noun for a person, one for a group."""
 
@@ -41,12 +43,13 @@ def persons(text: str) -> Iterator[tuple[str, int, float]]:
     """Each person or body that a sentence names, where the name begins, and how surely it is one (0 to 1)."""
     names = list(_names(text))
     for name, start in names:
-        yield name, start, _OF_NAME
+        if not _INSIDE.search(text[:start]):
+            yield name, start, _OF_NAME
     for phrase, start in noun_phrases(text):
         if any(begin <= start < begin + len(name) for name, begin in names):
             continue
-        files = thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:1]
-        if _PERSONS in files:
+        files = thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:2]
+        if _PERSONS in files[:1]:
             yield phrase, start, _OF_PERSON
         elif _GROUPS in files:
             yield phrase, start, _OF_GROUP

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from activities.text import thesaurus
-from activities.text.amounts import gives_amount
+from activities.text.amounts import asks_for_date_or_sum, gives_amount
 from activities.text.entities import Kind, link
 from activities.text.persons_and_places import persons, places
 from activities.text.tokens import fold, is_function, stem
@@ -280,6 +280,15 @@ def answer_fit(want: Asked, question: str, sentence: str) -> float:
     if want.form == "list":
         value = 0.6 * value + 0.4 * bool(_SEVERAL.search(sentence))
     return value
+
+
+def says_what_sort(question: str) -> bool:
+    """Whether the first word of a question says what sort of thing answers it: a person (who), a place
+    (where), a date (when), a sum (how much money)."""
+    things = asked(question).things
+    if things == ("number",):
+        return asks_for_date_or_sum(question)
+    return things in (("person",), ("place",))
 
 
 def _names(thing: Thing, question: str, sentence: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from activities.text.answer_given import raised
 from activities.text.concepts import Word
 from activities.text.directness import beside, names_it, on_another_thing, probability, signs
 from activities.text.facets import Facet, is_about
@@ -143,6 +144,8 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
     for reading in needle.readings():
         chance = probability(signs(needle, reading))
         chances.append(max(chance, NAMED_IT) if fact and names_it(needle, reading) else chance)
+    read = zip(needle.readings(), documents, chances, strict=True)
+    chances = [raised(question, needle, reading, document, chance) for reading, document, chance in read]
     elsewhere = [on_another_thing(needle, reading) for reading in needle.readings()]
     items: list[Item] = []
     for place, (document, reading) in enumerate(zip(documents, needle.readings(), strict=True)):

@@ -94,6 +94,8 @@ def test_a_count_is_named_with_those_that_it_is_of() -> None:
         ("The boiler failed, noted 2023-02-14.", "2023-02-14"),
         ("The boiler failed on 14.02.2023.", "14.02.2023"),
         ("The boiler failed in 1348.", "1348"),
+        ("The boiler failed in August.", "August"),
+        ("The boiler failed in August 2021.", "August 2021"),
     ],
 )
 def test_a_date_is_named_as_a_whole(text: str, named: str) -> None:
@@ -101,8 +103,13 @@ def test_a_date_is_named_as_a_whole(text: str, named: str) -> None:
     assert [answer.name for answer in found] == [named]
 
 
-def test_a_count_is_no_year() -> None:
-    assert answers("When did the boiler fail?", [Passage("x:1", "The boiler failed after 1348 hours.")]) == ()
+def test_a_count_is_no_year_and_a_verb_no_month() -> None:
+    for text in (
+        "The boiler failed after 1348 hours.",
+        "The boiler may fail.",
+        "It failed on a march.",
+    ):
+        assert answers("When did the boiler fail?", [Passage("x:1", text)]) == ()
 
 
 @pytest.mark.parametrize(

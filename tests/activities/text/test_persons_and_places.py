@@ -5,7 +5,7 @@ import pytest
 from activities.text.answer_reader import Passage
 from activities.text.answers import answers
 from activities.text.persons_and_places import persons, places
-from activities.text.ranking import rank
+from activities.text.ranking import RELEVANT, rank
 from activities.types import Evidence
 
 LEASE = (
@@ -22,6 +22,7 @@ LEASE = (
         ("It was signed by Marta Lindqvist and the owner.", ["Marta Lindqvist", "owner"]),
         ("Dr. Osei declared it void.", ["Dr. Osei"]),
         ("The committee approved the plan in May.", ["committee"]),
+        ("In Cascais the embassy issued it.", ["embassy"]),
         ("Ludwig van Beethoven wrote it.", ["Ludwig van Beethoven"]),
         ("On Monday nothing was signed.", []),
         ("Nothing was signed.", []),
@@ -59,3 +60,27 @@ def test_the_sentence_that_gives_what_is_asked_for_comes_first(question: str, fi
     assert first in item.ranked[0].sentence.text
     found = answers(question, [Passage("x:1", ranked.sentence.quote) for ranked in item.ranked])
     assert found[0].name == name
+
+
+TRIP = (
+    "We left on the ninth and reached the town after two days by train. "
+    "Ana booked the rooms near the castle for 96 euros a night. "
+    "Jonas lost his passport at the beach."
+)
+
+
+def trip(text: str) -> Evidence:
+    return Evidence(
+        evidence_id="x:2", source="library", title="Summer trip", text=text, evidence_type="document"
+    )
+
+
+def test_a_note_that_gives_what_is_asked_for_answers_where_the_rest_fits() -> None:
+    asked = "How much did the rooms cost per night?"
+    (given,), (not_given,) = rank(asked, [trip(TRIP)]), rank(asked, [trip(TRIP.replace("96 euros a", "the"))])
+    assert given.relevance >= RELEVANT > not_given.relevance
+
+
+def test_a_note_on_something_else_does_not_answer_for_a_sum_that_it_gives() -> None:
+    (item,) = rank("How much did the tickets for the concert cost?", [trip(TRIP)])
+    assert item.relevance < RELEVANT
