@@ -250,7 +250,15 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
         added = (ranked for item in items for ranked in of_item(item, wider, step.written))
         pool += [ranked for ranked in added if ranked.sentence.quote not in known][: THIN - len(pool)]
     best = max((r.score for r in pool) if facets else (i.best for i in items), default=0.0)
-    return [r for r in pool if r.score >= LEAST_SHARE * best or r.sentence.evidence_id in whole]
+    # what people got is a harm, however little of the question's words the sentence has
+    harms = bool(seek.subject) and any(facet.name == "safety" for facet in facets)
+    return [
+        r
+        for r in pool
+        if r.score >= LEAST_SHARE * best
+        or r.sentence.evidence_id in whole
+        or (harms and r.sentence.part == "results" and reports_harm(r.sentence.text))
+    ]
 
 
 def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:

@@ -105,6 +105,11 @@ def _beside(candidates: Sequence[Candidate], answers: Sequence[Answer]) -> Seque
     ]
 
 
+def _called(name: str) -> str:
+    """A generic name without the capital of a sentence's beginning."""
+    return name.casefold() if drug(name) == name.casefold() else name
+
+
 class _Brief:
     def __init__(
         self,
@@ -152,7 +157,7 @@ class _Brief:
         known = [answer for answer in answers[:NAMED] if set(answer.claims) <= self.by_id.keys()]
         for code, findings in _NAMED:
             shown = [
-                (f"{a.text} {self._mark([c for n in a.claims for c in self._cited(n)])}", a.claims)
+                (f"{_called(a.text)} {self._mark([c for n in a.claims for c in self._cited(n)])}", a.claims)
                 for a in known
                 if a.finding in findings
             ]

@@ -19,7 +19,7 @@ _ALIKE = 80.0
 
 _OPEN = re.compile(
     r"\b(?:few|little|limited|no|insufficient|conflicting) (?:\w+ ){0,2}(?:data|evidence|studies|research)\b"
-    r"|\b(?:is|are|remains?) (?:\w+ )?(?:unknown|unclear|not (?:well )?known)\b"
+    r"|\b(?:is|are|remains?) (?:\w+ )?(?:unknown|unclear|uncertain|debated|not (?:well )?known)\b"
     r"|\bremains? to be (?:determined|established)\b"
     r"|\b(?:mandatory|needed|warranted|required)\b",
     re.IGNORECASE,

@@ -103,6 +103,7 @@ def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[st
     said = " ".join(w.lower() if all(map(str.istitle, w.split("-"))) else w for w in own.text.split(" "))
     said = said[0].lower() + said[1:] if said[1:2].islower() else said
     if adverb := _ADVERB.match(said):  # retrospectively reviewed
+        kind = "study" if item.evidence_type in ("article", "document") else kind
         return f"{adverb['how']} {kind}" if adverb["how"] not in kind else kind
     whole = is_named_design(said) or item.evidence_type in ("article", "document")
     if said.startswith("random") and kind.startswith("random"):

@@ -164,7 +164,7 @@ _AUTHORS_ACT = re.compile(r"\b(?:we|our|the authors?'?)\b|\bhere,? (?:we|the)\b"
 """What the authors of a work did or wish is no background."""
 _LESS_HARM = re.compile(
     r"\b(?:lower(?:s|ed)?|reduc(?:es|ed|ing)|decreas(?:es|ed|ing)|fewer|less|prevent(?:s|ed|ing)|improv(?:es|ed|ing))"
-    r"(?: \w+){0,3} (?:risks?|mortality|morbidity|complications?|infections?|bleeding|failures?)\b"
+    r"(?: [\w'\u2019-]+){0,4} (?:risks?|mortality|morbidity|complications?|infections?|bleeding|failures?)\b"
     r"(?: (?:of|for|from)(?: \w+){1,3})?"
     r"|\b(?:mortality|morbidity|risk|complication) reduction\b"
     r"|\breductions? (?:of|in)(?: \w+){0,3} (?:risks?|mortality|morbidity|complications?|infections?"

@@ -71,6 +71,8 @@ _LABEL_BEFORE = re.compile(
 )
 """What stands before a number that is a name or a bound and no result: `part 3`, `older than 30 years`."""
 _AGE = re.compile(r"\d+\s?years?\s(?:of age|old)\b", re.IGNORECASE)
+_LONGEST_ASIDE = 60
+"""Characters up to the bracket that closes one which an effect opens."""
 _NEEDED = {
     _COMPARED_P: re.compile(_P),
     _AND_P: re.compile(_P),
@@ -120,7 +122,13 @@ def _trimmed(text: str, start: int, end: int) -> str:
     for opening, closing in ("()", "[]"):
         if run.count(opening) > run.count(closing):
             more = run + closing
-            run = more if more in text else run.lstrip(opening) if run.startswith(opening) else run
+            rest = text[end : end + _LONGEST_ASIDE].partition(closing)
+            if more in text:
+                run = more
+            elif run.startswith(opening):
+                run = run.lstrip(opening)
+            elif rest[1] and opening not in rest[0] and run.endswith(text[:end].rstrip(" ,;:")[-8:]):
+                run += text[:end][len(text[:end].rstrip(" ,;:")) :] + rest[0] + closing
         elif run.count(closing) > run.count(opening) and run.endswith(closing):
             run = run[: -len(closing)]
     return run

@@ -65,7 +65,9 @@ NUMBERS = 4
 _ABOUT_PEOPLE: tuple[Part, ...] = ("methods", "aim", "plain")
 """Results and conclusions mention groups and subgroups as well."""
 _UNNAMED = re.compile(
-    rf"['\u2019]s?$|^(?:{COUNT})\s|^(?:scores?|measures?|outcomes?|variables?|parameters?)$", re.IGNORECASE
+    rf"['\u2019]s?$|^(?:{COUNT})\s|^(?:scores?|measures?|outcomes?|variables?|parameters?)$"
+    r"|^[a-z]+ed \w+ by\b|\b(?:is|are) defined\b",
+    re.IGNORECASE,
 )
 """An outcome that is cut (`children's`), a count of things (`three treatments`) or no thing."""
 _ANYBODY = re.compile(
@@ -73,6 +75,8 @@ _ANYBODY = re.compile(
     re.IGNORECASE,
 )
 """A population that says nothing."""
+_ONE_OF = re.compile(r"\b(?:1|one|any|each) of (?:the )?$", re.IGNORECASE)
+"""`1 of 8 operations` counts kinds."""
 _CUT_COUNT = re.compile(r"\s(?:and|or)\s\d+$")
 """`2,790 patients and 11(,160 controls)`"""
 _OF_METHODS: tuple[Part, ...] = ("methods", "plain", "aim", "results")
@@ -133,6 +137,7 @@ def participants(item: Evidence) -> Fact | None:
             for pattern in (total, N_IS)
             for match in pattern.finditer(statement.text)
             if (number := number_of(match["n"])) and not _is_year(match["n"])
+            if not _ONE_OF.search(statement.text[: match.start()])
         ]
         for match in TWO_GROUPS.finditer(statement.text):
             if not any(_is_year(match[name]) for name in ("n", "m")):
@@ -176,6 +181,7 @@ def population(item: Evidence) -> Fact | None:
     # `lesions larger (than 7 cm)`: where the bound is cut off, so is the word that asks for it
     who = _CUT_COUNT.sub("", CUT_BOUND.sub("", bare_phrase(found.text)))
     who = _without_cut_verb(who)
+    who = _without_cut_participle(who, found.place)
     return None if _ANYBODY.fullmatch(who) else Fact(who, found.place)
 
 
@@ -186,6 +192,14 @@ def _without_cut_verb(text: str) -> str:
     is_verb = last.endswith("ing") and bool(parts) and "n" not in parts
     # children with stuttering: after a preposition it is what they have
     return rest if rest and is_verb and not is_function(rest.rpartition(" ")[2]) else text
+
+
+def _without_cut_participle(text: str, place: str) -> str:
+    """`patients with gout diagnosed (less than 3 years earlier)`: where what it is said of is cut off."""
+    rest, _, last = text.rpartition(" ")
+    behind = place[place.find(text) + len(text) :]
+    cut = bool(rest) and thesaurus.parts_of_speech(last) == {"v"} and last.endswith("ed")
+    return rest if cut and re.match(r"\s\w", behind) else text
 
 
 def _without_adverb(text: str) -> str:

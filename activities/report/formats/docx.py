@@ -26,6 +26,7 @@ from activities.report.formats.model import (
     ReferenceView,
     SectionView,
     View,
+    lines,
     quotes_once,
     used_columns,
 )
@@ -119,8 +120,8 @@ def _metadata(document: "Document", report: Report, view: View) -> None:
 
 def _summary(document: "Document", view: View) -> None:
     document.add_heading("Summary", 1)
-    if view.answer:
-        document.add_paragraph(" ".join(sentence.text for sentence in view.answer))
+    for line in lines(view.answer):
+        document.add_paragraph(" ".join(sentence.text for sentence in line))
     for claim in view.summary:
         _claim(document.add_paragraph(style="List Bullet"), claim)
         if view.brief:

@@ -23,6 +23,7 @@ from activities.report.formats.model import (
     Cell,
     View,
     WorkView,
+    lines,
     used_columns,
 )
 from activities.report.formats.templates import FOLDER, environment
@@ -43,6 +44,7 @@ def html(report: Report) -> bytes:
     css = Markup(templates.get_template("report.css").render())  # noqa: S704
     script = Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
     page = templates.get_template("report.html.jinja").render(
+        lines=lines,
         view=view,
         works=_works(view),
         css=css,

@@ -21,6 +21,7 @@ from activities.report.formats.model import (
     SectionView,
     View,
     WorkClaims,
+    lines,
     used_columns,
 )
 from activities.report.formats.text import cited, escape_markdown
@@ -68,7 +69,7 @@ def _summary(view: View, report: Report) -> list[str]:
     points = "\n".join(f"- {_claim(claim)}" for claim in view.summary)
     reasons = " ".join(view.confidence_reasons)
     sure = f"**Confidence: {view.confidence}.** {escape_markdown(reasons)}".strip() if view.verified else ""
-    answer = " ".join(map(_answer, view.answer))
+    answer = "\n\n".join(" ".join(map(_answer, line)) for line in lines(view.answer))
     said = [answer, points] if answer else [points or report.executive_summary]
     return [*said, _brackets(view.balance), sure, escape_markdown(view.verified)]
 

@@ -148,6 +148,19 @@ class BriefView:
     said: str
     """The quoted words."""
     claim: ClaimView | None
+    alone: bool = False
+    """Whether it names answers, and so is a line of its own."""
+
+
+def lines(answer: tuple[BriefView, ...]) -> list[tuple[BriefView, ...]]:
+    """The sentences of a short answer by line."""
+    made: list[tuple[BriefView, ...]] = []
+    for sentence in answer:
+        if made and not sentence.alone and not made[-1][-1].alone:
+            made[-1] = (*made[-1], sentence)
+        else:
+            made.append((sentence,))
+    return made
 
 
 def quotes_once(paragraph: tuple[ClaimView, ...]) -> list[Quote]:

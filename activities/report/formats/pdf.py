@@ -21,6 +21,7 @@ from activities.report.formats.model import (
     WORK_HEAD,
     ClaimView,
     View,
+    lines,
     quotes_once,
     used_columns,
 )
@@ -47,7 +48,7 @@ def _data(view: View) -> dict[str, object]:
         "title": view.title,
         "question": view.question,
         "draft": view.draft,
-        "answer": [sentence.text for sentence in view.answer],
+        "answer": [" ".join(sentence.text for sentence in line) for line in lines(view.answer)],
         "points": [_claim(claim) for claim in view.summary],
         "point_quotes": [asdict(q) for q in quotes_once(view.summary)] if view.brief else [],
         "summary": view.summary_text,

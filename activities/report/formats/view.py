@@ -40,6 +40,8 @@ from activities.report.formats.works import grouped, work_views
 from activities.report.schema import NearPassage, Reference, Report, ReportSection
 from activities.types import ANSWERED, Claim, Grade, Support
 
+_NAMES = ("brief_named", "brief_candidates")
+"""Codes of the sentences that name answers."""
 _BARS = 12
 """Bars of a figure over years at most: more cannot be distinguished on a telephone."""
 _SPANS = (1, 2, 5, 10, 20, 50, 100)
@@ -121,6 +123,7 @@ def _answer(report: Report, shown: "_Claims") -> tuple[BriefView, ...]:
                 lead=clean(lead),
                 said=clean(quote) if claim is not None else "",
                 claim=shown.view(claim) if claim is not None else None,
+                alone=said.statement.code.startswith(_NAMES),
             )
         )
     return tuple(made)

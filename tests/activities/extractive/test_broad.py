@@ -268,6 +268,20 @@ def test_a_result_on_harm_need_not_name_the_subject_of_its_work() -> None:
     assert "Dizziness and oedema were more frequent with isradipine." in texts(draft)
 
 
+def test_what_people_got_is_kept_however_little_of_the_question_it_says() -> None:
+    trial = document(
+        1,
+        "BACKGROUND: Lixisenatide protected neurons in a mouse model of Parkinson's disease.\n"
+        "RESULTS: Nausea occurred in 46% of participants receiving lixisenatide and vomiting in 13%.\n"
+        "CONCLUSIONS: In participants with early Parkinson's disease, lixisenatide therapy slowed progression"
+        " but was associated with gastrointestinal side effects.",
+        "Lixisenatide in early Parkinson's disease: a trial",
+        "randomized_trial",
+    )
+    question = "What harms, adverse effects and risks are reported for treatments for Parkinson's disease?"
+    assert any("Nausea" in text for text in texts(written(question, [trial], title="Safety and limits")))
+
+
 def test_the_name_of_a_disease_is_no_sign_of_a_mechanism() -> None:
     mechanism = sought("What is known of the mechanisms and pathways behind lung cancer?").facets[0]
     said = sentences(document(1, "RESULTS: We identified 94 patients with small cell carcinoma of the lung."))

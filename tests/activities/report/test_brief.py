@@ -7,6 +7,7 @@ from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.brief import brief
 from activities.report.formats import render
+from activities.report.formats.model import BriefView, lines
 from activities.report.formats.view import view_of
 from activities.report.schema import Answer, Report
 from activities.types import Claim, EvidenceType, Support, WorkDirection, WorkRow
@@ -132,5 +133,15 @@ def test_candidates_are_named_with_their_grade_and_beside_them_what_failed(repor
     }
     assert said["brief_candidates"].text == "Candidates: exenatide (strong evidence) [1]."
     assert said["brief_candidates"].claims == ("c1",)
-    assert said["brief_named_against"].text == "Findings against: Nilotinib [2]."
+    assert said["brief_named_against"].text == "Findings against: nilotinib [2]."
     assert "brief_named" not in said
+
+
+def test_names_given_in_answer_are_lines_of_their_own() -> None:
+    def said(text: str, *, alone: bool = False) -> BriefView:
+        return BriefView(text=text, lead="", said="", claim=None, alone=alone)
+
+    names, against = said("Candidates: a.", alone=True), said("Findings against: b.", alone=True)
+    works, found = said("Two works help."), said("One reports c.")
+    assert lines((names, against, works, found)) == [(names,), (against,), (works, found)]
+    assert lines(()) == []

@@ -98,6 +98,10 @@ def test_what_was_compared_is_left_out_where_it_is_not_certain(text: str, compar
             "RESULTS: The time was 56 months in those under 30 years of age compared to 82 months.",
             (),
         ),
+        (
+            "RESULTS: It rose by 1.52 points compared with placebo (95% CI -0.77 to 3.80; futility P=.006).",
+            ("1.52 points compared with placebo (95% CI -0.77 to 3.80; futility P=.006)",),
+        ),
         ("BACKGROUND: Earlier work found OR 3.53, 95% CI 1.59-7.86.", ()),
         (
             "RESULTS: It was 2.16 (95% confidence interval 1.11-4.22) in men.",
@@ -122,6 +126,7 @@ def test_a_review_and_a_label_have_no_people_of_their_own() -> None:
         ("METHODS: Three hundred fifty-three consecutive patients had a scan in our unit.", "353"),
         ("PARTICIPANTS: Patients (N=44) with idiopathic disease.", "44"),
         ("METHODS: We followed 4793 men and 4313 women for ten years.", "9106"),
+        ("METHODS: People undergoing 1 of 8 major operations were studied.", None),
         ("METHODS: In 1994 patients were asked about their diet.", None),
         ("METHODS: A course of 12 weeks was given to everyone.", None),
     ],
@@ -213,6 +218,7 @@ def test_people_are_counted_before_procedures_and_years_are_no_people() -> None:
     [
         ("We studied disability among people aged sixty-five and older.", "people aged sixty-five and older"),
         ("Lesions of 40 patients with tumours larger than 7 cm were seen.", "40 patients with tumours"),
+        ("156 patients with gout diagnosed less than 3 years earlier were seen.", "156 patients with gout"),
         ("We took 2,790 patients with gout and 11,160 controls.", "2,790 patients with gout"),
         ("One thousand two patients with gout were seen.", "One thousand two patients with gout"),
     ],
