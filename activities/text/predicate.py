@@ -86,8 +86,12 @@ class Predicate:
 
     def restated_briefly(self, text: str) -> bool:
         """Whether a text has the predicate and the first thing that the question names."""
+        return self.in_text(text) and self.names_first(text)
+
+    def names_first(self, text: str) -> bool:
+        """Whether a text has the first thing that the question names."""
         named = (n for n, word in enumerate(self._concepts.words) if word.noun or word.entity)
-        return self.in_text(text) and next(named, 0) in self._mentioned(text)
+        return next(named, 0) in self._mentioned(text)
 
     def is_denied(self, text: str) -> bool:
         """Whether a text that denies something has the predicate, or denies a finding itself: `no effect`."""

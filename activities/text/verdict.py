@@ -53,6 +53,8 @@ LEAST_COVERAGE = 0.6
 """Share of the question's weight in the decisive sentence at least."""
 LEAST_OF_WORK, LEAST_CONCLUDING = 0.7, 0.15
 """The same of a conclusion whose work holds so much of the question."""
+LEAST_NAMED = 0.3
+"""Share from which a sentence need not name the first thing of the question to be borne out by tests."""
 LEAST_OF_NEAREST = 0.6
 """Share of what the nearest sentence covers that another one must cover to be read."""
 READ = 20_000
@@ -105,7 +107,8 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         hedged = sure[0].way == "yes" and wording.HEDGES.search(sure[0].sentence)
         return "tests" if hedged and tests < 0 else Verdict(sure[0].way, whole[sure[0].sentence])
     if not of_all and found[0] in ("wording", "no sentence on the question"):
-        borne = borne_out(question, predicate, [text for text, _ in near], findings, tests)
+        named = [text for text, share in near if share >= LEAST_NAMED or predicate.names_first(text)]
+        borne = borne_out(question, predicate, named, findings, tests)
         return Verdict(borne[0], whole[borne[1]]) if borne else found[0]
     return found[0]
 
