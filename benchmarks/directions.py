@@ -2,7 +2,7 @@
 
     python -m benchmarks.directions --corpus FILE [--half choosing|held-out|all] [--verbose]
 
-From PubMedQA's file: the conclusions of each abstract against its question and label (yes, no, maybe). From a
+From PubMedQA's file: the conclusions of each abstract against its question and label (yes, no, maybe, which a mixed direction says). From a
 BioASQ golden file: the snippets of each document against each yes-or-no question and its exact answer; they
 are background as often as findings. Rules are chosen on the choosing halves of both and on made-up examples
 (the tests). Only `activities.text.verdict` is measured, on every question of the half;
@@ -76,9 +76,10 @@ def main() -> None:
         if not isinstance(found, Verdict):
             reasons[found][label] += 1
             continue
-        shown.append((label, found.way))
-        if options.verbose and found.way != label:
-            print(f"  shown {found.way}, label {label}: {question}\n    {found.sentence}")
+        way = "maybe" if found.way == "mixed" else found.way
+        shown.append((label, way))
+        if options.verbose and way != label:
+            print(f"  shown {way}, label {label}: {question}\n    {found.sentence}")
     print(f"{options.corpus.name}, half: {options.half}; {works} works")
     print(f"direction shown: {share([True] * len(shown) + [False] * (works - len(shown)))}")
     print(f"right of those shown: {share(label == way for label, way in shown)}")

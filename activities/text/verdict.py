@@ -33,8 +33,9 @@ from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.study_wording import PEOPLE
 from activities.text.technical import TECHNICAL, technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
+from activities.text.two_sides import weighed
 
-Way = Literal["yes", "no"]
+Way = Literal["yes", "no", "mixed"]
 Undecided = Literal[
     "no yes-or-no question",
     "the question denies",
@@ -106,11 +107,26 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
     if sure:
         hedged = sure[0].way == "yes" and wording.HEDGES.search(sure[0].sentence)
         return "tests" if hedged and tests < 0 else Verdict(sure[0].way, whole[sure[0].sentence])
+    if found[0] == "weighs two sides":
+        shares = dict(near)
+
+        def alone(text: str) -> Literal["yes", "no"] | None:
+            reading = _read(question, predicate, text, shares[text], [text]) if text in shares else None
+            return reading.way if isinstance(reading, Verdict) and reading.way != "mixed" else None
+
+        two = weighed(stated, alone)
+        return Verdict(two[0], _together([whole[text] for text in two[1]], work)) if two else found[0]
     if not of_all and found[0] in ("wording", "no sentence on the question"):
         named = [text for text, share in near if share >= LEAST_NAMED or predicate.names_first(text)]
         borne = borne_out(question, predicate, named, findings, tests)
         return Verdict(borne[0], whole[borne[1]]) if borne else found[0]
     return found[0]
+
+
+def _together(sentences: Sequence[str], work: str) -> str:
+    """Neighbouring sentences as the one run that they are in a work; the first of them where they are none."""
+    run = " ".join(sentences)
+    return run if run in " ".join(work.split()) else sentences[0]
 
 
 def _read(
