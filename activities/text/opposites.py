@@ -40,11 +40,13 @@ _WORDS = re.compile("|".join(rf"\b(?P<{trend}>{words})\b" for trend, words in _T
 _OPPOSITE: dict[Trend, Trend] = {"rise": "fall", "fall": "rise", "gain": "loss", "loss": "gain"}
 _WINDOW = 4
 """Content words on either side of a word of change among which the thing that changes is named."""
-_HARM = re.compile(
+HARM = re.compile(
     r"\b(?:mortality|deaths?|complications?|morbidity|recurrences?|infections?|pain|failures?|bleeding|costs?"
-    r"|toxicity|injur\w+|damage|relapses?|symptoms?|risks?|burden|severity|decline|loss)\b",
+    r"|toxicity|injur\w+|damage|relapses?|symptoms?|risks?|burden|severity|decline|loss|events?|leak\w*"
+    r"|re-?admissions?|malformations?)\b",
     re.IGNORECASE,
 )
+"""What is better the less there is of it."""
 _TOKEN = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*")
 
 
@@ -92,7 +94,7 @@ def _read(asked: Trend, stated: Trend, thing: str) -> Change:
     if _OPPOSITE[asked] == stated:
         return "opposite"
     if {asked, stated} & {"rise", "fall"} and {asked, stated} & {"gain", "loss"}:
-        bad = bool(_HARM.search(thing)) or any(e.kind in ("disease", "phenotype") for e in link(thing))
+        bad = bool(HARM.search(thing)) or any(e.kind in ("disease", "phenotype") for e in link(thing))
         better: Trend = "fall" if bad else "rise"
         pair = {asked, stated}
         return "as asked" if pair in ({"gain", better}, {"loss", _OPPOSITE[better]}) else "uncertain"

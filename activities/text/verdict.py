@@ -27,6 +27,7 @@ from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
 from activities.text.elided import completed
 from activities.text.entities import resolve
+from activities.text.harms import asks_safety, harm
 from activities.text.opposites import change, denies_opposite
 from activities.text.predicate import Predicate, weights_of
 from activities.text.question import compared, is_yes_or_no, stems
@@ -227,6 +228,8 @@ def _near(concepts: Concepts, findings: Sequence[str], work: str) -> list[tuple[
 def _way(question: str, predicate: Predicate, quoted: str, findings: str) -> Way | None:
     """The direction of a sentence (`quoted`), the nearest to the question among a work's findings."""
     quoted = relations.without_safety(question, quoted)
+    if asks_safety(question) and (found := harm(quoted)) != "none":
+        return "yes" if found == "denied" else None
     sentence, whole = wording.HARMLESS.sub(" ", quoted), wording.HARMLESS.sub(" ", findings)
     runs = [match.group() for match in wording.DENIED.finditer(sentence)]
     bare = wording.DENIED.sub(" ", sentence)
