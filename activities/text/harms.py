@@ -7,10 +7,11 @@ stroke` affirms something and does not.
 import re
 from typing import Literal
 
-from activities.text import verdict_wording as wording
 from activities.text.entities import link
+from activities.text.negation import denied
 from activities.text.opposites import HARM
 
+_DENIED = denied(9)
 _SAFE = re.compile(r"\bsafe(?:ly|ty)?\b|\bwell[- ]tolerated\b|\bharmless\b", re.IGNORECASE)
 _WORKS = re.compile(r"\beffective|\befficac|\buseful|\bbenefi", re.IGNORECASE)
 _MORE = re.compile(
@@ -27,8 +28,8 @@ def asks_safety(question: str) -> bool:
 
 def harm(sentence: str) -> Literal["denied", "stated", "none"]:
     """Whether a sentence denies that a harm was more frequent, states that it was, or speaks of none."""
-    runs = [match.group() for match in wording.DENIED.finditer(sentence)]
-    if _is_harm(wording.DENIED.sub(" ", sentence)):
+    runs = [match.group() for match in _DENIED.finditer(sentence)]
+    if _is_harm(_DENIED.sub(" ", sentence)):
         return "stated"
     return "denied" if any(_is_harm(run) for run in runs) else "none"
 

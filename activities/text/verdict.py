@@ -266,6 +266,8 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
     related = any(says.search(bare) for says in asked) or relations.works(question, bare)
     found = wording.AFFIRMS.search(bare) and (predicate.asks_finding or predicate.in_text(bare))
     restates = not denies and (related or not asked) and not predicate.evaluates
+    if wording.ALIKE.search(quoted) and not wording.ASKS_ALIKE.search(question):
+        restates = False
     if not (duty or related or found or (restates and predicate.restated(quoted))):
         return None
     if wording.DENIES.search(whole) or relations.pending(question, sentence):

@@ -79,7 +79,8 @@ HEDGES = re.compile(
 ALIKE = re.compile(
     r"\bno (?:\w+ ){0,3}differen|\bnot (?:\w+ ){0,3}differ|\bsimilar\b|\bcomparable\b|\bequivalent\b"
     r"|\bequal(?:ly)?\b|\bidentical\b|\bas (?!well as|early as|soon as)(?:\w+ ){1,2}as\b|\bno better\b"
-    r"|\bnot inferior|\bnon-?inferior",
+    r"|\bnot inferior|\bnon-?inferior"
+    r"|\b(?:is|are|was|were|remain\w*|stay\w*) (?:\w+ )?(?:the same|unchanged)\b",
     re.IGNORECASE,
 )
 PARTLY = re.compile(
@@ -120,7 +121,7 @@ LESS_HARM = re.compile(
     re.IGNORECASE,
 )
 """Less of a harm is no less of what is hoped for."""
-ASKS_LESS = re.compile(r"reduc|less|low|decreas|prevent", re.IGNORECASE)
+ASKS_LESS = re.compile(r"\b(?:reduc|less|low|decreas|prevent|few)", re.IGNORECASE)
 ASKS_ALIKE = re.compile(
     r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bsufficient|\benough\b|\bsuffice"
     r"|\bcomparable|\balternative|\breplac|\bsubstitut"
