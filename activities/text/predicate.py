@@ -38,7 +38,8 @@ class Predicate:
         self._is_a_quality = self._copular and last in self._places
         if self._is_a_quality:
             self._places = {last}
-        asked = words[last].shown if self._is_a_quality else question
+        self._own = {place for place in self._places if not _stands_before(question, words, place)}
+        asked = words[last].shown if self._is_a_quality else wording.COMPOUND.sub("", question)
         changes = any(
             _CHANGE in thesaurus.files(words[place].shown)[:_FIRST_SENSES] for place in self._places
         )
@@ -56,6 +57,15 @@ class Predicate:
     def in_text(self, text: str) -> bool:
         """Whether a text has a word of the predicate, in any form or by a synonym."""
         return bool(self._places & self._mentioned(text))
+
+    def without_harmless(self, text: str) -> str:
+        """A text without the phrases whose negation denies nothing (`should not preclude`), unless it denies the
+        predicate itself."""
+        return wording.HARMLESS.sub(lambda m: m.group() if self.in_text(m.group()) else " ", text)
+
+    def may_be_said_by(self, text: str) -> bool:
+        """Whether a text has a word of the predicate, or the question has none but what it judges by."""
+        return not self._own or self.evaluates or bool(self._own & self._mentioned(text))
 
     def restated(self, text: str) -> bool:
         """Whether a text says nearly all that is asked with the predicate, or all of it (`X is a Y`), without
@@ -118,6 +128,17 @@ class Predicate:
 def weights_of(concepts: Concepts) -> list[float]:
     """How much each word of a question counts."""
     return [w.technical + _WORD_WEIGHT if w.technical else _WEAK_WEIGHT for w in concepts.words]
+
+
+def _stands_before(question: str, words: Sequence[Word], place: int) -> bool:
+    """Whether a word only sets the noun behind it apart: `acute` of `acute appendicitis`, no judgement."""
+    after = words[place + 1] if place + 1 < len(words) else None
+    word = words[place].shown
+    if after is None or not (after.noun or after.entity) or wording.AFFIRMS.fullmatch(word):
+        return False
+    if "v" in thesaurus.parts_of_speech(word):
+        return False
+    return f"{words[place].shown} {after.shown}".casefold() in question.casefold()
 
 
 def _is_added(word: Word) -> bool:

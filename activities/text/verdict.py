@@ -230,7 +230,7 @@ def _way(question: str, predicate: Predicate, quoted: str, findings: str) -> Way
     quoted = relations.without_safety(question, quoted)
     if asks_safety(question) and (found := harm(quoted)) != "none":
         return "yes" if found == "denied" else None
-    sentence, whole = wording.HARMLESS.sub(" ", quoted), wording.HARMLESS.sub(" ", findings)
+    sentence, whole = predicate.without_harmless(quoted), predicate.without_harmless(findings)
     runs = [match.group() for match in wording.DENIED.finditer(sentence)]
     bare = wording.DENIED.sub(" ", sentence)
     if wording.ALIKE.search(quoted):
@@ -258,13 +258,16 @@ def _way(question: str, predicate: Predicate, quoted: str, findings: str) -> Way
 def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> Way | None:
     """The direction of a sentence that does not deny what is asked: yes where it states the finding, the
     relation or the very thing that is asked, no where it states the opposite change."""
-    sentence = wording.HARMLESS.sub(" ", quoted)
+    sentence = predicate.without_harmless(quoted)
     bare = wording.ALIKE.sub(" ", wording.DENIED.sub(" ", sentence))
     denies = bool(wording.DENIED.search(sentence))
-    duty = relations.to_be_done(question, bare)
-    asked = [says for asks, says in relations.RELATIONS if asks.search(question)]
-    related = any(says.search(bare) for says in asked) or relations.works(question, bare)
+    duty = relations.to_be_done(question, bare) and predicate.may_be_said_by(bare)
+    plain, stating = wording.COMPOUND.sub("", question), wording.COMPOUND.sub("", bare)
+    asked = [says for asks, says in relations.RELATIONS if asks.search(plain)]
+    related = any(says.search(stating) for says in asked) or relations.works(question, bare)
     found = wording.AFFIRMS.search(bare) and (predicate.asks_finding or predicate.in_text(bare))
+    if relations.ASKS_DUTY.search(question) and not predicate.may_be_said_by(bare):
+        found = None
     restates = not denies and (related or not asked) and not predicate.evaluates
     if wording.ALIKE.search(quoted) and not wording.ASKS_ALIKE.search(question):
         restates = False

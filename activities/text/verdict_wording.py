@@ -20,6 +20,8 @@ DENIED = denied(6, DEPRECATES)
 _SEEMS = r"(?: (?:seem|appear|prove|tend|prove[nd])s?(?: to)?(?: be)?| (?:[a-z]+ly|well))"
 DIRECTLY_DENIED = re.compile(rf"(?:{NEGATOR}){_SEEMS}{{0,2}}(?:[ -][\w'-]+){{0,3}}", re.IGNORECASE)
 """A negator with the words that it denies surely."""
+COMPOUND = re.compile(r"-(?:associated|related|induced|mediated|linked|dependent)(?= [a-z])", re.IGNORECASE)
+"""What sets a thing apart in its name (`ventilator-associated pneumonia`) states no relation."""
 HARMLESS = re.compile(
     r"\bnot only\b|\bwhether or not\b|\bnot limited to\b|\bno less\b"
     r"|\bnot (?:be )?(?:hesitat|preclud|deter|withh[eo]ld|den[yi]e|exclud|discourag)\w*"
