@@ -61,6 +61,7 @@ LEAST_OF_NEAREST = 0.6
 """Share of what the nearest sentence covers that another one must cover to be read."""
 READ = 20_000
 """Characters of a work that are read for what it is about: its title, its abstract and more."""
+_THAN = re.compile(r"\bthan\b|(?<=superior )to\b|(?<=inferior )to\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*|[,;:.()]")
 _OF_PEOPLE = re.compile(
     rf"\b(?:{PEOPLE}|populations?|cohorts?) (?:with|who have|having) (?:\w+ ){{0,2}}?\w+", re.IGNORECASE
@@ -137,6 +138,8 @@ def _read(
     sides = compared(question)
     if sides is not None and not stems(sentence) & sides[1]:
         return "one side of a comparison"
+    if _reversed(question, sentence):
+        return "one side of a comparison"
     if _beside(question, sentence):
         return "independent of something else"
     if _on_a_part(question, sentence):
@@ -170,6 +173,17 @@ def _of_all(predicate: Predicate, sentence: str) -> Verdict | Undecided:
     if relations.UNIVERSAL.search(sentence) and predicate.restated(sentence):
         return Verdict("yes", sentence)
     return "wording"
+
+
+def _reversed(question: str, sentence: str) -> bool:
+    """Whether a sentence compares the two things of a question the other way round: `B was cheaper than A` does
+    not answer `is A better than B?`."""
+    sides = [_THAN.split(text, maxsplit=1) for text in (question, sentence)]
+    if any(len(parts) < 2 for parts in sides):
+        return False
+    (one, other), (first, second) = ([stems(part) for part in parts] for parts in sides)
+    one, other, first, second = one - other, other - one, first - second, second - first
+    return bool(other & first and one & second) and not one & first
 
 
 def _beside(question: str, sentence: str) -> bool:

@@ -53,7 +53,7 @@ AFFIRMS = re.compile(
     re.IGNORECASE,
 )
 WEIGHS = re.compile(
-    r"\b(?:but|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
+    r"\b(?:(?<!small )(?<!slight )(?<!modest )(?<!weak )(?<!low )(?<!small, )but|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
     r"|in contrast)\b",
     re.IGNORECASE,
 )
