@@ -2,11 +2,11 @@
 
     python -m benchmarks.directions --corpus FILE [--half choosing|held-out|all] [--verbose]
 
-From PubMedQA's file: the conclusions of each abstract against its question and label (yes, no, maybe, which a mixed direction says). From a
-BioASQ golden file: the snippets of each document against each yes-or-no question and its exact answer; they
-are background as often as findings. Rules are chosen on the choosing halves of both and on made-up examples
-(the tests). Only `activities.text.verdict` is measured, on every question of the half;
-`benchmarks/relevance.py` measures it on what a run finds.
+From PubMedQA's file: the conclusions of each abstract against its question and label (yes, no, maybe; a
+mixed direction says maybe). From a BioASQ golden file: the snippets of each document against each yes-or-no
+question and its exact answer; they are background as often as findings. Rules are chosen on the choosing
+halves of both and on made-up examples (the tests). Only `activities.text.verdict` is measured, on every
+question of the half; `benchmarks/relevance.py` measures it on what a run finds.
 """
 
 import argparse

@@ -271,9 +271,9 @@ def others(path: Path | None) -> list[str]:
 
 
 def direction_shown(answer: Answer, gold: str) -> str:
-    """`yes` or `no` where the report says so of the right document; `` where it says nothing."""
+    """`yes`, `no` or, where it is mixed, `maybe`, as the report says of the right document; else empty."""
     ways = {row.evidence_id: row.direction for row in answer.report.works}
-    return {"affirms": "yes", "denies": "no"}.get(ways.get(gold) or "", "")
+    return {"affirms": "yes", "denies": "no", "mixed": "maybe"}.get(ways.get(gold) or "", "")
 
 
 def show(

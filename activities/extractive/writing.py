@@ -28,7 +28,7 @@ MOST_CLAIMS = 12
 MOST_LISTED = 20
 """Claims for a question that asks for several things."""
 CLAIMS_A_PARAGRAPH = 4
-_DIRECTIONS: Mapping[Way, WorkDirection] = {"yes": "affirms", "no": "denies"}
+_DIRECTIONS: Mapping[Way, WorkDirection] = {"yes": "affirms", "no": "denies", "mixed": "mixed"}
 _ANOTHER_LANGUAGE = (
     "Without a language model a question is matched by its words: ask in the language of the documents."
 )

@@ -190,8 +190,8 @@ class _Brief:
         )
 
     def direction(self) -> Iterator[tuple[Statement, tuple[str, ...]]]:
-        """Which works affirm and which deny what is asked, of those whose wording is certain."""
-        sides = {way: self._pointing(way) for way in ("affirms", "denies")}
+        """Which works affirm, which deny and which do both, of those whose wording is certain."""
+        sides = {way: self._pointing(way) for way in ("affirms", "denies", "mixed")}
         ids = tuple(dict.fromkeys(self.by_work[name][0] for names in sides.values() for name in names))
         if ids:
             values = {way: self._mark(names) for way, names in sides.items() if names}

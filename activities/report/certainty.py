@@ -171,11 +171,10 @@ def _inconsistency(body: Sequence[_Work]) -> tuple[int, str]:
         return 0, "a single study cannot be inconsistent"
     if len(ways) < 2:
         return 0, f"not judged: {counted(len(ways), 'work')} of {len(body)} has a certain direction"
-    if len(set(ways)) > 1:
-        return (
-            -1,
-            f"{ways.count('affirms')} of {len(body)} affirm what is asked, {ways.count('denies')} deny it",
-        )
+    if len(set(ways)) > 1 or "mixed" in ways:
+        both = f", {ways.count('mixed')} both" if "mixed" in ways else ""
+        affirm = f"{ways.count('affirms')} of {len(body)} affirm what is asked"
+        return -1, f"{affirm}, {ways.count('denies')} deny it{both}"
     return 0, f"the {len(ways)} of {len(body)} with a certain direction agree"
 
 

@@ -1,7 +1,7 @@
 """Whether a sentence denies or states a harm, for a question whether something is safe.
 
-`It did not increase complications` denies something and answers `is it safe?` with yes; `it may increase the risk of
-stroke` affirms something and does not.
+`It did not increase complications` denies something and answers `is it safe?` with yes; `it may increase the
+risk of stroke` affirms something and does not.
 """
 
 import re

@@ -59,8 +59,8 @@ class Predicate:
         return bool(self._places & self._mentioned(text))
 
     def without_harmless(self, text: str) -> str:
-        """A text without the phrases whose negation denies nothing (`should not preclude`), unless it denies the
-        predicate itself."""
+        """A text without the phrases whose negation denies nothing (`should not preclude`), unless it denies
+        the predicate itself."""
         return wording.HARMLESS.sub(lambda m: m.group() if self.in_text(m.group()) else " ", text)
 
     def may_be_said_by(self, text: str) -> bool:

@@ -1,8 +1,8 @@
 """How a conclusion of several sentences weighs two sides, by the adverbs that order them.
 
-`X did not help. However, it helped children.` says both: a denial with an affirmation set against it. `However, the
-gain was small. Thus, X is not needed.` says one thing in the end: what is drawn as the conclusion stands after what
-was weighed. Other orders decide nothing.
+`X did not help. However, it helped children.` says both: a denial with an affirmation set against it.
+`However, the gain was small. Thus, X is not needed.` says one thing in the end: what is drawn as the
+conclusion stands after what was weighed. Other orders decide nothing.
 """
 
 import re
@@ -21,7 +21,8 @@ _AGAINST = re.compile(
 """A sentence that is set against the one before it."""
 _CONDITION = re.compile(r"\b(?:if|unless|until|in (?:the )?future)\b", re.IGNORECASE)
 _DRAWN = re.compile(
-    r"^\W*(?:thus|therefore|hence|consequently|accordingly|overall|in (?:conclusion|summary|sum)|to conclude|altogether"
+    r"^\W*(?:thus|therefore|hence|consequently|accordingly|overall|in (?:conclusion|summary|sum)"
+    r"|to conclude|altogether"
     r"|taken together|we conclude|it is concluded)\b|\band (?:therefore|thus|hence|consequently)\b",
     re.IGNORECASE,
 )
@@ -31,8 +32,9 @@ _DRAWN = re.compile(
 def weighed(
     findings: Sequence[str], read: Callable[[str], Way | None]
 ) -> tuple[Literal["yes", "no", "mixed"], tuple[str, ...]] | None:
-    """The direction of findings of which some are set against others, with the sentences it rests on; None where
-    their order decides nothing. `findings`: in the order of the work; `read`: the direction of one by itself."""
+    """The direction of findings of which some are set against others, with the sentences it rests on; None
+    where their order decides nothing. `findings`: in the order of the work; `read`: the direction of one by
+    itself."""
     ways = [read(text) for text in findings]
     for place, after in enumerate(findings[1:]):
         if ways[place] == "no" and _grants(after):

@@ -126,7 +126,7 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
 
 
 def _together(sentences: Sequence[str], work: str) -> str:
-    """Neighbouring sentences as the one run that they are in a work; the first of them where they are none."""
+    """Neighbouring sentences as the one run that they are in a work; the first where they are none."""
     run = " ".join(sentences)
     return run if run in " ".join(work.split()) else sentences[0]
 
@@ -176,8 +176,8 @@ def _of_all(predicate: Predicate, sentence: str) -> Verdict | Undecided:
 
 
 def _reversed(question: str, sentence: str) -> bool:
-    """Whether a sentence compares the two things of a question the other way round: `B was cheaper than A` does
-    not answer `is A better than B?`."""
+    """Whether a sentence compares the two things of a question the other way round: `B was cheaper than A`
+    does not answer `is A better than B?`."""
     sides = [_THAN.split(text, maxsplit=1) for text in (question, sentence)]
     if any(len(parts) < 2 for parts in sides):
         return False

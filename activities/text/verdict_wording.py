@@ -53,7 +53,8 @@ AFFIRMS = re.compile(
     re.IGNORECASE,
 )
 WEIGHS = re.compile(
-    r"\b(?:(?<!small )(?<!slight )(?<!modest )(?<!weak )(?<!low )(?<!small, )but|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
+    r"\b(?:(?<!small )(?<!slight )(?<!modest )(?<!weak )(?<!low )(?<!small, )but"
+    r"|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
     r"|in contrast)\b",
     re.IGNORECASE,
 )

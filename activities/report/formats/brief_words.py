@@ -45,9 +45,9 @@ def brief_works(s: Statement) -> str:
 
 
 def brief_direction(s: Statement) -> str:
-    sides = [(name, s.text(name)) for name in ("affirms", "denies") if s.text(name)]
-    words = {"affirms": "affirmed by", "denies": "denied by"}
-    said = " and ".join(f"{words[name]} {mark}" for name, mark in sides)
+    sides = [(name, s.text(name)) for name in ("affirms", "denies", "mixed") if s.text(name)]
+    words = {"affirms": "affirmed by", "denies": "denied by", "mixed": "both affirmed and denied by"}
+    said = listed(f"{words[name]} {mark}" for name, mark in sides)
     told = sum(mark.count(",") + 1 for _, mark in sides)
     rest = s.number("of") - told
     other = f"; the wording of {counted(rest, 'other work')} does not say either with certainty"

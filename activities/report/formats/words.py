@@ -111,7 +111,7 @@ def balance(report: Report) -> str:
         )
         for way in DIRECTIONS
     }
-    if not sides["affirms"] and not sides["denies"]:
+    if not any(sides[way] for way in ("affirms", "denies", "mixed")):
         return ""
     words: Mapping[WorkDirection, str] = {
         "affirms": "affirmed by",

@@ -5,7 +5,7 @@ import pytest
 from activities.text.verdict import Undecided, Verdict, weigh
 
 QUESTION = "Does early physiotherapy lower the frequency of frozen shoulder after mastectomy?"
-STATED = "Starting early improved the mobility of shoulders."
+STATED = "With physiotherapy the mobility of shoulders improved."
 SETTING = f"{QUESTION} We compared early physiotherapy with usual care after mastectomy for frozen shoulder."
 FOUND = "Frozen shoulder was found in 4 % and 15 % (p = 0.002)."
 NOTHING = "Frozen shoulder was found in 14 % and 15 % (p = 0.82)."
@@ -24,12 +24,16 @@ def test_it_is_none_where_they_found_nothing_or_where_there_are_none() -> None:
     assert isinstance(read(STATED, ""), str)
 
 
+def test_a_sentence_that_does_not_name_what_is_asked_about_is_not_borne_out() -> None:
+    assert isinstance(read("Scars looked better in winter.", FOUND), str)
+
+
 @pytest.mark.parametrize(
     "stated",
     [
-        "Starting early improved the mobility of shoulders, but it is costly.",
-        "It is unclear whether starting early improved the mobility of shoulders.",
-        "Starting early should be improved for the mobility of shoulders.",
+        "With physiotherapy the mobility of shoulders improved, but it is costly.",
+        "It is unclear whether with physiotherapy the mobility of shoulders improved.",
+        "Physiotherapy should be improved for the mobility of shoulders.",
     ],
 )
 def test_a_conclusion_that_weighs_doubts_or_demands_is_not_borne_out(stated: str) -> None:

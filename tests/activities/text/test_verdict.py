@@ -167,3 +167,34 @@ def test_why_there_is_no_direction_is_said(question: str, reason: str) -> None:
 def test_a_finding_on_a_part_of_what_is_asked_has_no_direction(finding: str, way: str | None) -> None:
     found = verdict("Is obesity linked to asthma?", [finding])
     assert (found.way if found else None) == way
+
+
+@pytest.mark.parametrize(
+    ("question", "finding"),
+    [
+        (
+            "Is laparoscopy better than open surgery for appendicitis?",
+            "Open surgery was cheaper and faster than laparoscopy for appendicitis.",
+        ),
+        (
+            "Do probiotics prevent antibiotic-associated diarrhoea?",
+            "The incidence of antibiotic-associated diarrhoea was the same with probiotics and placebo.",
+        ),
+        (
+            "Should asymptomatic gallstones be removed?",
+            "Expectant management of asymptomatic gallstones is recommended.",
+        ),
+        (
+            "Is telephone follow-up as good as a clinic visit?",
+            "Patients were less satisfied with telephone follow-up than with a clinic visit.",
+        ),
+        ("Can chest X-ray exclude pneumonia?", "A normal chest X-ray does not exclude pneumonia."),
+    ],
+)
+def test_what_speaks_for_the_other_side_is_no_yes(question: str, finding: str) -> None:
+    assert way(question, finding) != "yes"
+
+
+def test_a_numbered_name_at_the_end_of_a_question_is_not_what_it_asks() -> None:
+    question = "Is retinopathy screening beneficial for people with diabetes type 2?"
+    assert way(question, "Retinopathy screening was not beneficial in diabetes type 2.") == "no"
