@@ -35,8 +35,8 @@ _IN_PLACE = re.compile(
 )
 _INSIDE = re.compile(r"\b(?:in|at|near|inside|into|through|across|around)(?: the)? $")
 """Prepositions behind which a name is that of a place."""
-_OF_NAME, _OF_PERSON, _OF_GROUP = 1.0, 0.7, 0.5
-"""What a name in capitals counts, a noun for a person, one for a group."""
+_OF_NAME, _OF_NOUN, _OF_GROUP = 1.0, 0.7, 0.5
+"""What a name in capitals counts, a noun for a person or a place, one for a group."""
 
 
 def persons(text: str) -> Iterator[tuple[str, int, float]]:
@@ -50,7 +50,7 @@ def persons(text: str) -> Iterator[tuple[str, int, float]]:
             continue
         files = thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:2]
         if _PERSONS in files[:1]:
-            yield phrase, start, _OF_PERSON
+            yield phrase, start, _OF_NOUN
         elif _GROUPS in files:
             yield phrase, start, _OF_GROUP
 
@@ -66,7 +66,7 @@ def places(text: str) -> Iterator[tuple[str, int, float]]:
             if (phrase, start) in names:
                 yield phrase, start, _OF_NAME
             elif _EXTENDED.intersection(thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:2]):
-                yield phrase, start, _OF_PERSON
+                yield phrase, start, _OF_NOUN
             break
 
 

@@ -33,6 +33,7 @@ from activities.report.formats.model import (
     WorkClaims,
     WorkView,
 )
+from activities.report.formats.names import STANDINGS
 from activities.report.formats.prose import paragraphs_of, summary_of
 from activities.report.formats.statements import sentences
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
@@ -200,6 +201,7 @@ def _near(passage: NearPassage, number: int, shown: _Claims) -> NearView:
     parts = (
         "" if label.rstrip(" \u2026") in title else label,
         f"p. {quote.page}" if quote.page else "",
+        STANDINGS[work.standing] if work.standing in refs.WARNING_STANDINGS else "",
         f"does not mention {missing}" if missing else "",
     )
     return NearView(

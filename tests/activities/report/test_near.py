@@ -11,6 +11,7 @@ from activities.extractive.nearest import names_not_mentioned, nearest
 from activities.report.assemble import build_report
 from activities.report.audit import examine
 from activities.report.formats.model import NEAR_NOTE
+from activities.report.formats.names import STANDINGS
 from activities.report.near import near_passages
 from activities.report.schema import NearPassage, Report
 from activities.types import Evidence
@@ -81,6 +82,12 @@ def test_each_format_marks_the_nearest_passages_as_no_answer(form: str) -> None:
     text = words_of(refusal(LOST, DIARY, STRANGER), form)
     for said in (NEAR_NOTE, DIARY.title, "two schooners ran aground"):
         assert said in text
+
+
+def test_a_near_passage_under_an_expression_of_concern_says_so() -> None:
+    doubted = DIARY.model_copy(update={"standing": "concern"})
+    assert STANDINGS["concern"] in words_of(refusal(LOST, doubted, STRANGER), "md")
+    assert STANDINGS["concern"] not in words_of(refusal(LOST, DIARY, STRANGER), "md")
 
 
 def test_the_terminal_says_a_refusal_in_two_lines() -> None:
