@@ -217,6 +217,9 @@ class _Brief:
             figures = None
         for work, name in told.items():
             yield self._finding(self.by_id[name], "brief_finding")
+            if (other := self._other_side(work, name)) is not None:
+                quoted.add(other.id)
+                yield self._finding(other, "brief_against")
             if figures is not None and figures.support[0].evidence_id == work:
                 quoted.add(figures.id)
                 yield self._finding(figures, "brief_figures")
@@ -249,6 +252,14 @@ class _Brief:
         if row is not None and row.n:
             values["n"] = row.n
         return Statement(code=code, values=values), (claim.id,)
+
+    def _other_side(self, work: str, name: str) -> Claim | None:
+        """Of a work that affirms and denies, the claim that stands beside the one that is quoted."""
+        row = self.rows.get(work)
+        if row is None or row.direction != "mixed":
+            return None
+        claims = (self.by_id[other] for other in self.by_work[work] if other != name)
+        return next((c for c in claims if any(s.quote in row.finding for s in c.support)), None)
 
     def _has_interval(self, claim: Claim) -> bool:
         rows: Mapping[str, WorkRow] = self.rows

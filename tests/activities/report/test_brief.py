@@ -84,6 +84,23 @@ def test_what_speaks_against_the_others_is_named_as_such(report: Report) -> None
     assert codes.isdisjoint({"brief_against", "brief_direction"})
 
 
+def test_both_sides_of_a_work_that_affirms_and_denies_are_quoted(report: Report) -> None:
+    texts = ("Zinc did not heal ulcers.", "However, it healed those of children.", "Ulcers are common.")
+    claims = [
+        Claim(id=f"c{i}", text=text, support=(Support(evidence_id="pmid:1", quote=text),))
+        for i, text in enumerate(texts)
+    ]
+    reference = report.references[0].model_copy(update={"evidence_id": "pmid:1", "number": 1})
+    work = row("pmid:1", "mixed").model_copy(update={"finding": " ".join(texts[:2])})
+    said = brief("Does zinc heal ulcers?", claims, claims, [work], [reference], ())
+    texts_of = {s.statement.code: s.text for s in said}
+    assert texts_of["brief_direction"] == "What is asked is both affirmed and denied by [1]."
+    assert texts_of["brief_against"].startswith(
+        "Against this, the same work reports: \u201cHowever, it healed"
+    )
+    assert [s.claims for s in said][1:] == [("c0",), ("c1",)]
+
+
 def test_what_says_little_of_the_question_is_left_to_the_points(report: Report) -> None:
     references = [
         report.references[0].model_copy(update={"evidence_id": f"pmid:{i}", "number": i}) for i in (1, 2)
