@@ -40,6 +40,9 @@ _NAMED: tuple[tuple[str, tuple[Finding, ...]], ...] = (
     ("brief_named_disputed", ("mixed",)),
     ("brief_named_against", ("against",)),
 )
+_KINDS = "|".join(map(re.escape, TYPE_NAMES.values()))
+_ATTRIBUTED = re.compile(rf"^An? (?:{_KINDS})(?: of \d{{4}})? reports: ")
+"""Who says it, where the text of a claim begins so: the sentence says it itself."""
 _UNSPECIFIC = frozenset({"article", "document", "web_page"})
 
 
@@ -210,7 +213,7 @@ class _Brief:
         for claim in (*pointing, *self.summary):
             work = claim.support[0].evidence_id if claim.support else ""
             if len(told) < FINDINGS and work and work not in told and claim not in against:
-                told[work] = claim.id
+                told[work] = self._decisive(work) or claim.id
         figures = next((c for c in self.summary if self._has_interval(c)), None)
         quoted = set(told.values())
         if figures is not None and any(self._has_interval(self.by_id[name]) for name in quoted):
@@ -228,14 +231,16 @@ class _Brief:
             yield self._finding(figures, "brief_figures")
         against += [c for c in self.summary if set(c.contradicts) & quoted]
         if opposite := next((c for c in against if c.id not in quoted), None):
-            yield self._finding(opposite, "brief_against")
+            decisive = self._decisive(opposite.support[0].evidence_id)
+            yield self._finding(self.by_id[decisive or opposite.id], "brief_against")
 
     def _finding(self, claim: Claim, code: str) -> tuple[Statement, tuple[str, ...]]:
         """One claim, quoted, with who says it."""
         support = claim.support[0]
         row = self.rows.get(support.evidence_id)
         reference = self.references.get(support.evidence_id)
-        quoted = support.quote if claim.text.rstrip(" .").endswith(support.quote.rstrip(" .")) else claim.text
+        whole = claim.text.rstrip(" .").endswith(support.quote.rstrip(" ."))
+        quoted = support.quote if whole else _ATTRIBUTED.sub("", claim.text)
         values: dict[str, int | float | str | tuple[str, ...]] = {
             "quote": quoted,
             "mark": self._mark([s.evidence_id for s in claim.support]),
@@ -252,6 +257,19 @@ class _Brief:
         if row is not None and row.n:
             values["n"] = row.n
         return Statement(code=code, values=values), (claim.id,)
+
+    def _decisive(self, work: str) -> str | None:
+        """The claim with the sentence that the direction of a work rests on, or the first of its sentences."""
+        row = self.rows.get(work)
+        if row is None or row.direction is None:
+            return None
+        held = [
+            (row.finding.find(support.quote), name)
+            for name in self.by_work[work]
+            for support in self.by_id[name].support
+            if support.evidence_id == work and support.quote in row.finding
+        ]
+        return min(held)[1] if held else None
 
     def _other_side(self, work: str, name: str) -> Claim | None:
         """Of a work that affirms and denies, the claim that stands beside the one that is quoted."""

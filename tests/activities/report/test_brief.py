@@ -84,6 +84,18 @@ def test_what_speaks_against_the_others_is_named_as_such(report: Report) -> None
     assert codes.isdisjoint({"brief_against", "brief_direction"})
 
 
+def test_the_sentence_that_a_direction_rests_on_is_the_one_that_is_quoted(report: Report) -> None:
+    texts = ("Ulcers of people who took zinc were small.", "Zinc healed ulcers.")
+    claims = [
+        Claim(id=f"c{i}", text=text, support=(Support(evidence_id="pmid:1", quote=text),))
+        for i, text in enumerate(texts)
+    ]
+    reference = report.references[0].model_copy(update={"evidence_id": "pmid:1", "number": 1})
+    work = row("pmid:1", "affirms").model_copy(update={"finding": texts[1]})
+    said = brief("Does zinc heal ulcers?", claims, claims[:1], [work], [reference], ())
+    assert [s.claims for s in said if s.statement.code == "brief_finding"] == [("c1",)]
+
+
 def test_both_sides_of_a_work_that_affirms_and_denies_are_quoted(report: Report) -> None:
     texts = ("Zinc did not heal ulcers.", "However, it healed those of children.", "Ulcers are common.")
     claims = [
