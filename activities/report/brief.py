@@ -259,7 +259,7 @@ class _Brief:
         return Statement(code=code, values=values), (claim.id,)
 
     def _decisive(self, work: str) -> str | None:
-        """The claim with the sentence that the direction of a work rests on, or the first of its sentences."""
+        """The claim with the sentence that the direction of a work rests on, the first of several."""
         row = self.rows.get(work)
         if row is None or row.direction is None:
             return None
