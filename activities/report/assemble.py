@@ -67,7 +67,8 @@ def build_report(
     claims = {claim.id: with_strength(claim, documents, study) for claim in done.claims}
 
     answers, first = answers_of(step.question, list(claims.values()), documents)
-    leading = tuple(dict.fromkeys(_of_candidates(candidates.kept, claims)))
+    short = set(step.models) == {"extractive"}
+    leading = tuple(dict.fromkeys(_of_candidates(candidates.kept, claims))) if short else ()
     on_drugs = [claim for claim in claims.values() if names_a_treatment(claim.text)] if leading else ()
     summary = summary_claims(step.question, on_drugs or list(claims.values()), documents, (*leading, *first))
     numbers = _number([*summary, *claims.values()], candidates.kept)
@@ -97,7 +98,6 @@ def build_report(
     around = contexts([*claims.values(), *candidates.kept], documents, quoted)
     refused = [item for item in done.checked if not item.kept]
     rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
-    short = set(step.models) == {"extractive"}
     kept = list(claims.values())
     unnamed = ""
     if short and not (answers or candidates.kept):
