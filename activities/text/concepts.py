@@ -17,6 +17,7 @@ from activities.text.compact import compact, pattern
 from activities.text.entities import link, synonyms
 from activities.text.forms import OPPOSED, Held, has_form, possible, said
 from activities.text.numbered import numbered
+from activities.text.numerals import number_of
 from activities.text.technical import (
     ENTITY,
     LONGEST_NAME,
@@ -337,6 +338,8 @@ def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...],
             continue
         if len(forms) == 1 and len(other) < _LEAST_VARIANT:
             continue
+        if number_of(other) is not None and number_of(text) is None:
+            continue  # three of anything is no triad
         found[forms] = None
     if text.isalpha() and not thesaurus.senses(text) and not link(text):
         part = last_part(text)  # a shockwave is a wave; nonenhanced is not enhanced

@@ -72,6 +72,7 @@ CST = "Patients with cervicogenic somatic tinnitus (CST) were treated. In CST th
         ("Is nonenhanced imaging accurate?", "Enhanced imaging was accurate.", False),
         ("Is enhanced imaging accurate?", "Nonenhanced imaging was accurate.", False),
         ("Is non-enhanced imaging accurate?", "Nonenhanced imaging was accurate.", True),
+        ("Is there a triad of death?", "Three types of death were met.", False),
         ("Did statins help?", "Atorvastatin helped.", True),
     ],
 )
@@ -80,7 +81,7 @@ def test_initials_and_prefixes_name_no_other_thing(question: str, text: str, men
     needle = Needle(question, [document])
     (reading,) = needle.readings()
     unsaid = {word.shown for place, word in enumerate(needle.words) if place not in reading.spoken}
-    named = {"cryptogenic", "cervicogenic", "endarterectomy", "nonenhanced", "enhanced", "statins"}
+    named = {"cryptogenic", "cervicogenic", "endarterectomy", "nonenhanced", "enhanced", "statins", "triad"}
     assert named.isdisjoint(unsaid) is mentioned
 
 
