@@ -11,12 +11,16 @@ from activities.verification.quote_check import QuoteChecker
 
 MOST = 3
 """Passages that are quoted."""
+READ = 6
+"""Works that are read for them: of some the sentence is not quoted, for they have been retracted since."""
 
 
 def near_refs(step: PublishInput) -> list[EvidenceRef]:
-    """References of the works that come nearest to the sections for which nothing answers."""
-    ids = {work.evidence_id for planned in step.sections for work in planned.draft.nearest}
-    return [ref for ref in step.evidence if ref.evidence_id in ids]
+    """References of the works that come nearest to the sections for which nothing answers, the first ones:
+    each is read and looked up."""
+    ids = [work.evidence_id for planned in step.sections for work in planned.draft.nearest]
+    first = list(dict.fromkeys(ids))[:READ]
+    return [ref for ref in step.evidence if ref.evidence_id in first]
 
 
 def near_passages(

@@ -12,7 +12,7 @@ from activities.report.assemble import build_report
 from activities.report.audit import examine
 from activities.report.formats.model import NEAR_NOTE
 from activities.report.formats.names import STANDINGS
-from activities.report.near import near_passages
+from activities.report.near import READ, near_passages, near_refs
 from activities.report.schema import NearPassage, Report
 from activities.types import Evidence
 from activities.verification.quote_check import QuoteChecker
@@ -130,3 +130,16 @@ def test_what_is_retracted_or_not_word_for_word_is_no_near_passage() -> None:
 
     assert [passage.quote for passage in passages(near)] == [near.said]
     assert passages(near.model_copy(update={"said": "Fog hid the rocks, and no schooner ran aground."})) == ()
+
+
+def test_of_many_works_that_come_near_the_first_are_read() -> None:
+    works = [DIARY.model_copy(update={"evidence_id": f"x:{number}"}) for number in range(9)]
+    near = tuple(NearWork(evidence_id=work.evidence_id, title=work.title) for work in works)
+    sections = [
+        planned(f"s{number}").model_copy(
+            update={"draft": planned("s").draft.model_copy(update={"nearest": near[number : number + 3]})}
+        )
+        for number in range(7)
+    ]
+    step = publish_input(*sections, evidence=tuple(make_ref(work, "b") for work in works))
+    assert [ref.evidence_id for ref in near_refs(step)] == [f"x:{number}" for number in range(READ)]
