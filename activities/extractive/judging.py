@@ -8,7 +8,7 @@ from activities.extractive.hypotheses import has_mechanism
 from activities.extractive.on_subject import covered, helping
 from activities.extractive.queries import MORE, keywords, widen
 from activities.extractive.query import split_clauses, topic_of
-from activities.extractive.topics import of_candidates, sought
+from activities.extractive.topics import asked_of_works, sought
 from activities.steps import CODE_SHARE, JudgeAssessment, JudgeInput
 from activities.text.answer_confidence import confidence_in, disagreement, reasons
 from activities.text.drugs import drugs_in
@@ -23,7 +23,7 @@ MOST_CANDIDATES = 8
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment:
     """Score at most `max_shown` items, the most relevant first, against the question and its clauses."""
-    seek = sought(of_candidates(step.question, step.profile))
+    seek = sought(asked_of_works(step.question, step.profile))
     ranked = sorted(rank(seek.text, documents), key=lambda i: (-i.relevance, i.document.evidence_id))
     shown = ranked[: step.max_shown]
     helpful = [i for i in helping(seek, shown) if weight(i.document) > 0]

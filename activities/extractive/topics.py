@@ -41,6 +41,15 @@ _TREATMENTS = re.compile(
     r"(?: the)?(?: (?:progression|course|development|symptoms|burden|risk) of(?: the)?)? (?P<what>.+)$",
     re.IGNORECASE,
 )
+_HOW = re.compile(
+    r"^how (?P<how>effective|beneficial|useful|safe|harmful|accurate) (?:is|are) (?P<what>.+)$", re.IGNORECASE
+)
+_JUDGED_BY = {
+    **dict.fromkeys(("effective", "beneficial", "useful"), "benefits"),
+    **dict.fromkeys(("safe", "harmful"), "safety"),
+    "accurate": "diagnosis",
+}
+"""The aspect that each of these words asks for."""
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _PREPOSITION = re.compile(r"^(?:of|for|in|after|to|with|on|from|against|during|about)$", re.IGNORECASE)
 _LIST = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+", re.IGNORECASE)
@@ -144,10 +153,14 @@ def sought(question: str) -> Sought:
     return Sought(about.subject, facets, about.subject)
 
 
-def of_candidates(question: str, profile: Profile) -> str:
-    """What a question for drugs asks of works where candidates are looked for: which drugs are candidates for
-    the disease. `Which approved drugs could be repurposed to slow it?` is answered by works that do not hold
-    these words. Any other question as it is."""
+def asked_of_works(question: str, profile: Profile) -> str:
+    """What a question asks of works, in the wording of an aspect. `How safe is X?` asks for harms of X. Where
+    candidates are looked for, `Which approved drugs could be repurposed to slow it?` asks which drugs are
+    candidates for the disease, and is answered by works that do not hold these words. Any other question
+    stays as it is."""
+    if how := _HOW.match(question.strip(" ?.!")):
+        facet = next(facet for facet in ASPECTS if facet.name == _JUDGED_BY[how["how"].lower()])
+        return facet.question.format(topic=_ARTICLE.sub("", how["what"]))
     want = asked(question)
     if not profile.candidates or framed(question) is not None or "drug" not in want.things:
         return question

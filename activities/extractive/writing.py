@@ -13,7 +13,7 @@ from activities.extractive.sentence_choice import (
     ranked_items,
     unused,
 )
-from activities.extractive.topics import of_candidates, sought
+from activities.extractive.topics import asked_of_works, sought
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.facets import chapter
 from activities.text.question import asked
@@ -42,7 +42,7 @@ _AUTHORS_SPEAK = re.compile(
 def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The section's claims: the most direct answers first, then the rest by theme; several documents under
     one claim where they say the same. Items that are not relevant to the question are not cited."""
-    on = step.model_copy(update={"question": of_candidates(step.question, step.profile)})
+    on = step.model_copy(update={"question": asked_of_works(step.question, step.profile)})
     read = ranked_items(on, documents)
     items = best_first(on, read)
     pool = candidates(on, items)

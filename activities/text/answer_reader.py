@@ -248,9 +248,14 @@ class Reader:
                     yield name, start, _TYPED
         kinds = frozenset[Kind]().union(*(_KINDS.get(thing, frozenset()) for thing in things))
         taken: list[tuple[int, int]] = []
+        drugs = [e for e in link(text) if e.kind == "drug"] if "drug" in things else []
+        # a substance that was measured is no answer, nor is its abbreviation
+        measured = {fold(e.surface) for e in drugs if not is_given(text, e)}
         compared = [m.span() for m in COMPARED_WITH.finditer(text)] if "drug" in things else []
         for entity in link(text) if kinds else ():
             if entity.kind == "drug" and (not is_given(text, entity) or _inside(entity.start, compared)):
+                continue
+            if fold(self.expansions.get(fold(entity.surface), "")) in measured:
                 continue
             if entity.kind == "drug_class" and _describes(entity.surface):
                 continue
@@ -261,7 +266,12 @@ class Reader:
                 yield entity.surface, entity.start, _SIGN if sign else _TYPED
         for match in _SYMBOL.finditer(text) if kinds else ():
             long = self.expansions.get(fold(match.group()), "")
-            if long and not _inside(match.start(), taken) and self._is(long, kinds):
+            if (
+                long
+                and fold(long) not in measured
+                and not _inside(match.start(), taken)
+                and self._is(long, kinds)
+            ):
                 taken.append(match.span())
                 self.of_kind.add(long)
                 yield long, match.start(), _TYPED

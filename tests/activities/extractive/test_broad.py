@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from activities import extractive
-from activities.extractive.topics import aspect_of, of_candidates, sought, topic
+from activities.extractive.topics import asked_of_works, aspect_of, sought, topic
 from activities.profiles.loader import load_profile
 from activities.steps import ParsedQuery, PlanInput
 from activities.text.facets import is_about, reports_harm
@@ -290,10 +290,13 @@ def test_the_name_of_a_disease_is_no_sign_of_a_mechanism() -> None:
 
 def test_drugs_to_slow_a_disease_are_found_in_works_that_do_not_say_slow() -> None:
     profile = load_profile("drug_repurposing")
-    asked = of_candidates("Which existing drugs could be repurposed to slow Parkinson's disease?", profile)
+    asked = asked_of_works("Which existing drugs could be repurposed to slow Parkinson's disease?", profile)
     assert asked == "Which drugs are candidates for Parkinson's disease?"
+    assert asked_of_works("How safe is the keyhole repair?", profile) == (
+        "What harms, adverse effects and risks are reported for keyhole repair?"
+    )
     same = "Is metformin effective in Parkinson's disease?"
-    assert of_candidates(same, profile) == same
+    assert asked_of_works(same, profile) == same
 
 
 def test_a_sentence_whose_subject_stands_before_it_and_what_a_work_says_of_itself_are_left_out() -> None:

@@ -142,3 +142,12 @@ def test_the_question_s_own_abbreviation_is_no_answer() -> None:
     )
     assert "duchenne muscular dystrophy" not in found
     assert "muscle weakness" in found
+
+
+def test_the_abbreviation_of_a_substance_that_was_measured_is_no_drug() -> None:
+    found = named(
+        "Which drugs are used to treat heart disease?",
+        "Amlodipine was used to treat heart disease.",
+        "High levels of asymmetric dimethylarginine (ADMA) predict how heart disease responds to treatment.",
+    )
+    assert found == ["amlodipine"]
