@@ -297,5 +297,7 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
     if wording.QUANTIFIED.search(question) and not duty and not predicate.quantified(quoted):
         return None
     partly = wording.PARTLY.search(quoted)
-    less = wording.LESS.search(wording.LESS_HARM.sub(" ", quoted)) and not wording.ASKS_LESS.search(question)
+    less = wording.LESS.search(wording.LESS_HARM.sub(" ", quoted)) and not (
+        wording.ASKS_LESS.search(question) or wording.ASKS_EITHER_WAY.search(question)
+    )
     return None if partly or less else "yes"

@@ -125,6 +125,12 @@ LESS_HARM = re.compile(
 )
 """Less of a harm is no less of what is hoped for."""
 ASKS_LESS = re.compile(r"\b(?:reduc|less|low|decreas|prevent|few)", re.IGNORECASE)
+ASKS_EITHER_WAY = re.compile(
+    r"\b(?:affect\w*|influenc\w+|impacts?|effects?|associat\w+|correlat\w+|relat(?:e[sd]?|ion\w*)|link(?:s|ed)?"
+    r"|differ\w*|var(?:y|ies)|depend\w*|predict\w*|determin\w+|matters?|change[sd]?|alter\w*|modif\w+)\b",
+    re.IGNORECASE,
+)
+"""Questions whether something makes a difference: less is an answer as more is."""
 ASKS_ALIKE = re.compile(
     r"\bas (?:\w+ ){1,3}as\b|\bsimilar|\bequivalent|\bsame\b|\bsufficient|\benough\b|\bsuffice"
     r"|\bcomparable|\balternative|\breplac|\bsubstitut"
@@ -152,7 +158,7 @@ FINDING = re.compile(
     r"|evidence|needs?"
     r"|needed|value|predict\w*|required?|advantages?|indicat(?:ed|ion|or)s?|worthwhile|accura\w+|reliab\w+"
     r"|adequate\w*|safety|efficacy|support(?:s|ed)?"
-    r"|due to|caus(?:e[sd]?|ing)|attribut\w+|explain\w*|compromis\w+|impair\w*|worsen\w*|harm\w*)\b",
+    r"|matters?|due to|caus(?:e[sd]?|ing)|attribut\w+|explain\w*|compromis\w+|impair\w*|worsen\w*|harm\w*)\b",
     re.IGNORECASE,
 )
 """The nouns and forms, beside `AFFIRMS`, by which studies of any subject say what they found."""
