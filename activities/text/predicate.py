@@ -21,6 +21,19 @@ _CHANGE = "30"
 _FIRST_SENSES = 3
 
 
+_CLASS = re.compile(
+    r"(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were)\b[^?]*?\ban? (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)"
+    r"(?= (?:of|for|to|in|on|at|with|against|during|after|among|from|by)\b|\s*\?)",
+    re.IGNORECASE,
+)
+"""The noun of a question whether one thing is another."""
+_CLASS_DENIED = re.compile(
+    r"\b(?:not|never|no longer) (?:\w+ly )?(?:(?:be|been|appear|seem|prove|to|considered|regarded|seen|as|found"
+    r"|shown) ){0,5}(?:an? |the )?(?:[\w-]+ ){0,3}?[\w-]+(?= |[.,;]|$)(?: [\w-]+)?",
+    re.IGNORECASE,
+)
+
+
 class Predicate:
     """What a question asks of its subject: the words that say it, and whether it asks for an effect, a
     relation or a value, which studies state in words that any question may have."""
@@ -35,6 +48,7 @@ class Predicate:
         }
         last = max((place for place, word in enumerate(words) if not _is_added(word)), default=-1)
         self._copular = bool(wording.COPULAR.match(question))
+        self._class = self._asked_class(question)
         self._is_a_quality = self._copular and last in self._places
         if self._is_a_quality:
             self._places = {last}
@@ -54,6 +68,15 @@ class Predicate:
         )
         self.asks_finding = changes or bool(wording.AFFIRMS.search(asked) or wording.FINDING.search(asked))
 
+    def _asked_class(self, question: str) -> int | None:
+        """Place of the noun in `is X a NOUN?`."""
+        found = _CLASS.search(question)
+        if found is None:
+            return None
+        head = set(terms(found["noun"]))
+        places = [place for place, word in enumerate(self._concepts.words) if head & set(word.terms)]
+        return places[-1] if places else None
+
     def in_text(self, text: str) -> bool:
         """Whether a text has a word of the predicate, in any form or by a synonym."""
         return bool(self._places & self._mentioned(text))
@@ -66,6 +89,10 @@ class Predicate:
     def may_be_said_by(self, text: str) -> bool:
         """Whether a text has a word of the predicate, or the question has none but what it judges by."""
         return not self._own or self.evaluates or bool(self._own & self._mentioned(text))
+
+    def class_in(self, text: str) -> bool:
+        """Whether a text has the noun that a question asks whether its subject is (`is age a barrier?`)."""
+        return self._class is not None and self._class in self._mentioned(text)
 
     def restated(self, text: str) -> bool:
         """Whether a text says nearly all that is asked with the predicate, or all of it (`X is a Y`), without
@@ -108,10 +135,14 @@ class Predicate:
         if self.contrary_in(text):
             return True
         stated = wording.PREMISE.sub("", text)
-        if wording.NOT_SUPPORTED.search(text):
+        if wording.NOT_SUPPORTED.search(text) or self.class_denied(text):
             return True
         found = self.in_text(text) or (self.asks_finding and bool(wording.NO_FINDING.search(stated)))
         return found and bool(wording.DENIES.search(stated) or wording.ALIKE.search(stated))
+
+    def class_denied(self, text: str) -> bool:
+        """Whether a text denies the noun that is asked about directly: `should not be a barrier`."""
+        return any(self.class_in(m.group()) for m in _CLASS_DENIED.finditer(text))
 
     def denied_by(self, text: str) -> bool:
         """Whether a run of words that is denied is what the question asks: `without recurrence` denies

@@ -259,6 +259,8 @@ def _way(question: str, predicate: Predicate, quoted: str, findings: str) -> Way
         return None if wording.DIRECTLY_DENIED.search(sentence) else "no"
     if any(predicate.in_text(match.group()) for match in wording.DIRECTLY_DENIED.finditer(sentence)):
         return "no"
+    if predicate.class_denied(sentence):
+        return "no"
     if wording.NOT_SUPPORTED.search(sentence) or relations.denied(question, sentence):
         return "no"
     missing = wording.NO_FINDING.search(sentence) if predicate.asks_finding else None
