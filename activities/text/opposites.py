@@ -47,6 +47,9 @@ HARM = re.compile(
     re.IGNORECASE,
 )
 """What is better the less there is of it."""
+_ELSEWHERE = re.compile(
+    r"\b(?:in|among|after|during|following|with|for|from|at|by|under|before)\b", re.IGNORECASE
+)
 _TOKEN = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*")
 
 
@@ -56,6 +59,7 @@ class _Stated:
     before: tuple[str, ...]
     after: tuple[str, ...]
     start: int
+    end: int
 
 
 def change(question: str, sentence: str) -> Change:
@@ -65,7 +69,7 @@ def change(question: str, sentence: str) -> Change:
     if len({one.trend for one in wanted}) != 1:
         return "none"
     asked = wanted[0]
-    things = {form for word in asked.after or asked.before for form in terms(word)}
+    things = {form for word in _changed(question, asked) for form in terms(word)}
     stated = list(_stated(sentence))
     near = [
         one for one in stated if things & {form for word in one.before + one.after for form in terms(word)}
@@ -78,6 +82,20 @@ def change(question: str, sentence: str) -> Change:
     if of == {"opposite"} and len(near) == len(stated):
         return "opposite"
     return "uncertain"
+
+
+def _changed(question: str, asked: _Stated) -> tuple[str, ...]:
+    """The words of the thing that a question asks the change of: up to the preposition that says of whom or
+    where (`readmission in heart failure`)."""
+    own = _ELSEWHERE.split(question[asked.end :], maxsplit=1)[0]
+    words = tuple(word for word in asked.after if word in fold(own))
+    return words or asked.after or asked.before
+
+
+def changed(question: str) -> tuple[str, ...]:
+    """The words of the thing whose change a question asks for; empty where it asks for none."""
+    wanted = list(_stated(question))
+    return _changed(question, wanted[0]) if len(wanted) == 1 and wanted[0].after else ()
 
 
 def denies_opposite(question: str, denied: str) -> bool:
@@ -109,4 +127,4 @@ def _stated(text: str) -> Iterator[_Stated]:
         trend: Trend = next(t for t in _TRENDS if match[t])
         before = [w for w in _TOKEN.findall(plain[: match.start()]) if not is_function(w)]
         after = [w for w in _TOKEN.findall(plain[match.end() :]) if not is_function(w)]
-        yield _Stated(trend, tuple(before[-_WINDOW:]), tuple(after[:_WINDOW]), match.start())
+        yield _Stated(trend, tuple(before[-_WINDOW:]), tuple(after[:_WINDOW]), match.start(), match.end())

@@ -1,7 +1,7 @@
 """What a yes-or-no question asks of its subject, and whether a text says it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from activities.text import thesaurus
 from activities.text import verdict_wording as wording
@@ -28,8 +28,8 @@ _CLASS = re.compile(
 )
 """The noun of a question whether one thing is another."""
 _CLASS_DENIED = re.compile(
-    r"\b(?:not|never|no longer) (?:\w+ly )?(?:(?:be|been|appear|seem|prove|to|considered|regarded|seen|as|found"
-    r"|shown) ){0,5}(?:an? |the )?(?:[\w-]+ ){0,3}?[\w-]+(?= |[.,;]|$)(?: [\w-]+)?",
+    r"\b(?:not|never|no longer) (?:\w+ly )?(?:(?:be|been|appear|seem|prove|to|considered|regarded|seen|as"
+    r"|found|shown) ){0,5}(?:an? |the )?(?:[\w-]+ ){0,3}?[\w-]+(?= |[.,;]|$)(?: [\w-]+)?",
     re.IGNORECASE,
 )
 
@@ -89,6 +89,12 @@ class Predicate:
     def may_be_said_by(self, text: str) -> bool:
         """Whether a text has a word of the predicate, or the question has none but what it judges by."""
         return not self._own or self.evaluates or bool(self._own & self._mentioned(text))
+
+    def mentions(self, words: Collection[str], text: str) -> bool:
+        """Whether a text has any of these words of the question, in any form or by a synonym; so it has where
+        there are none."""
+        places = {place for place, word in enumerate(self._concepts.words) if word.shown.casefold() in words}
+        return not places or bool(places & self._mentioned(text))
 
     def class_in(self, text: str) -> bool:
         """Whether a text has the noun that a question asks whether its subject is (`is age a barrier?`)."""

@@ -28,7 +28,7 @@ from activities.text.concessions import main_clauses
 from activities.text.elided import completed
 from activities.text.entities import resolve
 from activities.text.harms import asks_safety, harm
-from activities.text.opposites import change, denies_opposite
+from activities.text.opposites import change, changed, denies_opposite
 from activities.text.predicate import Predicate, weights_of
 from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.study_wording import PEOPLE
@@ -153,6 +153,8 @@ def _read(
     denied = " ".join(match.group() for match in wording.DENIED.finditer(sentence))
     opposite = not denied and change(question, sentence) == "opposite"
     sure = opposite or relations.denied(question, sentence) or predicate.is_denied(sentence)
+    alike = wording.ALIKE.search(sentence) and wording.ASKS_DIFFERENT.search(question)
+    sure = sure or bool(alike and share >= LEAST_COVERAGE)
     if way is None or (way == "no" and not sure):
         return "wording"
     if way == "no" and not opposite and denies_opposite(question, denied):
@@ -181,9 +183,10 @@ def _reversed(question: str, sentence: str) -> bool:
     sides = [_THAN.split(text, maxsplit=1) for text in (question, sentence)]
     if any(len(parts) < 2 for parts in sides):
         return False
-    (one, other), (first, second) = ([stems(part) for part in parts] for parts in sides)
+    (one, other), (first, second) = ([{*terms(part)} for part in parts] for parts in sides)
     one, other, first, second = one - other, other - one, first - second, second - first
-    return bool(other & first and one & second) and not one & first
+    degree = {term for before, _ in sides for term in terms(before.split()[-1] if before.split() else "")}
+    return bool(other & first and one & second) and not one & first - degree
 
 
 def _beside(question: str, sentence: str) -> bool:
@@ -292,6 +295,8 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
     if wording.DENIES.search(whole) or relations.pending(question, sentence):
         return None
     if predicate.denied_by_prefix(sentence):
+        return None
+    if not predicate.mentions(changed(question), sentence):
         return None
     stated = change(question, sentence)
     if stated in ("opposite", "uncertain"):

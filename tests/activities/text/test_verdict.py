@@ -126,7 +126,7 @@ def test_findings_that_disagree_have_no_direction() -> None:
     ],
 )
 def test_the_very_thing_that_is_asked_is_affirmed_or_denied_by_its_own_words(
-    question: str, finding: str, expected: str | None
+    question: str, finding: str, expected: str
 ) -> None:
     assert way(question, finding) == expected
 
@@ -189,6 +189,11 @@ def test_a_finding_on_a_part_of_what_is_asked_has_no_direction(finding: str, way
             "Patients were less satisfied with telephone follow-up than with a clinic visit.",
         ),
         ("Can chest X-ray exclude pneumonia?", "A normal chest X-ray does not exclude pneumonia."),
+        ("Is CT superior to ultrasound in appendicitis?", "Ultrasound was superior to CT in appendicitis."),
+        (
+            "Does education reduce readmission in heart failure?",
+            "Education increased knowledge of heart failure.",
+        ),
     ],
 )
 def test_what_speaks_for_the_other_side_is_no_yes(question: str, finding: str) -> None:
@@ -198,3 +203,37 @@ def test_what_speaks_for_the_other_side_is_no_yes(question: str, finding: str) -
 def test_a_numbered_name_at_the_end_of_a_question_is_not_what_it_asks() -> None:
     question = "Is retinopathy screening beneficial for people with diabetes type 2?"
     assert way(question, "Retinopathy screening was not beneficial in diabetes type 2.") == "no"
+
+
+@pytest.mark.parametrize(
+    ("question", "finding", "expected"),
+    [
+        (
+            "Is age a barrier to cochlear implantation?",
+            "In cochlear implantation age should not be regarded as a barrier.",
+            "no",
+        ),
+        (
+            "Is there a gender difference in outcome after stroke?",
+            "Outcome after stroke did not differ by gender.",
+            "no",
+        ),
+        (
+            "Is CT superior to ultrasound in appendicitis?",
+            "CT and ultrasound were equally accurate in appendicitis.",
+            "no",
+        ),
+        (
+            "Does smoking affect outcome of spinal fusion?",
+            "Smokers had lower fusion rates and more pain after spinal fusion.",
+            "yes",
+        ),
+    ],
+)
+def test_what_is_asked_decides_how_a_finding_is_read(question: str, finding: str, expected: str) -> None:
+    assert way(question, finding) == expected
+
+
+def test_a_change_of_something_else_decides_nothing() -> None:
+    question = "Does education reduce readmission in heart failure?"
+    assert way(question, "Education increased knowledge of heart failure.") is None
