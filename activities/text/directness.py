@@ -30,26 +30,80 @@ class Signs(NamedTuple):
     said_elsewhere: float
     """Information content of the most telling missing word that another work at hand mentions."""
     like: float
-    """`likeness` of the question and one sentence with the title."""
+    """Highest cosine of the question and one sentence with the title: by vectors of words (`likeness`), or by
+    the encoder of sentences (`answering`)."""
 
 
-WEIGHTS = Signs(
-    title=0.92,
-    together=1.58,
-    untitled=0.78,
-    at_once=3.38,
-    name_missing=-0.92,
-    other_subject=-6.23,
-    said_elsewhere=-1.56,
-    like=4.62,
+class Model(NamedTuple):
+    """How signs become a probability, and from which one a work is held to answer.
+
+    A logistic regression, fitted on the halves `choosing` of PubMedQA's questions and their variants, with
+    and without titles (`benchmarks/relevance.py`), and of `benchmarks/own_documents.py`, which count four
+    times: does a work answer?"""
+
+    weights: Signs
+    constant: float
+    own: float
+    """With the next two: the same for the first citation being the right one, over the answered questions of
+    those halves. Weight of the log odds of the work."""
+    following: float
+    """Weight of the log odds of the next best work."""
+    chance: float
+    """The constant of these two."""
+    least: float
+    """Probability under which a work is held to be about something else."""
+    least_among_many: float
+    """The same of a work of the literature, where one work answers the question: others are on questions next
+    to it."""
+    least_untitled: float
+    """The same of a record without its title, which presupposes what the title says."""
+    least_of_file: float
+    """The same of a file without a title of its own, which presupposes less."""
+
+
+BY_WORDS = Model(
+    weights=Signs(
+        title=0.92,
+        together=1.58,
+        untitled=0.78,
+        at_once=3.38,
+        name_missing=-0.92,
+        other_subject=-6.23,
+        said_elsewhere=-1.56,
+        like=4.62,
+    ),
+    constant=-5.32,
+    own=0.69,
+    following=-0.65,
+    chance=-0.96,
+    least=0.48,
+    least_among_many=0.7,
+    least_untitled=0.2,
+    least_of_file=0.3,
 )
-CONSTANT = -5.32
-"""A logistic regression, fitted on the halves `choosing` of PubMedQA's questions and their variants, with and
-without titles (`benchmarks/relevance.py`), and of `benchmarks/own_documents.py`, which count four times: does
-a work answer?"""
-OWN, NEXT, CHANCE = 0.69, -0.65, -0.96
-"""The same for the first citation being the right one, over the answered questions of those halves and of a
-BioASQ batch's: weights of the log odds of the work and of the next best one, and the constant."""
+"""For `Signs.like` by vectors of words."""
+BY_ENCODER = Model(
+    weights=Signs(
+        title=-1.86,
+        together=-0.22,
+        untitled=-0.45,
+        at_once=3.22,
+        name_missing=0.13,
+        other_subject=-6.58,
+        said_elsewhere=-1.45,
+        like=12.03,
+    ),
+    constant=-6.62,
+    own=0.48,
+    following=-0.24,
+    chance=0.82,
+    least=0.48,
+    least_among_many=0.7,
+    least_untitled=0.2,
+    least_of_file=0.38,
+)
+"""For `Signs.like` by the encoder of sentences, which reads a title with each sentence: beside it a title
+counts no more."""
 LEAST_ODDS = -4.0
 """Log odds under which it does not matter how far behind the next work is."""
 
@@ -92,17 +146,18 @@ def _in_compound(needle: Needle, place: int) -> bool:
     return needle.words[place].compound and not needle.is_weak(place)
 
 
-def probability(found: Signs) -> float:
+def probability(found: Signs, model: Model = BY_WORDS) -> float:
     """The probability that a work answers the question, by itself."""
-    return logistic(CONSTANT + sum(weight * sign for weight, sign in zip(WEIGHTS, found, strict=True)))
+    weighed = (weight * sign for weight, sign in zip(model.weights, found, strict=True))
+    return logistic(model.constant + sum(weighed))
 
 
-def beside(own: float, others: Collection[float]) -> float:
+def beside(own: float, others: Collection[float], model: Model = BY_WORDS) -> float:
     """The probability that a work answers the question, beside the `probability` of the other works at
     hand: the nearer the next one comes, the less sure it is, up to even odds of that one, which are assumed
     where there is no other work."""
     following = max(LEAST_ODDS, min(log_odds(max(others, default=0.5)), 0.0))
-    return logistic(OWN * log_odds(own) + NEXT * following + CHANCE)
+    return logistic(model.own * log_odds(own) + model.following * following + model.chance)
 
 
 def log_odds(probability: float) -> float:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from activities.text.answer_given import raised
+from activities.text.answering import NOT_LITERATURE, answering
 from activities.text.concepts import Word
-from activities.text.directness import beside, names_it, on_another_thing, probability, signs
+from activities.text.directness import Model, beside, names_it, on_another_thing
 from activities.text.facets import Facet, is_about
 from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle, named_by_its_file
 from activities.text.parts import Part
 from activities.text.question import Form, answer_fit, asked
 from activities.text.sentences import Sentence, sentences
 from activities.text.tokens import pairs, terms
-from activities.types import Evidence, EvidenceType
+from activities.types import Evidence
 
 RELEVANT = 0.5
 """Relevance from which an item is held to help with the question (0 to 1)."""
@@ -34,16 +35,9 @@ _BY_TITLE = 0.6
 ON_ANOTHER_THING = 0.3
 """Relevance is cut to this share for a work that does not mention a thing the question names: a finding about
 vitamin C answers no question about vitamin E."""
-LEAST_CHANCE, LEAST_CHANCE_UNTITLED, LEAST_CHANCE_OF_FILE = 0.48, 0.2, 0.3
-"""`directness.probability` under which a work is held to be about something else; of a record without its
-title, which presupposes what the title says; of a file without a title of its own, which presupposes less."""
-LEAST_CHANCE_AMONG_MANY = 0.7
-"""The same of a work of the literature, where one work answers the question: others are on questions next to
-it. Chosen on the half `choosing` of `benchmarks/relevance.py`."""
 NAMED_IT = 0.45
-"""The same at least of a work that names the one thing a question for a fact is about."""
+"""`directness.probability` at least of a work that names the one thing a question for a fact is about."""
 
-_NOT_LITERATURE: frozenset[EvidenceType] = frozenset({"document", "web_page"})
 _OF_SEVERAL_WORKS: tuple[Form, ...] = ("open", "list")
 """Forms of questions that several works answer together."""
 _PART_WEIGHT: dict[Part, float] = {
@@ -140,10 +134,11 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
     needle = Needle(question, documents)
     form = asked(question).form
     fact = form in ("fact", "list", "definition")
-    chances: list[float] = []
-    for reading in needle.readings():
-        chance = probability(signs(needle, reading))
-        chances.append(max(chance, NAMED_IT) if fact and names_it(needle, reading) else chance)
+    judged = answering(question, documents, needle)
+    models, chances = [model for model, _ in judged], [chance for _, chance in judged]
+    if fact:
+        named = (names_it(needle, reading) for reading in needle.readings())
+        chances = [max(c, NAMED_IT) if known else c for c, known in zip(chances, named, strict=True)]
     read = zip(needle.readings(), documents, chances, strict=True)
     chances = [raised(question, needle, reading, document, chance) for reading, document, chance in read]
     elsewhere = [on_another_thing(needle, reading) for reading in needle.readings()]
@@ -156,10 +151,10 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
         ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
         chance = chances[place] if ranked else 0.0
-        near = _relevance(chance, _least_chance(document, form, untitled=reading.untitled))
+        near = _relevance(chance, _least_chance(models[place], document, form, untitled=reading.untitled))
         others = [0.0 if elsewhere[n] else c for n, c in enumerate(chances) if n != place]
         # a question for an overview, or for several things, is answered by several works
-        sure = chance if form in _OF_SEVERAL_WORKS else beside(chance, others)
+        sure = chance if form in _OF_SEVERAL_WORKS else beside(chance, others, models[place])
         direct = 0.0 if elsewhere[place] or not ranked else sure
         relevance = near * ON_ANOTHER_THING if elsewhere[place] else near
         items.append(
@@ -168,11 +163,11 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
     return items
 
 
-def _least_chance(document: Evidence, form: Form, *, untitled: bool) -> float:
+def _least_chance(model: Model, document: Evidence, form: Form, *, untitled: bool) -> float:
     if not untitled:
-        among_many = document.evidence_type not in _NOT_LITERATURE and form not in _OF_SEVERAL_WORKS
-        return LEAST_CHANCE_AMONG_MANY if among_many else LEAST_CHANCE
-    return LEAST_CHANCE_OF_FILE if named_by_its_file(document) else LEAST_CHANCE_UNTITLED
+        among_many = document.evidence_type not in NOT_LITERATURE and form not in _OF_SEVERAL_WORKS
+        return model.least_among_many if among_many else model.least
+    return model.least_of_file if named_by_its_file(document) else model.least_untitled
 
 
 def _relevance(chance: float, least: float) -> float:

@@ -39,8 +39,12 @@ log = structlog.get_logger()
 
 MIN_LIKENESS = 0.3
 """Cosine from which a document that shares no word with the query still counts as found."""
-EMBED_AT_ONCE = 64
-"""Passages that a search embeds before it answers; with more, a library is ranked by words meanwhile."""
+EMBED_AT_ONCE = 100
+"""Passages that a search embeds before it answers, some five seconds of one processor; with more, a library
+is ranked by words meanwhile."""
+MOST_EMBEDDED, MOST_EMBEDDED_LETTERS = 500, 500_000
+"""Documents of a folder and letters of all their texts up to which it is ranked by meaning as well: half a
+minute of one processor, once. In a larger one some text mostly has the question's words."""
 FOLDERS_IN_MEMORY = 4
 LARGE_LETTERS = 32 * 1024 * 1024
 """Of all texts of a folder, from which it is ranked in two steps (`large`)."""
@@ -195,7 +199,8 @@ class Libraries:
         if contents.letters > LARGE_LETTERS:
             update_terms(store, contents.numbers, fields)
             return LibraryIndex(store, contents, None)
-        model = embedder()
+        small = len(contents.numbers) <= MOST_EMBEDDED and contents.letters <= MOST_EMBEDDED_LETTERS
+        model = embedder() if small else None
         index = LibraryIndex(store, contents, lexical_of(store, contents, place), model)
         if model is not None:
             _add_vectors(index, store, contents.numbers, model)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from activities.text import answering
 from activities.text.directness import beside
 from activities.text.information import information
 from activities.text.ranking import rank, relevant
@@ -50,7 +51,7 @@ def test_a_note_answers_a_question_that_is_near_it_in_meaning() -> None:
 
 def test_a_note_on_the_neighbour_answers_nothing() -> None:
     assert helping("Who had to supply ships to the imperial navy?", [POST, FARE]) == []
-    assert helping("Did a congestion charge of two euros empty the streets?", [POST, FARE]) == []
+    assert helping("Did a congestion charge make the air of the city cleaner?", [POST, FARE]) == []
 
 
 def untitled(number: int, text: str) -> Evidence:
@@ -107,7 +108,10 @@ def test_rare_words_say_more_than_common_ones() -> None:
     assert information("horses") == pytest.approx(information("horse"))
 
 
-def test_a_file_without_a_title_presupposes_less_than_a_record_without_one() -> None:
+def test_a_file_without_a_title_presupposes_less_than_a_record_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answering, "embedder", lambda: None)  # which is sure of both
     question = "Did the sling spare the sailors a second rupture of the rotator cuff?"
     text = "An arm brace lowered the rate of tendon rupture after rotator cuff repair in 812 sailors."
     record = untitled(5, text)

@@ -204,6 +204,7 @@ async def test_with_a_model_meaning_finds_what_words_do_not(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = Query(text="cardiac", limit=1)
+    monkeypatch.setattr(index, "embedder", lambda: None)
     assert (await source(tmp_path, folder).exchange(asked)).records == ()
     model = Meaning()
     monkeypatch.setattr(index, "embedder", lambda: model)

@@ -1,0 +1,104 @@
+"""Where the encoder of sentences is installed, it judges the works that matter, and only those."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from activities.text import answering as module
+from activities.text.answering import MOST_SENTENCES, MOST_WORKS, answering
+from activities.text.directness import BY_ENCODER, BY_WORDS
+from activities.text.embeddings import Embedder, Vectors, embedder
+from activities.text.needle import Needle
+from activities.text.ranking import _ranked, rank, relevant
+from activities.types import Evidence
+from tests.activities.extractive.abstracts import document
+
+
+class Recording:
+    """An encoder for which all texts are alike."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return np.ones((len(texts), 2), np.float32) / np.float32(np.sqrt(2))
+
+
+def note(number: int, text: str, title: str) -> Evidence:
+    return document(number, f"# {title}\n\n{text}", f"# {title}", "document")
+
+
+LAYOFFS = note(
+    1,
+    "In March the plant at Kassel let 140 people go. Those who had been there for more than ten years were "
+    "paid a month's salary for each of them.",
+    "Kassel",
+)
+CANTEEN = note(
+    2, "The canteen serves two dishes a day. A third was given up because it was not asked for.", "Food"
+)
+
+
+@pytest.fixture(params=["encoder", "words"])
+def model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "words":
+        monkeypatch.setattr(module, "embedder", lambda: None)
+    _ranked.cache_clear()
+    return str(request.param)
+
+
+def test_the_encoder_finds_the_answer_in_other_words(model: str) -> None:
+    asked = "How many workers lost their job at the factory in Kassel?"
+    helping = [item.document.evidence_id for item in relevant(rank(asked, [LAYOFFS, CANTEEN]))]
+    assert helping == (["pmid:1"] if model == "encoder" else [])
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize(
+    "asked",
+    ["Who designed the opera house of Sydney?", "How many workers died at the mine in Courrieres?"],
+)
+def test_neither_answers_what_is_not_there(asked: str) -> None:
+    assert relevant(rank(asked, [LAYOFFS, CANTEEN])) == []
+
+
+def test_only_the_likeliest_works_and_their_telling_sentences_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = "Did the pension fund of the tram company lose money?"
+    fill = " ".join(f"The weather of day {n} was fair." for n in range(40))
+    lost = "The pension fund lost money in year"
+    works = [note(n, f"{fill} {lost} {n}.", f"Year {n}") for n in range(MOST_WORKS)]
+    works += [note(100 + n, fill, f"Weather {n}") for n in range(5)]
+    recording = Recording()
+    monkeypatch.setattr(module, "embedder", lambda: recording)
+    models = [model for model, _ in answering(asked, works, Needle(asked, works))]
+    assert models == [BY_ENCODER] * MOST_WORKS + [BY_WORDS] * 5
+    assert recording.texts[0] == asked
+    assert len(recording.texts) == 1 + MOST_WORKS * MOST_SENTENCES
+    assert not any("Weather" in text for text in recording.texts)
+    for n in range(MOST_WORKS):
+        assert f"# Year {n} {lost} {n}." in recording.texts
+
+
+def test_without_the_encoder_words_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "embedder", lambda: None)
+    asked = "Did people go?"
+    assert answering(asked, [LAYOFFS], Needle(asked, [LAYOFFS]))[0][0] is BY_WORDS
+
+
+def test_literature_needs_no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> Embedder:
+        raise AssertionError
+
+    monkeypatch.setattr(module, "embedder", refuse)
+    asked = "Did people go?"
+    paper = document(3, "RESULTS: People went.", "People in motion")
+    assert answering(asked, [], Needle(asked)) == []
+    assert answering(asked, [paper], Needle(asked, [paper]))[0][0] is BY_WORDS
+
+
+def test_the_encoder_is_there() -> None:
+    assert embedder() is not None

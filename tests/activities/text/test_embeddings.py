@@ -1,0 +1,119 @@
+"""The encoder of sentences gives the vectors of its model, whatever else is encoded at the same time."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from activities.text import embeddings
+from activities.text.embeddings import BATCH, MOST_PIECES, REMEMBERED, SIZE, Embedder, embedder, passages
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Embedder:
+    found = embedder()
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    embeddings._open.cache_clear()
+    yield
+    embeddings._open.cache_clear()
+
+
+def test_cosines_are_those_that_the_model_card_prints(encoder: Embedder) -> None:
+    """All-MiniLM-L6-v2 on Hugging Face: 0.695, 0.943 and 0.257 with weights of 32 bits."""
+    one, *others = encoder.encode(
+        [
+            "That is a happy person",
+            "That is a happy dog",
+            "That is a very happy person",
+            "Today is a sunny day",
+        ]
+    )
+    assert [float(other @ one) for other in others] == pytest.approx([0.695, 0.943, 0.257], abs=0.005)
+
+
+def test_a_vector_does_not_depend_on_what_is_encoded_with_it(encoder: Embedder) -> None:
+    texts = [f"Sentence {n} says {'much and ' * n}little." for n in range(2 * BATCH)]
+    together = encoder.encode(texts)
+    encoder._remembered.clear()
+    alone = np.concatenate([encoder.encode([text]) for text in texts])
+    assert together.shape == (len(texts), SIZE)
+    assert np.allclose((together * alone).sum(axis=1), 1, atol=1e-4)
+
+
+def test_a_text_is_cut_where_the_model_ends(encoder: Embedder) -> None:
+    long = "word " * (MOST_PIECES - 2)
+    assert np.allclose(encoder.encode([long]), encoder.encode([long + "and more of it"]), atol=1e-5)
+    assert not np.allclose(encoder.encode(["word"]), encoder.encode(["word and more of it"]), atol=1e-2)
+
+
+def test_nothing_and_an_empty_text_have_vectors(encoder: Embedder) -> None:
+    assert encoder.encode([]).shape == (0, SIZE)
+    assert np.isfinite(encoder.encode([""])).all()
+
+
+def test_the_latest_texts_are_not_computed_again(encoder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+    compute = encoder._batch
+
+    def note(texts: list[str]) -> dict[str, embeddings.Vectors]:
+        computed.extend(texts)
+        return compute(texts)
+
+    monkeypatch.setattr(encoder, "_batch", note)
+    monkeypatch.setattr(encoder, "_remembered", type(encoder._remembered)())
+    monkeypatch.setattr(embeddings, "REMEMBERED", 3)
+    assert np.allclose(*encoder.encode(["a", "b", "a"])[[0, 2]])
+    encoder.encode(["b", "c"])
+    assert computed == ["a", "b", "c"]
+    encoder.encode(["b", "d"])
+    encoder.encode(["a", "b"])
+    assert computed == ["a", "b", "c", "d", "a"], "the one that was used least lately is forgotten"
+    assert len(encoder._remembered) == 3 < REMEMBERED
+
+
+@pytest.mark.usefixtures("fresh")
+def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DETERMINATOR_EMBEDDINGS", "off")
+    assert embedder() is None
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_damaged_model_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"not a model")
+    monkeypatch.setattr(embeddings, "model_file", lambda: tmp_path / "model.onnx")
+    assert embedder() is None
+
+
+@pytest.mark.usefixtures("fresh")
+def test_threads_that_need_it_at_once_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    together = threading.Barrier(4)
+
+    def open_slowly(model: Path) -> object:
+        opened.append(model)
+        time.sleep(0.05)
+        return object()
+
+    def ask() -> object:
+        together.wait(10)
+        return embedder()
+
+    monkeypatch.setattr(embeddings, "Embedder", open_slowly)
+    with ThreadPoolExecutor(4) as pool:
+        found = {id(future.result()) for future in [pool.submit(ask) for _ in range(4)]}
+    assert len(found) == len(opened) == 1
+
+
+def test_a_document_is_divided_into_what_the_model_can_read() -> None:
+    parts = passages("Title", "word " * 400)
+    assert [len(part.split()) for part in parts] == [150, 150, 101]
+    assert passages("", "") == [""]
