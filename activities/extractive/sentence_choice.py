@@ -195,6 +195,8 @@ class Rules:
             return False
         if _NOVELTY.search(sentence.text) or _BEGINS_BACK.match(sentence.text):
             return False
+        if self.facets[0] == DRUGS and sentence.part == "results" and reports_harm(sentence.text):
+            return False  # the chapter on safety has it
         if self.as_outcome is not None and self.as_outcome(sentence.text):
             return False
         if self.facets[0].name != "open" and (

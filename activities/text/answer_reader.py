@@ -316,6 +316,8 @@ class Reader:
             counted = listed and number_of(name.split()[0]) is not None
             if "drug" in things and _overlaps(start, start + len(name), taken):
                 continue
+            if fold(self.expansions.get(fold(name), name)) in measured:
+                continue
             if not counted and not _inside(start, taken) and (not listed or self._is(name, kinds)):
                 if self._named_by_kind(name):
                     self.of_kind.add(name)

@@ -280,6 +280,11 @@ def test_what_people_got_is_kept_however_little_of_the_question_it_says() -> Non
     )
     question = "What harms, adverse effects and risks are reported for treatments for Parkinson's disease?"
     assert any("Nausea" in text for text in texts(written(question, [trial], title="Safety and limits")))
+    candidates = written(
+        "Which drugs are candidates for Parkinson's disease?", [trial], title="Candidate drugs"
+    )
+    assert texts(candidates)
+    assert not any("Nausea" in text for text in texts(candidates))
 
 
 def test_the_name_of_a_disease_is_no_sign_of_a_mechanism() -> None:

@@ -148,6 +148,6 @@ def test_the_abbreviation_of_a_substance_that_was_measured_is_no_drug() -> None:
     found = named(
         "Which drugs are used to treat heart disease?",
         "Amlodipine was used to treat heart disease.",
-        "High levels of asymmetric dimethylarginine (ADMA) predict how heart disease responds to treatment.",
+        "Levels of asymmetric dimethylarginine (ADMA), an inhibitor, predict treatment of heart disease.",
     )
     assert found == ["amlodipine"]
