@@ -1,8 +1,8 @@
 """How likely each work answers a question: by words; and, where the encoder of sentences is installed, of the
-likeliest texts that are not literature once more by what their sentences mean.
+likeliest of a user's own texts once more by what their sentences mean.
 
-Titles and abstracts use the terms of the questions about them, and have many sentences to compare; notes,
-minutes and pages answer in their own words.
+Titles and abstracts use the terms of the questions about them, and have many sentences to compare; notes
+and minutes answer in their own words.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def answering(question: str, documents: Sequence[Evidence], needle: Needle) -> l
     readings = needle.readings()
     found = [signs(needle, reading) for reading in readings]
     judged = [(BY_WORDS, probability(one)) for one in found]
-    notes = [n for n, document in enumerate(documents) if document.evidence_type in NOT_LITERATURE]
+    notes = [n for n, document in enumerate(documents) if document.evidence_type == "document"]
     encoder = embedder() if notes else None
     if encoder is None:
         return judged
