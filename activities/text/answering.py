@@ -1,28 +1,26 @@
-"""How likely each work answers a question: by words; and, where the encoder of sentences is installed, of the
-likeliest of a user's own texts once more by what their sentences mean.
-
-Titles and abstracts use the terms of the questions about them, and have many sentences to compare; notes
-and minutes answer in their own words.
-"""
+"""How likely each work answers a question: by words; and, where the encoder of sentences is installed, the
+likeliest ones once more by what their sentences mean."""
 
 from collections.abc import Sequence
 
 from activities.text.directness import BY_ENCODER, BY_WORDS, Model, probability, signs
 from activities.text.embeddings import Embedder, embedder
 from activities.text.needle import Needle, Reading
-from activities.text.question import asked
+from activities.text.question import Form, asked
 from activities.text.sentences import sentences
 from activities.types import Evidence, EvidenceType
 
 MOST_WORKS = 6
 """Works whose sentences are encoded, the likeliest by words: on the halves `choosing` the right one was among
 them wherever it was found. Six notes of four sentences take a fifth of a second of one processor."""
-MOST_SENTENCES = 10
-"""Of a work, those that mention most of the question; of sentences that mention as much, the later ones:
-abstracts end with their findings."""
+MOST_SENTENCES, MOST_OF_AN_ABSTRACT = 10, 4
+"""Of a text, those that mention most of the question; of sentences that mention as much, the later ones:
+abstracts end with their findings. An abstract has a title that says what it is about, besides."""
 
 
 NOT_LITERATURE: frozenset[EvidenceType] = frozenset({"document", "web_page"})
+OF_SEVERAL_WORKS: frozenset[Form] = frozenset({"open", "list"})
+"""Questions that several works answer together: abstracts say what they are about in words enough."""
 
 
 def answering(question: str, documents: Sequence[Evidence], needle: Needle) -> list[tuple[Model, float]]:
@@ -30,14 +28,19 @@ def answering(question: str, documents: Sequence[Evidence], needle: Needle) -> l
     readings = needle.readings()
     found = [signs(needle, reading) for reading in readings]
     judged = [(BY_WORDS, probability(one)) for one in found]
-    notes = [n for n, document in enumerate(documents) if document.evidence_type == "document"]
-    encoder = embedder() if notes else None
+    form = asked(question).form
+    among = [
+        place
+        for place, document in enumerate(documents)
+        if document.evidence_type == "document" or form not in OF_SEVERAL_WORKS
+    ]
+    encoder = embedder() if among else None
     if encoder is None:
         return judged
-    first = sorted(notes, key=lambda place: -judged[place][1])[:MOST_WORKS]
+    first = sorted(among, key=lambda place: -judged[place][1])[:MOST_WORKS]
     rows = [_compared(documents[place], needle, readings[place]) for place in first]
     # A fact, and what is known of a subject, may stand in a sentence that is nearer to other questions.
-    alone = asked(question).form == "yes_no"
+    alone = form == "yes_no"
     for place, like in zip(first, _likes(encoder, question, rows), strict=True):
         chance = probability(found[place]._replace(like=like), BY_ENCODER)
         judged[place] = BY_ENCODER, chance if alone else max(chance, judged[place][1])
@@ -47,11 +50,14 @@ def answering(question: str, documents: Sequence[Evidence], needle: Needle) -> l
 def _compared(document: Evidence, needle: Needle, reading: Reading) -> list[str]:
     """The sentences of a work that are encoded, each with the title, which says what it is about."""
     said = [sentence.text for sentence in sentences(document)]
-    if len(said) > MOST_SENTENCES:
-        telling = sorted(range(len(said)), key=lambda n: (-needle.coverage(reading.sentences[n]), -n))
-        said = [said[place] for place in telling[:MOST_SENTENCES]]
     title = "" if reading.untitled else document.title
-    return [f"{title} {text}" if title and text != title else text for text in said] or [title]
+    abstract = title and document.evidence_type not in NOT_LITERATURE
+    most = MOST_OF_AN_ABSTRACT if abstract else MOST_SENTENCES
+    if len(said) > most:
+        telling = sorted(range(len(said)), key=lambda n: (-needle.coverage(reading.sentences[n]), -n))
+        said = [said[place] for place in telling[:most]]
+    texts = [f"{title} {text}" if title and text != title else text for text in said] or [title]
+    return [title, *texts] if abstract else texts
 
 
 def _likes(encoder: Embedder, question: str, rows: Sequence[Sequence[str]]) -> list[float]:

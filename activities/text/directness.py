@@ -55,6 +55,8 @@ class Model(NamedTuple):
     least_among_many: float
     """The same of a work of the literature, where one work answers the question: others are on questions next
     to it."""
+    least_all_said: float
+    """The same of one of these that mentions everything that the question names."""
     least_untitled: float
     """The same of a record without its title, which presupposes what the title says."""
     least_of_file: float
@@ -78,6 +80,7 @@ BY_WORDS = Model(
     chance=-0.96,
     least=0.48,
     least_among_many=0.7,
+    least_all_said=0.7,
     least_untitled=0.2,
     least_of_file=0.3,
 )
@@ -99,6 +102,7 @@ BY_ENCODER = Model(
     chance=0.82,
     least=0.48,
     least_among_many=0.7,
+    least_all_said=0.45,
     least_untitled=0.2,
     least_of_file=0.38,
 )

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from activities.text.answer_given import raised
-from activities.text.answering import NOT_LITERATURE, answering
+from activities.text.answering import NOT_LITERATURE, OF_SEVERAL_WORKS, answering
 from activities.text.concepts import Word
 from activities.text.directness import Model, beside, names_it, on_another_thing
 from activities.text.facets import Facet, is_about
-from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle, named_by_its_file
+from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle, Reading, named_by_its_file
 from activities.text.parts import Part
 from activities.text.question import Form, answer_fit, asked
 from activities.text.sentences import Sentence, sentences
@@ -38,8 +38,6 @@ vitamin C answers no question about vitamin E."""
 NAMED_IT = 0.45
 """`directness.probability` at least of a work that names the one thing a question for a fact is about."""
 
-_OF_SEVERAL_WORKS: tuple[Form, ...] = ("open", "list")
-"""Forms of questions that several works answer together."""
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
     "results": 1.12,
@@ -151,10 +149,10 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
         ]
         ranked.sort(key=lambda r: (-r.score, r.sentence.place))
         chance = chances[place] if ranked else 0.0
-        near = _relevance(chance, _least_chance(models[place], document, form, untitled=reading.untitled))
+        near = _relevance(chance, _least_chance(models[place], document, form, reading))
         others = [0.0 if elsewhere[n] else c for n, c in enumerate(chances) if n != place]
         # a question for an overview, or for several things, is answered by several works
-        sure = chance if form in _OF_SEVERAL_WORKS else beside(chance, others, models[place])
+        sure = chance if form in OF_SEVERAL_WORKS else beside(chance, others, models[place])
         direct = 0.0 if elsewhere[place] or not ranked else sure
         relevance = near * ON_ANOTHER_THING if elsewhere[place] else near
         items.append(
@@ -163,10 +161,11 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
     return items
 
 
-def _least_chance(model: Model, document: Evidence, form: Form, *, untitled: bool) -> float:
-    if not untitled:
-        among_many = document.evidence_type not in NOT_LITERATURE and form not in _OF_SEVERAL_WORKS
-        return model.least_among_many if among_many else model.least
+def _least_chance(model: Model, document: Evidence, form: Form, reading: Reading) -> float:
+    if not reading.untitled:
+        if document.evidence_type in NOT_LITERATURE or form in OF_SEVERAL_WORKS:
+            return model.least
+        return model.least_among_many if reading.missing else model.least_all_said
     return model.least_of_file if named_by_its_file(document) else model.least_untitled
 
 

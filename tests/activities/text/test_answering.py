@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from activities.text import answering as module
-from activities.text.answering import MOST_SENTENCES, MOST_WORKS, answering
+from activities.text.answering import MOST_OF_AN_ABSTRACT, MOST_SENTENCES, MOST_WORKS, answering
 from activities.text.directness import BY_ENCODER, BY_WORDS
 from activities.text.embeddings import Embedder, Vectors, embedder
 from activities.text.needle import Needle
@@ -89,15 +89,26 @@ def test_without_the_encoder_words_decide(monkeypatch: pytest.MonkeyPatch) -> No
     assert answering(asked, [LAYOFFS], Needle(asked, [LAYOFFS]))[0][0] is BY_WORDS
 
 
-def test_literature_needs_no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> Embedder:
-        raise AssertionError
+def test_of_an_abstract_the_title_is_compared_and_a_few_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = "Does telehealth help people to control their sugar?"
+    said = " ".join(f"Sugar was measured on day {n} of the study." for n in range(9))
+    paper = document(3, f"RESULTS: {said}", "Telemedicine in diabetes")
+    recording = Recording()
+    monkeypatch.setattr(module, "embedder", lambda: recording)
+    answering(asked, [paper], Needle(asked, [paper]))
+    assert recording.texts[:2] == [asked, "Telemedicine in diabetes"]
+    assert len(recording.texts) == 2 + MOST_OF_AN_ABSTRACT
 
-    monkeypatch.setattr(module, "embedder", refuse)
-    asked = "Did people go?"
-    paper = document(3, "RESULTS: People went.", "People in motion")
-    assert answering(asked, [], Needle(asked)) == []
-    assert answering(asked, [paper], Needle(asked, [paper]))[0][0] is BY_WORDS
+
+def test_a_lay_persons_words_find_the_abstract_that_answers(model: str) -> None:
+    asked = "Does the style of a leader affect how well hospital staff sleep?"
+    paper = document(
+        4,
+        "RESULTS: Transformational leadership was associated with better sleep of employees in health care. "
+        "CONCLUSIONS: Self-efficacy mediated between leadership behaviours and sleep quality.",
+        "Leadership behaviours and healthcare workers' sleep quality",
+    )
+    assert bool(relevant(rank(asked, [paper]))) == (model == "encoder")
 
 
 def test_the_encoder_is_there() -> None:
