@@ -1,11 +1,12 @@
 """Are questions in a lay person's words answered from the bundled sample, and near misses refused?
 
-    python -m benchmarks.lay_questions [--half choosing|held-out|all] [--verbose]
+    python -m benchmarks.lay_questions [--half choosing|held-out|blind|all] [--verbose]
 
 `lay_questions.jsonl` holds questions that a person wrote after reading the titles of works drawn at random,
 in everyday words and another sentence; and questions on the same subjects that no work of the sample answers
 (`work` is null). All were written before any was asked. Half of them, by a hash of their text, is for
-choosing rules and weights; only the other half says how good they are.
+choosing rules and weights; only the other half says how good they are. Those marked `blind` were written
+later and asked once, after all was chosen.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import asyncio
 import json
 import tempfile
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import httpx
 
@@ -34,14 +35,19 @@ class LayQuestion(TypedDict):
 
     question: str
     work: str | None
+    half: NotRequired[str]
 
 
 def questions(name: str) -> list[LayQuestion]:
-    """The questions of a half, or all."""
-    parity = {"choosing": 0, "held-out": 1}.get(name)
+    """The questions of a part, or all."""
     lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
     loaded: list[LayQuestion] = [json.loads(line) for line in lines]
-    return [q for q in loaded if parity is None or number("half " + q["question"]) % 2 == parity]
+    return [asked for asked in loaded if name in ("all", half(asked))]
+
+
+def half(asked: LayQuestion) -> str:
+    """Which part of the benchmark a question belongs to."""
+    return asked.get("half") or ("choosing", "held-out")[number("half " + asked["question"]) % 2]
 
 
 async def run(options: argparse.Namespace, home: Path) -> tuple[list[Result], list[bool]]:
@@ -69,7 +75,7 @@ async def run(options: argparse.Namespace, home: Path) -> tuple[list[Result], li
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--half", choices=("choosing", "held-out", "all"), default="held-out")
+    parser.add_argument("--half", choices=("choosing", "held-out", "blind", "all"), default="held-out")
     parser.add_argument("--verbose", action="store_true", help="list what went wrong")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
