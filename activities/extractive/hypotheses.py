@@ -20,8 +20,8 @@ from activities.text.drugs import as_written, drug, drugs_in, drugs_named, names
 from activities.text.entities import of_kind
 from activities.text.evidence_strength import weight
 from activities.text.needle import Needle
-from activities.text.parts import Part
-from activities.text.ranking import Item, calls_for_research, rank, relevant
+from activities.text.parts import Part, calls_for_research
+from activities.text.ranking import Item, rank, relevant
 from activities.text.sentences import Sentence
 from activities.text.tokens import fold, is_function, phrases, terms
 from activities.text.uses import (

@@ -23,7 +23,8 @@ from activities.text.facets import (
     says_cue,
 )
 from activities.text.independence import SYNTHESES
-from activities.text.ranking import Item, Ranked, calls_for_research, diverse, rank, relevant, similarity
+from activities.text.parts import calls_for_research
+from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
 from activities.text.stance import same
 from activities.types import Claim, Evidence
 from activities.verification.quote_check import normalise

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from rapidfuzz import fuzz
 
 from activities.text.evidence_strength import WEIGHT, direction
-from activities.text.parts import Part, part_of_sentence
-from activities.text.ranking import calls_for_research
+from activities.text.parts import Part, calls_for_research, part_of_sentence
 from activities.text.sentences import sentences
 from activities.text.tokens import terms
 from activities.types import Claim, Evidence

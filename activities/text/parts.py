@@ -98,6 +98,14 @@ _COMPARABLE = re.compile(
     re.IGNORECASE,
 )
 """That the groups were alike before what is studied: the baseline data of a trial (CONSORT 2010, item 15)."""
+_CALLS = re.compile(
+    r"\b(?:further|future|more|additional) (?:\w+ ){0,3}(?:research|stud(?:y|ies)|trials?"
+    r"|investigations?|work)\b|\b(?:recommend|need for|warrant\w*|needed)\b.{1,60}\b(?:trial|stud(?:y|ies))\b"
+    r"|\bneeds? to be (?:studied|confirmed|investigated)"
+    r"|\b(?:trials?|stud(?:y|ies)|research) (?:is|are) (?:mandatory|needed|required|warranted|necessary)\b",
+    re.IGNORECASE,
+)
+"""Calls for research say nothing about the question, except where open questions are asked for."""
 
 
 def part_of_label(label: str) -> Part | None:
@@ -133,3 +141,8 @@ def part_of_sentence(text: str, label: Part, *, last: bool) -> Part:
     if _PROCEEDS.search(text):
         return "methods"
     return "conclusion" if last else "plain"
+
+
+def calls_for_research(text: str) -> bool:
+    """True for a call for more research."""
+    return bool(_CALLS.search(text))

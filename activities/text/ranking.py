@@ -4,7 +4,6 @@ Coverage of the question's terms by a document and by each sentence (`needle`), 
 the question (`directness`), then diversity by maximal marginal relevance.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from activities.text.concepts import Word
 from activities.text.directness import Model, beside, names_it, on_another_thing
 from activities.text.facets import Facet, is_about
 from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle, Reading, named_by_its_file
-from activities.text.parts import Part
+from activities.text.parts import Part, calls_for_research
 from activities.text.question import Form, answer_fit, asked
 from activities.text.sentences import Sentence, sentences
 from activities.text.tokens import pairs, terms
@@ -48,14 +47,6 @@ _PART_WEIGHT: dict[Part, float] = {
     "aim": 0.3,
 }
 _FACT_ANYWHERE = 1.0
-_CALLS = re.compile(
-    r"\b(?:further|future|more|additional) (?:\w+ ){0,3}(?:research|stud(?:y|ies)|trials?"
-    r"|investigations?|work)\b|\b(?:recommend|need for|warrant\w*|needed)\b.{1,60}\b(?:trial|stud(?:y|ies))\b"
-    r"|\bneeds? to be (?:studied|confirmed|investigated)"
-    r"|\b(?:trials?|stud(?:y|ies)|research) (?:is|are) (?:mandatory|needed|required|warranted|necessary)\b",
-    re.IGNORECASE,
-)
-"""Calls for research say nothing about the question, except where open questions are asked for."""
 _DANGLING = (
     "this ", "these ", "those ", "it ", "they ", "such ", "both ", "there was no ", "there were no ",
     "the former", "the latter", "their ", "its ", "among these", "of these", "of them", "all of ", "similar ",
@@ -229,11 +220,6 @@ def _manner(text: str) -> tuple[bool, bool, bool]:
         not 9 <= len(text.split()) <= 55,
         sum(c.isdigit() for c in text) > _MANY_DIGITS * len(text),
     )
-
-
-def calls_for_research(text: str) -> bool:
-    """True for a call for more research."""
-    return bool(_CALLS.search(text))
 
 
 def similarity(one: Sentence, other: Sentence) -> float:
