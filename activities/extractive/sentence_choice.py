@@ -149,6 +149,8 @@ class Rules:
     drugs_too: bool
     """Whether a chapter on clinical evidence admits only sentences that name a drug."""
     few: bool
+    alone: bool = False
+    """Whether a single item is relevant."""
     question: str = ""
     subject: str = ""
     """What every item is about, so that its conclusion need not name it; empty where that is not known."""
@@ -215,8 +217,9 @@ class Rules:
         )
 
     def as_a_whole(self, item: Item) -> bool:
-        """Whether a relevant text is so short that all its sentences may answer."""
-        return self.few and not self.facets and len(item.ranked) <= SHORT
+        """Whether the only relevant text is so short that all its sentences may answer. Beside other texts, a
+        sentence without a word of the question may be anything, also what was planted there."""
+        return self.alone and not self.facets and len(item.ranked) <= SHORT
 
     @property
     def most(self) -> int:
@@ -234,6 +237,7 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
         facets=facets,
         drugs_too=step.profile.candidates and any(facet.name in _OF_DRUGS for facet in facets),
         few=len(items) <= FEW_ITEMS,
+        alone=len(items) == 1,
         question=step.question,
         subject=seek.subject,
         least=LEAST_OF_SUBJECT if seek.subject else 0.0,
