@@ -10,7 +10,7 @@ from activities.text.answering import MOST_OF_AN_ABSTRACT, MOST_SENTENCES, MOST_
 from activities.text.directness import BY_ENCODER, BY_WORDS
 from activities.text.embeddings import Vectors, embedder
 from activities.text.needle import Needle
-from activities.text.ranking import _ranked, rank, relevant
+from activities.text.ranking import _least_chance, _ranked, rank, relevant
 from activities.types import Evidence
 from tests.activities.extractive.abstracts import document
 
@@ -98,6 +98,40 @@ def test_of_an_abstract_the_title_is_compared_and_a_few_sentences(monkeypatch: p
     answering(asked, [paper], Needle(asked, [paper]))
     assert recording.texts[:2] == [asked, "Telemedicine in diabetes"]
     assert len(recording.texts) == 2 + MOST_OF_AN_ABSTRACT
+
+
+def test_of_an_overview_no_abstract_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = "What is known about sugar in diabetes?"
+    paper = document(3, "RESULTS: Sugar was measured on each day.", "Sugar in diabetes")
+    recording = Recording()
+    monkeypatch.setattr(module, "embedder", lambda: recording)
+    assert answering(asked, [paper], Needle(asked, [paper]))[0][0] is BY_WORDS
+    assert recording.texts == []
+
+
+def test_the_encoder_takes_no_fact_from_a_work_that_words_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = "How many people did the plant at Kassel let go in March?"
+    monkeypatch.setattr(module, "embedder", lambda: None)
+    ((_, by_words),) = answering(asked, [LAYOFFS], Needle(asked, [LAYOFFS]))
+
+    class Unlike(Recording):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            vectors = np.zeros((len(texts), 2), np.float32)
+            vectors[0, 0] = vectors[1:, 1] = 1
+            return vectors
+
+    monkeypatch.setattr(module, "embedder", Unlike)
+    assert answering(asked, [LAYOFFS], Needle(asked, [LAYOFFS])) == [(BY_ENCODER, by_words)]
+
+
+def test_less_is_asked_of_a_work_that_mentions_all_that_is_named() -> None:
+    paper = document(3, "RESULTS: Sugar was measured on each day.", "Sugar in diabetes")
+    least = [
+        _least_chance(BY_ENCODER, paper, "yes_no", Needle(asked, [paper]).readings()[0])
+        for asked in ("Is sugar measured in diabetes?", "Is sugar measured in schizophrenia?")
+    ]
+    assert least == [BY_ENCODER.least_all_said, BY_ENCODER.least_among_many]
+    assert least[0] < least[1]
 
 
 def test_a_lay_persons_words_find_the_abstract_that_answers(model: str) -> None:
