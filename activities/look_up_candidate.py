@@ -15,7 +15,7 @@ from activities.errors import DeterminatorError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.sources.base import Source
-from activities.sources.http.client import forgotten_when_malformed
+from activities.sources.http.freshness import forgotten_when_malformed
 
 log = structlog.get_logger()
 

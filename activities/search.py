@@ -20,7 +20,8 @@ from activities.permits import NotPermitted, Permits
 from activities.retractions.marks import read_marks
 from activities.settings import SourceSettings
 from activities.sources.base import Source
-from activities.sources.http.client import forgotten_when_malformed, no_older_than, source_clock
+from activities.sources.http.clock import source_clock
+from activities.sources.http.freshness import forgotten_when_malformed, no_older_than
 from activities.sources.progress import Reading, reporting
 from activities.steps import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.types import Evidence, Filters, Query

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
-from activities.sources.http.client import retry_after
+from activities.sources.http.failures import retry_after
 
 _WAIT = re.compile(
     r"(?:try again|retry)(?: again)? (?:in|after)\s+((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h)[a-z]*\s*)+)",

@@ -17,7 +17,8 @@ from activities.retractions.wording import says_retracted
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.answers import read_answer
-from activities.sources.http.client import Http, read_xml
+from activities.sources.http.client import Http
+from activities.sources.http.reading import read_xml
 from activities.sources.records import facts, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
 from activities.verification.identifiers import evidence_id, normal_arxiv, normal_doi

@@ -4,8 +4,9 @@ import httpx
 
 from activities.errors import Malformed, Refused
 from activities.settings import Settings
-from activities.sources.http.client import Http, read_json
+from activities.sources.http.client import Http
 from activities.sources.http.pages import PageReader, SafePages
+from activities.sources.http.reading import read_json
 from activities.sources.web import Results, WebSource, candidate, checked, results
 from activities.types import Query, SourceInfo
 

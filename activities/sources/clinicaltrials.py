@@ -23,7 +23,8 @@ from activities.sources.clinicaltrials_shape import (
     Study,
 )
 from activities.sources.filters import phases
-from activities.sources.http.client import Http, summary
+from activities.sources.http.client import Http
+from activities.sources.http.failures import summary
 from activities.sources.records import SetAside, facts, read_page, read_records, sound_page, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from activities.verification.identifiers import evidence_id, normal_doi, normal_nct, normal_pmid

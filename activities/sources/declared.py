@@ -19,7 +19,8 @@ from pydantic import ConfigDict, ValidationError, validate_call
 from activities.errors import DeterminatorError, Malformed, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http, failure
+from activities.sources.http.client import Http
+from activities.sources.http.failures import failure
 from activities.types import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
 from activities.verification.identifiers import evidence_id, normal_url
 

@@ -17,7 +17,8 @@ from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
-from activities.sources.http.client import Http, read_json
+from activities.sources.http.client import Http
+from activities.sources.http.reading import read_json
 from activities.sources.records import Wire, facts, read_page, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
 from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid

@@ -19,7 +19,8 @@ from activities.errors import Malformed, RateLimited, Refused, SourceError, Unav
 from activities.settings import Settings
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.answers import read_answer
-from activities.sources.http.client import Http, read_json, read_xml
+from activities.sources.http.client import Http
+from activities.sources.http.reading import read_json, read_xml
 from activities.types import Query
 
 BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"

@@ -15,7 +15,8 @@ from pydantic import JsonValue
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http, failure, retry_after
+from activities.sources.http.client import Http
+from activities.sources.http.failures import failure, retry_after
 from activities.sources.openfda_records import read_approval, read_label, read_reactions
 from activities.sources.records import Wire, facts, read_page, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo

@@ -15,7 +15,9 @@ from pydantic.alias_generators import to_camel
 from activities.errors import Malformed
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http, failure, read_json, sound
+from activities.sources.http.client import Http
+from activities.sources.http.failures import failure
+from activities.sources.http.reading import read_json, sound
 from activities.sources.records import SetAside, Wire, facts, read_page, read_records
 from activities.sources.uniprot import ACCESSION
 from activities.types import Evidence, Identifiers, Query, SourceInfo

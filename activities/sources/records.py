@@ -14,7 +14,9 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from activities.errors import Malformed
-from activities.sources.http.client import Check, read_json, summary
+from activities.sources.http.client import Check
+from activities.sources.http.failures import summary
+from activities.sources.http.reading import read_json
 from activities.types import Evidence, EvidenceType, Provenance, Query
 
 log = structlog.get_logger()

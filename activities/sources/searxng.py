@@ -4,8 +4,10 @@ import httpx
 
 from activities.errors import Malformed, RateLimited, Refused, Unavailable
 from activities.settings import Settings
-from activities.sources.http.client import Http, failure, read_json, summary
+from activities.sources.http.client import Http
+from activities.sources.http.failures import failure, summary
 from activities.sources.http.pages import PageReader, SafePages
+from activities.sources.http.reading import read_json
 from activities.sources.web import Results, WebSource, candidate, checked, results
 from activities.types import Query, SourceInfo
 

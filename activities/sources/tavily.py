@@ -2,8 +2,9 @@
 
 from activities.errors import Malformed, RateLimited, Refused
 from activities.settings import Settings
-from activities.sources.http.client import Http, read_json
+from activities.sources.http.client import Http
 from activities.sources.http.pages import PageReader, SafePages
+from activities.sources.http.reading import read_json
 from activities.sources.web import Results, WebSource, candidate, results
 from activities.types import Query, SourceInfo
 

@@ -16,7 +16,8 @@ from activities.errors import RateLimited, SourceError, TooSlow, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.search import SearchActivities
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http, source_clock
+from activities.sources.http.client import Http
+from activities.sources.http.clock import source_clock
 from activities.sources.library.records import read_record
 from activities.steps import Hits, SearchTask
 from activities.types import Evidence, Query, SourceInfo

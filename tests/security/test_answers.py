@@ -13,7 +13,8 @@ from activities.retractions.lookup import StandingLookup
 from activities.settings import Settings
 from activities.sources import arxiv, pmc, pubmed
 from activities.sources.http import answers
-from activities.sources.http.client import MAX_VALUES, Http, read_json
+from activities.sources.http.client import Http
+from activities.sources.http.reading import MAX_VALUES, read_json
 from activities.types import Query
 from tests.replay import RECORDED
 from tests.security.test_bodies import http

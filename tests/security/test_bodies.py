@@ -26,7 +26,9 @@ from activities.sources.europepmc import EuropePmc
 from activities.sources.http.addresses import is_public
 from activities.sources.http.bodies import TooLarge, read_body
 from activities.sources.http.cache import HttpCache
-from activities.sources.http.client import Http, forgotten_when_malformed, read_xml
+from activities.sources.http.client import Http
+from activities.sources.http.freshness import forgotten_when_malformed
+from activities.sources.http.reading import read_xml
 from activities.sources.openfda import build as build_openfda
 from activities.sources.pubmed import PubMed
 from activities.types import Query

@@ -23,7 +23,8 @@ from activities.documents.readers import Readers
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.http.client import Http, read_xml
+from activities.sources.http.client import Http
+from activities.sources.http.reading import read_xml
 from activities.sources.names import SOURCES
 from activities.sources.registry import build_sources
 from activities.types import Query

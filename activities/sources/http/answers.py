@@ -18,7 +18,7 @@ from activities.errors import Malformed
 LARGE_XML_BYTES = 1024 * 1024
 """From this size on. The worst that was found below it (marks nested 120 deep) needs 1.6 s in a thread, of
 which the interpreter's lock is held for 0.08 s at a time."""
-COUNT_ELEMENTS = "activities.sources.http.client:count_elements"
+COUNT_ELEMENTS = "activities.sources.http.reading:count_elements"
 SECONDS = 30.0
 """For one answer."""
 

@@ -6,20 +6,14 @@ and the source's rate limiter (an answer from the cache does not use it).
 """
 
 import asyncio
-import email.utils
-import json
 import logging
-import math
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 from weakref import WeakValueDictionary
 
 import httpx
-from lxml import etree
 
 from activities.credentials import without_credentials
 from activities.documents.readers import readers
@@ -28,18 +22,16 @@ from activities.settings import Settings
 from activities.sources.http.answers import check_large_xml, is_large_xml
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache, key_of
+from activities.sources.http.clock import time_for_one_request
+from activities.sources.http.failures import failure
+from activities.sources.http.freshness import note_served, youngest
 from activities.sources.http.rate_limiter import RateLimiter
+from activities.sources.http.reading import sound
 
 USER_AGENT = "determinator (+https://pypi.org/project/determinator/)"
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 MAX_BYTES = 32 * 1024 * 1024
 """Largest answer of an API that is read."""
-MAX_TAGS = 2_000_000
-"""Of an XML answer: a tree needs some 150 bytes of memory per tag. 200 records of PubMed have about
-200,000."""
-MAX_VALUES = 2_000_000
-"""Of a JSON answer, by its commas and brackets: a value needs some 100 bytes of memory. 100 labels of openFDA
-have about 200,000."""
 HOLD_SECONDS = 60.0
 """Longest hold of a rate limiter after an API reported too many requests."""
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
@@ -47,40 +39,6 @@ SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token"
 T = TypeVar("T")
 Check = Callable[[httpx.Response], None]
 """Examines a successful answer and raises a SourceError when it reports a failure nevertheless."""
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds of a Retry-After header: a number or an HTTP date (RFC 9110, 10.2.3); None without one."""
-    value = headers.get("retry-after", "").strip()
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        pass
-    else:
-        return max(seconds, 0.0) if math.isfinite(seconds) else None
-    try:
-        return max(email.utils.parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
-    except (ValueError, TypeError, OverflowError):
-        return None
-
-
-def failure(response: httpx.Response, source: str) -> SourceError:
-    """The error for a response with a failing status."""
-    status = response.status_code
-    wait = retry_after(response.headers)
-    text = f"{source} answered {status}: {summary(response)}"
-    if status == 429:
-        return RateLimited(text, retry_after=wait)
-    if status in (408, 425) or status >= 500:
-        return Unavailable(text, retry_after=wait)
-    return Refused(text)
-
-
-def summary(response: httpx.Response, limit: int = 200) -> str:
-    """The start of a body on one line, for a message."""
-    return " ".join(response.text[: limit * 4].split())[:limit] or response.reason_phrase
 
 
 class Http:
@@ -182,12 +140,11 @@ class Http:
         cache = self.cache if method == "GET" else None
         if cache is None:
             return await self._fetch(source, request, accept, check, form)
-        if (served := _SERVED.get()) is not None:
-            served.append((cache, request))
+        note_served(cache, request)
         # Searches that request the same thing at the same time: one sends, the others read its answer.
         lock = self._under_way.setdefault(key_of(request), asyncio.Lock())
         async with lock:
-            if (stored := await cache.get(request, _youngest(max_age))) is not None:
+            if (stored := await cache.get(request, youngest(max_age))) is not None:
                 return stored
             response = await self._fetch(source, request, accept, check, form)
             if response.is_success:
@@ -211,7 +168,7 @@ class Http:
                     if limiter is not None:
                         await stack.enter_async_context(limiter.passage())
                         request.extensions = {**request.extensions, "trace": _lease_check(limiter)}
-                    async with _time_for_one_request(self._seconds) as seconds:
+                    async with time_for_one_request(self._seconds) as seconds:
                         try:
                             response = await self._read(source, request)
                         except _NotSent:
@@ -264,88 +221,6 @@ class Http:
         return httpx.Response(response.status_code, headers=kept, content=body, request=response.request)
 
 
-_MAX_AGE: ContextVar[float | None] = ContextVar("max_age", default=None)
-
-
-def _youngest(max_age: float | None) -> float | None:
-    """The smaller of an age in seconds and the one that `no_older_than` has set."""
-    given = [age for age in (max_age, _MAX_AGE.get()) if age is not None]
-    return min(given, default=None)
-
-
-@asynccontextmanager
-async def no_older_than(seconds: float | None) -> AsyncIterator[None]:
-    """Within the block the cache answers only with entries no older than so many seconds; None: as old as the
-    cache keeps them."""
-    token = _MAX_AGE.set(seconds)
-    try:
-        yield
-    finally:
-        _MAX_AGE.reset(token)
-
-
-class SourceClock:
-    """How long one search may still wait for the answers of its source. Waiting for a turn does not count."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds = seconds
-        self.waited = 0.0
-
-    @property
-    def left(self) -> float | None:
-        """Seconds that are left; None without a limit."""
-        return None if self.seconds is None else max(self.seconds - self.waited, 0.0)
-
-
-_CLOCK: ContextVar[SourceClock | None] = ContextVar("clock", default=None)
-
-
-@contextmanager
-def source_clock(seconds: float | None) -> Iterator[SourceClock]:
-    """Count what the requests within the block wait for their answers, and end each in TooSlow once all of
-    them together have waited for `seconds`."""
-    clock = SourceClock(seconds)
-    token = _CLOCK.set(clock)
-    try:
-        yield clock
-    finally:
-        _CLOCK.reset(token)
-
-
-@asynccontextmanager
-async def _time_for_one_request(most: float | None) -> AsyncIterator[float | None]:
-    """Limits one request to `most` seconds and to what its search has left; yields the limit. Raises
-    TimeoutError."""
-    clock = _CLOCK.get()
-    limits = [seconds for seconds in (most, clock.left if clock else None) if seconds is not None]
-    started = time.monotonic()
-    try:
-        async with asyncio.timeout(min(limits, default=None)):
-            yield min(limits, default=None)
-    finally:
-        if clock is not None:
-            clock.waited += time.monotonic() - started
-
-
-_SERVED: ContextVar[list[tuple[HttpCache, httpx.Request]] | None] = ContextVar("served", default=None)
-
-
-@asynccontextmanager
-async def forgotten_when_malformed() -> AsyncIterator[None]:
-    """When the body ends in Malformed, the cache forgets the requests made within it: the next attempt asks
-    the API again in place of reading the same answer for hours."""
-    served: list[tuple[HttpCache, httpx.Request]] = []
-    token = _SERVED.set(served)
-    try:
-        yield
-    except Malformed:
-        for cache, request in served:
-            await cache.forget(request)
-        raise
-    finally:
-        _SERVED.reset(token)
-
-
 LARGE_BYTES = 256 * 1024
 """From this size on, an answer is read in a thread: the event loop goes on with heartbeats meanwhile."""
 
@@ -392,24 +267,6 @@ def open_http(settings: Settings) -> Http:
     return Http(client, HttpCache(settings.home / "cache"), rates=rates, seconds=settings.search_timeout)
 
 
-def sound(response: httpx.Response, source: str) -> None:
-    """Refuse a successful answer that is broken in itself: JSON or XML that was cut, or `{"error": ...}`.
-
-    Raises Malformed; RateLimited when the error names a rate.
-    """
-    kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
-    xml = kind.endswith("xml") and not kind.endswith("html+xml")
-    if kind.endswith("json") or (xml and response.content.lstrip()[:1] == b"{"):
-        said = read_json(response, source)
-        error = said.get("error") if isinstance(said, dict) else None
-        if isinstance(error, str) and error:
-            if "rate limit" in error.lower():
-                raise RateLimited(f"{source} said: {error[:200]}", retry_after=retry_after(response.headers))
-            raise Malformed(f"{source} said: {error[:200]}")
-    elif xml:
-        read_xml(response, source)
-
-
 def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[str, str] | None) -> None:
     """Remove keys from a message: some APIs repeat the key they were sent."""
     sent = [*request.url.params.multi_items(), *(form or {}).items()]
@@ -421,51 +278,3 @@ def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[st
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     error.args = (text,)
-
-
-def read_json(response: httpx.Response, source: str) -> Any:  # noqa: ANN401 - JSON has no static type
-    """The body as JSON. Raises Malformed when it is something else (an HTML page, a cut body), or more than
-    is read at once."""
-    if sum(response.content.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
-        raise Malformed(f"{source} sent JSON of more than {MAX_VALUES:,} values; it is not read")
-    try:
-        return json.loads(response.content)
-    except (ValueError, RecursionError) as error:
-        raise Malformed(f"{source} sent something that is not JSON: {summary(response)}") from error
-
-
-def read_xml(response: httpx.Response, source: str) -> etree._Element:
-    """The body as an XML tree, parsed once, without entities, DTDs or network.
-
-    Raises Malformed for HTML in place of XML, cut XML, and for entity declarations.
-    """
-    known = response.extensions.get(_TREE)
-    if isinstance(known, etree._Element):  # noqa: SLF001 - the only name lxml has for it
-        return known
-    content = response.content
-    if content.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
-        raise Malformed(f"{source} sent an HTML page in place of XML: {summary(response)}")
-    if content.count(b"<") > MAX_TAGS:
-        raise Malformed(f"{source} sent XML of more than {MAX_TAGS:,} tags; it is not read")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        tree = etree.fromstring(content, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise Malformed(f"{source} sent XML that cannot be read: {error}") from error
-    declared: Any = tree.getroottree().docinfo.internalDTD
-    if declared is not None and next(declared.iterentities(), None) is not None:
-        raise Malformed(f"{source} sent XML that cannot be read: it declares entities")
-    response.extensions = {**response.extensions, _TREE: tree}
-    return tree
-
-
-_TREE = "determinator_xml"
-"""Where a response keeps its tree, so that it is parsed only once."""
-
-
-def count_elements(body: bytes, source: str) -> int:
-    """How many elements an XML answer has, parsed in a process of its own (`answers.check_large_xml`).
-
-    Raises Malformed.
-    """
-    return sum(1 for _ in read_xml(httpx.Response(200, content=body), source).iter())

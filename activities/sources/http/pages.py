@@ -22,7 +22,8 @@ from activities.errors import Malformed, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.http.addresses import Network, check_url, networks, resolve
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
-from activities.sources.http.client import USER_AGENT, failure
+from activities.sources.http.client import USER_AGENT
+from activities.sources.http.failures import failure
 
 MAX_BYTES = 5 * 1024 * 1024
 """Of a page, after decompression."""

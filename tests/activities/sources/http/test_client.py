@@ -11,7 +11,8 @@ from activities.errors import Malformed, RateLimited, Refused, SourceError, Unav
 from activities.settings import Settings
 from activities.sources.http import client as http_module
 from activities.sources.http.cache import HttpCache
-from activities.sources.http.client import Http, open_http, retry_after
+from activities.sources.http.client import Http, open_http
+from activities.sources.http.failures import retry_after
 from tests.replay import ReplayServer, Reply
 
 JSON = {"content-type": "application/json"}
