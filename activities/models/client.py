@@ -26,20 +26,17 @@ import structlog
 from activities.errors import ModelDown, ModelError, ModelRefused
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
-from activities.models.address import Address, parse
 from activities.models.answer_store import PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review
-from activities.models.breaker import Breaker
 from activities.models.capabilities import Capabilities, CapabilityMemory, context_size
 from activities.models.conversation import Answer, Conversation, ReadAnswer, raise_refusal, read_answer
 from activities.models.events import events_of
 from activities.models.failures import error_object
-from activities.models.prices import OPENAI_URL, address, context_window, cost_microusd
+from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
 from activities.models.response import Pieces
-from activities.models.server_facts import ServerFacts, ask_server
-from activities.models.sizing import key_for
-from activities.models.slots import Slots
+from activities.models.server_facts import ServerFacts
+from activities.models.servers import Servers
 from activities.models.stream import FIRST_WORD_FACTOR, Stopwatch, read_stream
 from activities.models.structured import Unreadable, schema_of
 from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
@@ -73,31 +70,20 @@ class OpenAIModel:
         self._settings = settings
         self._answers = PaidAnswers(store)
         self._memory = CapabilityMemory(store)
-        self._clients: dict[str, AsyncOpenAI] = {}
-        self._breakers: dict[tuple[str, str], Breaker] = {}
-        self._slots: dict[str, Slots] = {}
-        self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
+        self._servers = Servers(settings)
 
     async def aclose(self) -> None:
         """Close every connection."""
-        for task in self._facts.values():
-            task.cancel()
-        for client in self._clients.values():
-            await client.close()
-        self._clients.clear()
+        await self._servers.aclose()
 
     async def facts(self, choice: ModelChoice) -> ServerFacts:
         """The server's facts about itself and the model; requested once per worker."""
-        where = self._address(choice)
-        name = (where.shown, choice.model)
-        if name not in self._facts:
-            self._facts[name] = asyncio.create_task(ask_server(where, choice.model, self._key(where)))
-        return await asyncio.shield(self._facts[name])
+        return await self._servers.facts(choice)
 
     async def context(self, choice: ModelChoice) -> int:
         """Tokens the model reads and writes in one exchange: as its server said in an error, as the server
         says of itself, as `genai-prices` lists it, or as the settings assume."""
-        where = self._address(choice)
+        where = self._servers.address(choice)
         assumed = context_window(self._settings, choice)
         known = (await self._memory.of(where.shown, choice.model)).context_tokens
         if known is not None:
@@ -125,7 +111,7 @@ class OpenAIModel:
             choice = choice.model_copy(update={"temperature": self._settings.temperature})
         talk = Conversation(
             choice=choice,
-            address=self._address(choice),
+            address=self._servers.address(choice),
             answer=answer,
             schema=schema_of(answer, choices),
             allowance=allowance,
@@ -240,8 +226,8 @@ class OpenAIModel:
         stored, lost = await self._answers.get(question.key)
         if stored is not None:
             return stored, True, stored.usage + lost
-        breaker = self._breakers.setdefault((question.address.shown, question.choice.model), Breaker())
-        slots = await self._turns_at(question)
+        breaker = self._servers.breaker(question.address, question.choice)
+        slots = await self._servers.slots(question.address, question.choice)
         shown = progress.CURRENT.get()
         if shown is not None:
             shown.model, shown.waiting = question.choice.model, True
@@ -264,8 +250,8 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        client = self._client(question.address)
-        secrets = self._secrets(question.address)
+        client = self._servers.client(question.address)
+        secrets = self._servers.secrets(question.address)
         for _ in range(MOST_ADAPTATIONS):
             capabilities = await self._memory.of(question.address.shown, question.choice.model)
             pieces = Pieces()
@@ -409,44 +395,6 @@ class OpenAIModel:
         known = await self._memory.of(where, model)
         if said.strip() and known.format in ("json_schema", "json_object_schema"):
             await self._memory.remember(where, model, known.model_copy(update={"format": "json_object"}))
-
-    async def _turns_at(self, question: Question) -> Slots:
-        """The turns at the question's server: as set, as the server says, one for a local server that does
-        not say, and no limit for a provider's."""
-        name = question.address.shown
-        if name not in self._slots:
-            count = self._settings.model_concurrency
-            if count is None:
-                found = (await self.facts(question.choice)).slots
-                count = found if found is not None else int(question.address.local)
-            self._slots.setdefault(name, Slots(count))
-        return self._slots[name]
-
-    def _address(self, choice: ModelChoice) -> Address:
-        return parse(address(self._settings, choice))
-
-    def _key(self, where: Address) -> str:
-        return key_for(self._settings, where.shown)
-
-    def _secrets(self, where: Address) -> tuple[str, ...]:
-        key = self._key(where)
-        return (*([key] if key else []), *where.secrets)
-
-    def _client(self, where: Address) -> "AsyncOpenAI":
-        """The client of an address. Raises ModelRefused without the key that OpenAI needs."""
-        from activities.models.transport import open_client
-
-        if where.shown not in self._clients:
-            key = self._key(where)
-            if not key and where.shown == OPENAI_URL:
-                raise ModelRefused(
-                    "there is no key for OpenAI's models: set OPENAI_API_KEY, or OPENAI_BASE_URL for a "
-                    "server of your own",
-                    category="auth",
-                )
-            silence = self._settings.model_silence * FIRST_WORD_FACTOR
-            self._clients[where.shown] = open_client(where, key, silence)
-        return self._clients[where.shown]
 
 
 def _shorter(one: float, other: float | None) -> float:

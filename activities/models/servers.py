@@ -1,0 +1,89 @@
+"""The model servers that a worker talks to: their addresses, keys, connections, facts and turns."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from activities.errors import ModelRefused
+from activities.models.address import Address, parse
+from activities.models.breaker import Breaker
+from activities.models.prices import OPENAI_URL, address
+from activities.models.server_facts import ServerFacts, ask_server
+from activities.models.sizing import key_for
+from activities.models.slots import Slots
+from activities.models.stream import FIRST_WORD_FACTOR
+from activities.settings import Settings
+from activities.types import ModelChoice
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+class Servers:
+    """Each server is connected to, and asked for its facts, once per worker. Close with `aclose`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._clients: dict[str, AsyncOpenAI] = {}
+        self._breakers: dict[tuple[str, str], Breaker] = {}
+        self._slots: dict[str, Slots] = {}
+        self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for task in self._facts.values():
+            task.cancel()
+        for client in self._clients.values():
+            await client.close()
+        self._clients.clear()
+
+    def address(self, choice: ModelChoice) -> Address:
+        """Where the model of a choice is served."""
+        return parse(address(self._settings, choice))
+
+    async def facts(self, choice: ModelChoice) -> ServerFacts:
+        """The server's facts about itself and the model; requested once per worker."""
+        where = self.address(choice)
+        name = (where.shown, choice.model)
+        if name not in self._facts:
+            self._facts[name] = asyncio.create_task(ask_server(where, choice.model, self._key(where)))
+        return await asyncio.shield(self._facts[name])
+
+    async def slots(self, where: Address, choice: ModelChoice) -> Slots:
+        """The turns at a server: as set, as the server says, one for a local server that does not say, and no
+        limit for a provider's."""
+        name = where.shown
+        if name not in self._slots:
+            count = self._settings.model_concurrency
+            if count is None:
+                found = (await self.facts(choice)).slots
+                count = found if found is not None else int(where.local)
+            self._slots.setdefault(name, Slots(count))
+        return self._slots[name]
+
+    def breaker(self, where: Address, choice: ModelChoice) -> Breaker:
+        """The breaker of a model at a server."""
+        return self._breakers.setdefault((where.shown, choice.model), Breaker())
+
+    def secrets(self, where: Address) -> tuple[str, ...]:
+        """What no message about this server may contain."""
+        key = self._key(where)
+        return (*([key] if key else []), *where.secrets)
+
+    def client(self, where: Address) -> "AsyncOpenAI":
+        """The client of an address. Raises ModelRefused without the key that OpenAI needs."""
+        from activities.models.transport import open_client
+
+        if where.shown not in self._clients:
+            key = self._key(where)
+            if not key and where.shown == OPENAI_URL:
+                raise ModelRefused(
+                    "there is no key for OpenAI's models: set OPENAI_API_KEY, or OPENAI_BASE_URL for a "
+                    "server of your own",
+                    category="auth",
+                )
+            silence = self._settings.model_silence * FIRST_WORD_FACTOR
+            self._clients[where.shown] = open_client(where, key, silence)
+        return self._clients[where.shown]
+
+    def _key(self, where: Address) -> str:
+        return key_for(self._settings, where.shown)
