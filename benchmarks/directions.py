@@ -1,26 +1,39 @@
 """Is the direction that a report gives a work right?
 
-    python -m benchmarks.directions --corpus FILE [--half choosing|held-out|all] [--verbose]
+    python -m benchmarks.directions --corpus FILE [--half choosing|held-out|all] [--whole-runs [--limit 60]]
+                                    [--verbose]
 
 From PubMedQA's file: the conclusions of each abstract against its question and label (yes, no, maybe; a
 mixed direction says maybe). From a BioASQ golden file: the snippets of each document against each yes-or-no
 question and its exact answer; they are background as often as findings. Rules are chosen on the choosing
 halves of both and on made-up examples (the tests). Only `activities.text.verdict` is measured, on every
-question of the half; `benchmarks/relevance.py` measures it on what a run finds.
+question of the half.
+
+With `--whole-runs` each question of PubMedQA's file is asked end to end of a library of all its abstracts,
+and what counts is the direction that the report gives the abstract that the question was made of; printed
+beside it: how many questions were refused, had a report without that abstract, or with it and no direction.
 """
 
 import argparse
+import asyncio
 import gzip
 import json
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import httpx
+
+from activities.settings import Settings
+from activities.sources.http.client import Http
+from activities.sources.library import build
 from activities.text.sentences import sentences
 from activities.text.verdict import Verdict, weigh
 from activities.types import Evidence
 from benchmarks import bioasq
-from benchmarks.relevance import half, load, share
+from benchmarks.pipeline import ask
+from benchmarks.relevance import direction_shown, half, library, load, share
 
 
 def cases(path: Path, name: str) -> Iterator[tuple[str, Sequence[str], str, str]]:
@@ -61,12 +74,8 @@ def _of_bioasq(
             yield body, stated, str(label).casefold(), ""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--half", choices=("choosing", "held-out", "all"), default="held-out")
-    parser.add_argument("--verbose", action="store_true", help="list what went wrong")
-    options = parser.parse_args()
+def measure(options: argparse.Namespace) -> None:
+    """The rules alone, on the stated findings of every work."""
     shown: list[tuple[str, str]] = []
     works = 0
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
@@ -81,14 +90,61 @@ def main() -> None:
         if options.verbose and way != label:
             print(f"  shown {way}, label {label}: {question}\n    {found.sentence}")
     print(f"{options.corpus.name}, half: {options.half}; {works} works")
-    print(f"direction shown: {share([True] * len(shown) + [False] * (works - len(shown)))}")
-    print(f"right of those shown: {share(label == way for label, way in shown)}")
-    for (label, way), count in sorted(Counter(shown).items()):
-        print(f"    label {label:6} shown {way:4} {count:4}")
+    _print(shown, works)
     print("without a direction, by reason and label:")
     for reason, labels in sorted(reasons.items(), key=lambda r: -r[1].total()):
         each = ", ".join(f"{label} {count}" for label, count in labels.most_common())
         print(f"    {reason:32} {labels.total():4}  {each}")
+
+
+async def measure_runs(options: argparse.Namespace, home: Path) -> None:
+    """What whole runs show of the work that each question was made of."""
+    items = load(options.corpus)
+    asked = [item for item in half(items, options.half) if item.label][: options.limit or None]
+    ends: Counter[str] = Counter()
+    shown: list[tuple[str, str]] = []
+    async with httpx.AsyncClient() as client:
+        documents = library(items, home / "documents", titles=True)
+        source = build(Settings(home=home / "home", library=documents), Http(client))
+        for item in asked:
+            answer = await ask(item.question, source)
+            way = direction_shown(answer, item.identity)
+            if way:
+                shown.append((item.label, way))
+                if options.verbose and way != item.label:
+                    print(f"  shown {way}, label {item.label}: {item.question}")
+            elif not answer.answered:
+                ends["refused"] += 1
+            elif item.identity not in answer.cited:
+                ends["another work is quoted"] += 1
+            else:
+                ends["quoted without a direction"] += 1
+    print(f"{options.corpus.name}, whole runs, half: {options.half}; {len(asked)} questions")
+    _print(shown, len(asked))
+    print("without a direction:", ", ".join(f"{end} {count}" for end, count in ends.most_common()) or "none")
+
+
+def _print(shown: Sequence[tuple[str, str]], works: int) -> None:
+    """How many directions are shown and right, and each label with what was shown for it."""
+    print(f"direction shown: {share([True] * len(shown) + [False] * (works - len(shown)))}")
+    print(f"right of those shown: {share(label == way for label, way in shown)}")
+    for (label, way), count in sorted(Counter(shown).items()):
+        print(f"    label {label:6} shown {way:5} {count:4}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--half", choices=("choosing", "held-out", "all"), default="held-out")
+    parser.add_argument("--whole-runs", action="store_true", help="ask PubMedQA's questions end to end")
+    parser.add_argument("--limit", type=int, default=0, help="whole runs; 0 for all of the half")
+    parser.add_argument("--verbose", action="store_true", help="list what went wrong")
+    options = parser.parse_args()
+    if not options.whole_runs:
+        measure(options)
+        return
+    with tempfile.TemporaryDirectory() as home:
+        asyncio.run(measure_runs(options, Path(home)))
 
 
 if __name__ == "__main__":
