@@ -11,10 +11,12 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from datetime import datetime, time
 from urllib.parse import unquote
 
 from lxml import etree, html
 
+from activities.documents import tables
 from activities.documents.read import Text, Unreadable, decode, from_pages
 
 SNIFF_CHARS = 20_000
@@ -46,7 +48,9 @@ def read_docx(data: bytes) -> Text:
     titles: list[str] = []
     for item in document.iter_inner_content():
         if isinstance(item, Table):
-            blocks += [_row(_once(row.cells)) for row in item.rows]
+            rows = [[cell.text for cell in row.cells] for row in item.rows]
+            merged = any(len(list(_once(row.cells))) < len(row.cells) for row in item.rows)
+            blocks += [_row(_once(row.cells)) for row in item.rows] if merged else tables.lines(rows)
         else:
             blocks.append(item.text.strip())
             style = item.style.name if item.style is not None else ""
@@ -87,21 +91,21 @@ def read_pptx(data: bytes) -> Text:
 
 
 def read_xlsx(data: bytes) -> Text:
-    """A workbook: each sheet under its name, a row a line, values as they were shown last."""
+    """A workbook: each sheet under its name, its rows as lines, values as they were shown last."""
     import openpyxl
 
     book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
     blocks: list[str] = []
     cut = ""
     for sheet in book.worksheets:
-        lines: list[str] = []
+        rows: list[list[str]] = []
         for number, row in enumerate(sheet.iter_rows(values_only=True)):
             if number >= MAX_ROWS:
                 cut = f"only the first {MAX_ROWS:,} rows of the sheet {sheet.title} were read"
                 break
-            lines.append(_row(str(value) for value in row if value is not None))
-        if any(lines):
-            blocks.append("\n".join([sheet.title, *filter(None, lines)]))
+            rows.append([_shown(value) for value in row])
+        if said := list(tables.lines(rows)):
+            blocks += [sheet.title, *said]
     known = book.properties
     return from_pages(
         ["\n\n".join(blocks)],
@@ -114,9 +118,8 @@ def read_xlsx(data: bytes) -> Text:
 
 
 def read_table(data: bytes) -> Text:
-    """A CSV or TSV file unchanged, a row a line, its cells separated by ` | `."""
-    rows = [_row(row) for row in table_rows(decode(data))]
-    return from_pages(["\n".join(filter(None, rows))], paged=False)
+    """A CSV or TSV file, its rows as lines."""
+    return from_pages(["\n\n".join(tables.lines(table_rows(decode(data))))], paged=False)
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
@@ -201,7 +204,8 @@ def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:
 def _shape(shape: object) -> Iterator[str]:
     """The texts of a shape of a slide, of a group with those of its members."""
     if getattr(shape, "has_table", False):
-        yield from (_row(cell.text for cell in row.cells) for row in shape.table.rows)  # type: ignore[attr-defined]
+        rows = ([cell.text for cell in row.cells] for row in shape.table.rows)  # type: ignore[attr-defined]
+        yield from tables.lines(rows)
     elif getattr(shape, "has_text_frame", False):
         yield shape.text_frame.text.strip()  # type: ignore[attr-defined]
     for member in getattr(shape, "shapes", ()):
@@ -220,6 +224,15 @@ def _once(cells: Iterable[object]) -> Iterator[str]:
 
 def _row(cells: Iterable[str]) -> str:
     return " | ".join(text for cell in cells if (text := " ".join(cell.split())))
+
+
+def _shown(value: object) -> str:
+    """A cell of a workbook: a day without the time of midnight, a whole number without its fraction."""
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
 
 
 def _title(said: "str | None") -> str:

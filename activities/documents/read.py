@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from lxml import etree, html
 
+from activities.documents import tables
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
@@ -99,6 +101,7 @@ def read_markdown(data: bytes) -> Text:
     title = meta.get("title", "")
     blocks: list[str] = []
     row: list[str] = []
+    rows: list[list[str]] = []
     heading = in_row = False
     for token in tokens:
         if token.type == "heading_open":
@@ -109,7 +112,10 @@ def read_markdown(data: bytes) -> Text:
             in_row, row = True, []
         elif token.type == "tr_close":
             in_row = False
-            blocks.append(" | ".join(row))
+            rows.append(row)
+        elif token.type == "table_close":
+            blocks += tables.lines(rows, headed=True)
+            rows = []
         elif token.type == "inline":
             words = _inline(token)
             if heading and not title:
@@ -136,10 +142,11 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable(f"it cannot be read as HTML: {error}") from error
     meta = _html_meta(tree)
+    tables.as_paragraphs(tree)
     found = trafilatura.bare_extraction(
         tree, url=url, include_comments=False, include_tables=True, with_metadata=True
     )
-    text = str(getattr(found, "text", None) or "")
+    text = str(getattr(found, "text", None) or "").replace("\n", "\n\n")  # a line is a paragraph
     title = meta.get("title") or str(getattr(found, "title", None) or "") or (tree.findtext(".//title") or "")
     date = str(getattr(found, "date", None) or "")
     author = str(getattr(found, "author", None) or "")

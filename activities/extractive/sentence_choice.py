@@ -25,6 +25,7 @@ from activities.text.facets import (
 from activities.text.independence import SYNTHESES
 from activities.text.parts import calls_for_research
 from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
+from activities.text.rows import cells
 from activities.text.stance import same
 from activities.types import Claim, Evidence
 from activities.verification.quote_check import normalise
@@ -218,8 +219,10 @@ class Rules:
 
     def as_a_whole(self, item: Item) -> bool:
         """Whether the only relevant text is so short that all its sentences may answer. Beside other texts, a
-        sentence without a word of the question may be anything, also what was planted there."""
-        return self.alone and not self.facets and len(item.ranked) <= SHORT
+        sentence without a word of the question may be anything, also what was planted there. A row of a table
+        answers alone."""
+        short = self.alone and not self.facets and len(item.ranked) <= SHORT
+        return short and not any(cells(ranked.sentence.quote) for ranked in item.ranked)
 
     @property
     def most(self) -> int:
@@ -269,7 +272,10 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
 
 
 def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:
-    """An item's best sentences that answer, are new, and differ from each other."""
+    """An item's best sentences that answer, are new, and differ from each other. Of a table those rows that
+    hold most of the question: all have its headings."""
+    rows = {r.sentence.quote: r.about for r in item.ranked if cells(r.sentence.quote)}
+    fullest = max(rows.values(), default=0.0)
     quoted = {normalise(support.quote) for claim in written for support in claim.support}
     kept: list[Ranked] = []
     for ranked in item.ranked:
@@ -280,7 +286,11 @@ def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:
             rules.answers(item, ranked, again=bool(kept))
             and normalise(sentence.quote) not in quoted
             and not any(same(sentence.text, claim.text) for claim in written)
-            and not any(similarity(sentence, other.sentence) > MOST_ALIKE for other in kept)
+            and rows.get(sentence.quote, fullest) >= fullest
+            and (
+                sentence.quote in rows
+                or not any(similarity(sentence, other.sentence) > MOST_ALIKE for other in kept)
+            )
         ):
             kept.append(ranked)
     return kept

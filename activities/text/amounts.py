@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from activities.text import thesaurus
+from activities.text.rows import cells
 from activities.text.tokens import is_function, terms
 
 _WHOLE_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
@@ -19,9 +20,12 @@ DATE = re.compile(
     r"|\b(?:19|20)\d\d\b|(?<=\b[iI]n )1\d{3}\b"
 )
 """A day, a month with its year, or a year; before 1900 behind `in` only, where it is no count."""
+_CURRENCY = r"(?:EUR|USD|GBP|CHF|JPY|CAD|AUD|CNY|INR|SEK|NOK|DKK)"
+_CODE = re.compile(rf"\b{_CURRENCY}\b|[$\u20ac\u00a3\u00a5\u20b9]")
+_BEGINS_WITH_NUMBER = re.compile(r"^\W*\d")
 MONEY = re.compile(
     r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d[\d.,' ]*\d?(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn))?"
-    r"|\b(?:EUR|USD|GBP|CHF|JPY|CAD|AUD|CNY|INR|SEK|NOK|DKK)\s?\d[\d.,']*(?:\s(?:thousand|million|billion))?"
+    rf"|\b{_CURRENCY}\s?\d[\d.,']*(?:\s(?:thousand|million|billion))?"
     r"|\b\d[\d.,']*(?:\s(?:thousand|million|billion|trillion))?\s(?P<unit>[A-Za-z]+)\b",
 )
 """A sum with a sign, a code or a unit of money (`_is_money`). The codes are those of ISO 4217 that are traded
@@ -96,8 +100,18 @@ def amounts(question: str, focus: str, text: str) -> Iterator[tuple[str, int, fl
 
 def asks_for_date_or_sum(question: str) -> bool:
     """Whether a question asks when, or how much money."""
+    return asks_when(question) or asks_for_money(question)
+
+
+def asks_when(question: str) -> bool:
+    """Whether a question asks for a date."""
     how = _HOW.search(question)
-    return bool(how and how["when"]) or asks_for_money(question)
+    return bool(how and how["when"])
+
+
+def is_amount(text: str) -> bool:
+    """Whether a text, such as the cell of a table, begins with a number."""
+    return bool(_BEGINS_WITH_NUMBER.match(text))
 
 
 def gives_amount(question: str, text: str) -> bool | None:
@@ -105,7 +119,17 @@ def gives_amount(question: str, text: str) -> bool | None:
     None for other questions."""
     if not asks_for_date_or_sum(question):
         return None
-    return next(amounts(question, "", text), None) is not None
+    if next(amounts(question, "", text), None) is not None:
+        return True
+    return not asks_when(question) and any(
+        is_amount(cell.value) and _names_money(cell.heading) for cell in cells(text)
+    )
+
+
+def _names_money(heading: str) -> bool:
+    """Whether the heading of a column is of money: `Cost`, `Price (EUR)`."""
+    words = _WORD.findall(heading.casefold())
+    return bool(_CODE.search(heading)) or any(_is_money(word) or _of_possession(word) for word in words)
 
 
 def asks_for_money(question: str) -> bool:

@@ -7,12 +7,12 @@ it stands to the question's words. What the question itself names is no answer.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from activities.text import thesaurus
 from activities.text.abbreviations import Abbreviations
-from activities.text.amounts import amounts, measured
+from activities.text.amounts import DATE, amounts, asks_when, is_amount, measured
 from activities.text.answer_phrases import (
     CALLED,
     CAUSED,
@@ -29,9 +29,11 @@ from activities.text.answer_relations import ASKS_TREATMENT, TREATS, meanings, t
 from activities.text.concepts import Concepts
 from activities.text.drugs import is_given
 from activities.text.entities import Kind, link, resolve
+from activities.text.name_forms import describes, is_everyday, is_other, is_phrase, particular
 from activities.text.numerals import number_of
 from activities.text.persons_and_places import persons, places
 from activities.text.question import INHERITANCE, Asked
+from activities.text.rows import Cell, answering_cells, cells, cells_of_persons
 from activities.text.technical import technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
 from activities.text.uses import COMPARED_WITH
@@ -59,13 +61,6 @@ _ADJUSTED = re.compile(
     re.IGNORECASE,
 )
 """What a study adjusted for, which it did not find."""
-_GENUS_AND_SPECIES = r"\b[A-Z][a-z]{2,}[a-z] [a-z]{3,}(?:is|us|um|ae|ii?|a|ens|ans|ax|es)\b"
-"""Latin names, by the endings of Latin genitives and adjectives."""
-_ORGANISMS = re.compile(
-    r"bacteri(?:a|um)|virus(?:es)?|parasites?|protozo(?:a|an|on)|fung(?:i|us)|yeasts?|worms?|ticks?|(?:micro)?organisms?"
-    r"|microbes?|pathogens?|species|genus|genera|plants?|insects?|vectors?"
-)
-"""Kinds of living things, which the thesaurus leaves out."""
 _SIGNS = re.compile(
     r"\b(?:symptom|sign|feature|manifestation|effect|event|reaction|finding|outcome|complication"
     r"|characteristic|consequence)s?\b",
@@ -147,10 +142,14 @@ class Reader:
         self.by_work: dict[str, frozenset[int]] = defaultdict(frozenset)
         for passage, held in zip(passages, self.spoken, strict=True):
             self.by_work[passage.evidence_id] |= held
+        self.fullest: dict[str, float] = defaultdict(float)
+        for passage, held in zip(passages, self.spoken, strict=True):
+            name = passage.evidence_id
+            self.fullest[name] = max(self.fullest[name], self._share(held))
         self.sure = {p for p, word in enumerate(self.concepts.words) if word.technical >= SURE}
         self.head = fold(want.focus.rsplit(" ", 1)[-1]) if want.focus else ""
         self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
-        self.particular = _particular(self.asked_for)
+        self.particular = particular(self.asked_for)
         self.thing = frozenset(terms(want.focus)) if want.form == "definition" else frozenset[str]()
         self.signs = bool(_SIGNS.search(want.focus))
         self.treats = "drug" in want.things and bool(ASKS_TREATMENT.search(question))
@@ -196,17 +195,37 @@ class Reader:
             coverage *= _ANOTHER
         if coverage < LEAST_COVERAGE or not self.measured <= spoken:
             return
+        row = cells(passage.text)
+        if row and self._share(spoken) < self.fullest[passage.evidence_id]:
+            return  # every row of a table has its headings; another row says more of what is asked
         if self.treats and not TREATS.search(passage.text):
             return
         marks = self._marks(passage.text, spoken)
         adjusted = [match.span() for match in _ADJUSTED.finditer(passage.text)]
         seen: dict[str, float] = {}
-        for name, start, value in self._candidates(passage.text):
+        candidates = list(self._of_cells(row)) or self._candidates(passage.text)
+        for name, start, value in candidates:
             if _inside(start, adjusted):
                 continue
             distance = min((abs(start - m) for m in marks), default=60) / 6
             seen[name] = max(seen.get(name, 0.0), value * coverage**2 * (0.4 + 0.6 / (1 + distance / _NEAR)))
         yield from seen.items()
+
+    def _of_cells(self, row: Collection[Cell]) -> Iterator[tuple[str, int, float]]:
+        """What a row of a table answers: the cells under the headings that are asked for."""
+        if self.want.things == ("person",):
+            for cell in cells_of_persons(row):
+                self.of_kind.add(cell.value)
+                yield cell.value, cell.start, _TYPED
+            return
+        number = self.want.things == ("number",)
+        when = asks_when(self.question)
+        wanted = self.own if number else {term for head in self.asked_for for term in terms(head)}
+        fits: Callable[[str], object] = DATE.search if when else is_amount if number else bool
+        for cell in answering_cells(row, wanted, fits, alone=when):
+            name = f"{cell.heading}: {cell.value}" if number and not when else cell.value
+            self.of_kind.add(name)
+            yield name, cell.start, _TYPED
 
     def _marks(self, text: str, spoken: frozenset[int]) -> list[int]:
         """Where the question's words stand in a sentence."""
@@ -257,7 +276,7 @@ class Reader:
                 continue
             if fold(self.expansions.get(fold(entity.surface), "")) in measured:
                 continue
-            if entity.kind == "drug_class" and _describes(entity.surface):
+            if entity.kind == "drug_class" and describes(entity.surface):
                 continue
             if entity.kind in kinds:
                 taken.append((entity.start, entity.end))
@@ -294,9 +313,9 @@ class Reader:
                 m
                 for m in members
                 if listed_beside
-                and _is_phrase(m[0])
-                and not _is_other(m[0], kinds)
-                and not ("drug" in things and _is_everyday(m[0]))
+                and is_phrase(m[0])
+                and not is_other(m[0], kinds)
+                and not ("drug" in things and is_everyday(m[0]))
             ]
         elif kinds and listed:
             members = []
@@ -306,7 +325,7 @@ class Reader:
         for name, start, opened in members:
             end = start + len(name)
             within = _overlaps(start, end, taken)
-            whole = within == [end] and not _inside(start, taken) and _is_phrase(name)
+            whole = within == [end] and not _inside(start, taken) and is_phrase(name)
             whole = whole and "drug" not in things  # `oral metformin` is metformin
             if whole:  # a fuller name of it: `cervical emphysema`
                 self.of_kind.add(name)
@@ -397,36 +416,6 @@ class Reader:
             for match in CAUSES.finditer(text):
                 if is_name(name := last_words(match["what"])):
                     yield name, match.start("what"), 0.7
-
-
-def _particular(heads: Collection[str]) -> re.Pattern[str]:
-    """Names that the vocabularies do not hold, by the noun that is asked for: numbered ones (`chromosome 21`)
-    and organisms by genus and species."""
-    nouns = "|".join(re.escape(head) for head in sorted(heads)) or r"$^"
-    numbered = rf"\b(?i:{nouns}) (?:\d{{1,3}}|[XY]|[IVX]{{1,4}})(?:[pq][\d.]*\d)?\b(?! of\b)"
-    organism = any(_ORGANISMS.fullmatch(head) for head in heads)
-    return re.compile(f"{numbered}|{_GENUS_AND_SPECIES}" if organism else numbered)
-
-
-def _is_phrase(name: str) -> bool:
-    """Whether a name is one noun phrase."""
-    return [phrase for phrase, _ in noun_phrases(name)] == [name]
-
-
-def _is_other(name: str, kinds: frozenset[Kind]) -> bool:
-    """Whether the vocabularies hold what a name ends with as another kind of thing."""
-    return any(e.end == len(name) and e.kind not in kinds for e in link(name))
-
-
-def _describes(name: str) -> bool:
-    """Whether a name of a class is no noun by itself: disease-modifying drugs."""
-    kinds = thesaurus.parts_of_speech(re.split(r"[\s-]", fold(name))[-1])
-    return bool(kinds) and "n" not in kinds
-
-
-def _is_everyday(name: str) -> bool:
-    """Whether the dictionary has every word of a name; that of a drug has one that it does not."""
-    return all(thesaurus.parts_of_speech(fold(word)) for word in re.findall(r"[^\W\d_]{2,}", name))
 
 
 def _overlaps(start: int, end: int, spans: Sequence[tuple[int, int]]) -> list[int]:

@@ -23,6 +23,12 @@ NOT_STUDIES: frozenset[EvidenceType] = frozenset(
     {"drug_label", "regulatory", "adverse_events", "trial_registration", "database_record"}
 )
 """Kinds whose headings are not those of a study (`Purpose` of a label is no aim)."""
+OF_THE_USER: frozenset[EvidenceType] = frozenset({"document", "web_page"})
+"""Kinds whose facts stand in short sentences, lists and tables; of abstracts these are mostly fragments."""
+LEAST_WORDS, LEAST_LETTERS = 6, 0.4
+"""Words, and letters among the characters, of what can stand alone."""
+LEAST_WORDS_SAID, LEAST_LETTERS_SAID = 3, 0.25
+"""The same in the kinds `OF_THE_USER`, of a sentence with its stop and of a label with what it says."""
 LONGEST_TEXT = 400_000
 """Characters of one document that are read."""
 
@@ -33,6 +39,8 @@ _MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
 _WORD_END = re.compile(
     r"(\b(?!(?:approx|resp|incl|subsp|equiv|corresp|conc|temp|spec|diam|pers|comm)\.)[a-z]{4,}\.)\s+(?=[A-Z][a-z]+\s[a-z])"
 )
+_SAYS = re.compile(r"[.!][\"')\]]*$|^[^:]{2,60}: \S")
+"""A sentence with its stop; a label with what it says, as lists and rows of tables have them."""
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _JUNK = re.compile(
@@ -83,26 +91,34 @@ def readable(text: str) -> str:
     return text
 
 
-def quotable(quote: str) -> bool:
-    """True for a statement that can stand alone: no question, heading, list of numbers or citation line."""
+def quotable(quote: str, *, own: bool = False) -> bool:
+    """True for a statement that can stand alone: no question, heading, list of numbers or citation line.
+    `own`: it is from a text of the kinds `OF_THE_USER`."""
     plain = normalise(quote)
+    said = own and _SAYS.search(plain)
     return (
         MIN_QUOTE_CHARS <= len(plain) <= LONGEST_SENTENCE
-        and len(plain.split()) >= 6
+        and len(plain.split()) >= (LEAST_WORDS_SAID if said else LEAST_WORDS)
         and not plain.endswith(("?", ":", "..."))
         and plain[0] not in ",;)]}"
         and not _JUNK.search(plain)
-        and sum(c.isalpha() for c in plain) > 0.4 * len(plain)
+        and sum(c.isalpha() for c in plain) > (LEAST_LETTERS_SAID if said else LEAST_LETTERS) * len(plain)
         and plain.upper() != plain
     )
 
 
 @lru_cache(maxsize=512)
 def split(
-    evidence_id: str, text: str, title: str = "", full_text: bool = False, study: bool = True
+    evidence_id: str,
+    text: str,
+    title: str = "",
+    full_text: bool = False,
+    study: bool = True,
+    own: bool = False,
 ) -> tuple[Sentence, ...]:
     """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
-    reads the same documents. `study`: its parts are those of a study (aim, methods, results)."""
+    reads the same documents. `study`: its parts are those of a study (aim, methods, results). `own`: it is of
+    the kinds `OF_THE_USER`."""
     text = text[:LONGEST_TEXT]
     whole = normalise(text)
     named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
@@ -116,24 +132,24 @@ def split(
         spans = [
             (start + at + first, start + at + after)
             for at, piece in _blocks(text[start:end])
-            for first, after in _spans(piece)
+            for first, after in (_joined(piece, _spans(piece)) if own else _spans(piece))
         ]
         for first, after in spans:
             quote = text[first:after].strip().lstrip(":;,. ")
             # A combining mark at the edge of a run could make it differ once both are normalised.
-            if not quotable(quote) or normalise(quote) not in whole:
+            if not quotable(quote, own=own) or normalise(quote) not in whole:
                 continue
             if quote_fault(normalise(quote), named):
                 continue
             closes = after == spans[-1][1] and len(spans) > 2 and not full_text
-            own = part_of_sentence(normalise(quote), part, last=closes) if study else part
+            placed = part_of_sentence(normalise(quote), part, last=closes) if study else part
             words = tuple(terms(quote))
             found.append(
                 Sentence(
                     evidence_id=evidence_id,
                     quote=quote,
                     text=readable(quote),
-                    part=own,
+                    part=placed,
                     place=first / len(text),
                     terms=words,
                     held=frozenset((*words, *pairs(words))),
@@ -172,7 +188,8 @@ def statements(text: str) -> tuple[Statement, ...]:
 def sentences(document: Evidence) -> tuple[Sentence, ...]:
     """The quotable sentences of a document."""
     study = document.evidence_type not in NOT_STUDIES
-    return split(document.evidence_id, document.text, document.title, document.full_text, study)
+    own = document.evidence_type in OF_THE_USER
+    return split(document.evidence_id, document.text, document.title, document.full_text, study, own)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -186,6 +203,19 @@ def _spans(text: str) -> list[tuple[int, int]]:
         else:
             spans.append((start, end))
     return spans
+
+
+def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sentences too short to be quoted (`Ann is the owner.`) with the one after, the last with the one
+    before."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        short = bool(joined) and len(normalise(text[slice(*joined[-1])])) < MIN_QUOTE_CHARS
+        if joined and (short or (end == spans[-1][1] and len(normalise(text[start:end])) < MIN_QUOTE_CHARS)):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -70,9 +70,12 @@ def test_a_workbook_is_read_sheet_by_sheet(tmp_path: Path) -> None:
     sheet.title = "Doses"
     sheet.append(["drug", "dose in mg"])
     sheet.append(["aspirin", 81])
+    sheet.append(["metformin", 500.0])
     book.create_sheet("Empty")
     book.save(tmp_path / "doses.xlsx")
-    assert read(tmp_path)["doses.xlsx"].text == "Doses\ndrug | dose in mg\naspirin | 81"
+    assert read(tmp_path)["doses.xlsx"].text == (
+        "Doses\n\ndrug: aspirin; dose in mg: 81\n\ndrug: metformin; dose in mg: 500"
+    )
 
 
 OPF = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -117,13 +120,13 @@ def test_latex_is_read_without_its_markup(tmp_path: Path) -> None:
 
 
 def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
-    (tmp_path / "doses.csv").write_text('drug;dose\n"aspirin; coated";81\n')
+    (tmp_path / "doses.csv").write_text('drug;dose;form\n"aspirin; coated";81;tablet\n')
     (tmp_path / "export.csv").write_text(
         '"Title","Author","Publication Year","DOI","Abstract Note","Publication Title"\n'
         f'"On aspirin","Doe, Jane; Roe, Juan","2019","10.1000/x","{SENTENCE}","The Journal"\n'
     )
     found = read(tmp_path)
-    assert found["doses.csv"].text == "drug | dose\naspirin; coated | 81"
+    assert found["doses.csv"].text == "drug: aspirin; coated; dose: 81; form: tablet"
     record = found["export.csv"]
     assert (record.evidence_id, record.title, record.text) == ("doi:10.1000/x", "On aspirin", SENTENCE)
     assert (record.year, record.venue, record.full_text) == (2019, "The Journal", False)

@@ -1,0 +1,96 @@
+"""The rows of a table as lines that can be read and quoted alone: each cell behind the heading of its column.
+
+`sensor: T-102; location: roof` says what a row says without the rest of its table. Where no row is surely one
+of headings, the cells stand side by side.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from lxml import etree, html
+
+HEADING_CHARS = 60
+"""Longest heading of a column; longer cells are content."""
+CELL_CHARS = 300
+"""Longest cell of a table of facts in a page."""
+EXAMINED = 200
+"""Rows of a table by which it is told whether its first row has headings."""
+_VALUE = re.compile(r"^\W*\d")
+"""A cell that begins with a number, a date or an amount of money."""
+
+
+def lines(rows: Iterable[Sequence[str]], *, headed: bool = False) -> Iterator[str]:
+    """The lines of a table, given by its rows of cells; empty cells hold the place of their column.
+
+    `headed`: the file marks the first row as headings. Without that mark it has headings where it looks like
+    one (`_has_headings`). Lines of one cell above the headings are captions and stay.
+    """
+    tidy = ([" ".join(cell.split()) for cell in row] for row in rows)
+    filled = (row for row in tidy if any(row))
+    first: list[list[str]] = []
+    for row in filled:
+        if sum(map(bool, row)) > 1:
+            first = [row, *islice(filled, EXAMINED)]
+            break
+        yield from filter(None, row)
+    if not first:
+        return
+    headings = first[0] if len(first) > 1 and (headed or _has_headings(first)) else None
+    for row in first[1:] if headings else first:
+        yield from _line(row, headings)
+    for row in filled:
+        yield from _line(row, headings)
+
+
+def as_paragraphs(page: html.HtmlElement) -> None:
+    """Put a paragraph for each row in place of the tables of a page, but for those that lay it out: with
+    cells over several rows or columns, with long cells or with tables in them."""
+    for table in list(page.iter("table")):
+        rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+        texts = [[str(cell.text_content()) for cell in row] for row in rows]
+        cells = [cell for row in rows for cell in row]
+        spread = any(cell.get(name, "1") != "1" for cell in cells for name in ("colspan", "rowspan"))
+        long = any(len(text) > CELL_CHARS for row in texts for text in row)
+        narrow = max(map(len, rows), default=0) < 2
+        if spread or long or narrow or next(table.iterdescendants("table"), None) is not None:
+            continue
+        headed = all(cell.tag == "th" for cell in rows[0])
+        said = list(lines(texts, headed=headed))
+        table.clear(keep_tail=True)
+        table.tag = "div"
+        for line in said:
+            etree.SubElement(table, "p").text = line
+
+
+def _line(row: Sequence[str], headings: Sequence[str] | None) -> Iterator[str]:
+    """One row; none where it repeats the headings, as tables of several pages do."""
+    cells = [cell for cell in row if cell]
+    if len(cells) == 1:
+        yield cells[0]  # names the rows below it
+    elif headings is None:
+        # A label and its value, as forms have them.
+        yield ": ".join(cells) if _is_label(row) and len(cells) == 2 else " | ".join(cells)
+    elif list(row) != list(headings):
+        names = [*headings, *("" for _ in row)]
+        pairs = zip(names, row, strict=False)
+        yield "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
+
+
+def _is_label(row: Sequence[str]) -> bool:
+    return len(row) == 2 and len(row[0]) <= HEADING_CHARS and not _VALUE.match(row[0])
+
+
+def _has_headings(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns: short, different texts without values, one a column. Of two
+    columns, which could be labels with their values, one must have nothing but values below."""
+    head, rest = rows[0], rows[1:]
+    names = [name for name in head if name]
+    if len(names) < max(2, max(len(row) for row in rest) - 1) or len(set(names)) < len(names):
+        return False
+    if any(_VALUE.match(name) or len(name) > HEADING_CHARS for name in names):
+        return False
+    if len(names) > 2:
+        return True
+    columns = ([row[place] for row in rest if len(row) > place and row[place]] for place in range(len(head)))
+    return any(len(column) > 1 and all(map(_VALUE.match, column)) for column in columns)
