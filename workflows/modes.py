@@ -82,6 +82,7 @@ TABLE: tuple[ModeInfo, ...] = (
         location="workflows.deep:DeepResearch",
         good_for="an overview or a question with several parts: a plan, then a researched section for each",
         least_tokens=100_000,
+        defaults={"results_per_search": 25},
     ),
     ModeInfo(
         name="graph",

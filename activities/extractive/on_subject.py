@@ -14,8 +14,8 @@ from activities.types import Evidence
 
 _MAY_HAPPEN = (
     re.compile(
-        r"\b(?:(?:risks?|odds(?: ratios?)?|incidence|prevalence|occurrence|development|likelihood"
-        r"|chances?) (?:of|for)|prevent(?:s|ed|ing|ion of)?|develop(?:s|ed|ing)?"
+        r"\b(?:(?:risks?(?: factors?)?|predictors?|odds(?: ratios?)?|incidence|prevalence|occurrence"
+        r"|development|likelihood|chances?) (?:of|for)|prevent(?:s|ed|ing|ion of)?|develop(?:s|ed|ing)?"
         r"|associations? between [^,;.()]{2,60} and) (?P<what>[^,;.()]{2,60})",
         re.IGNORECASE,
     ),
@@ -34,17 +34,26 @@ def on_subject(subject: str, documents: Sequence[Evidence]) -> tuple[bool, ...]:
     sentence; every other noun stands anywhere; and the names are not those of another disease."""
     needle = Needle(subject, documents)
     return tuple(
-        all(_holds(needle, place, reading, sentences(document)) for place in range(len(needle.words)))
+        all(
+            _holds(needle, place, reading, sentences(document), document.title)
+            for place in range(len(needle.words))
+        )
         and not _on_another_disease(subject, needle, document, reading)
         for document, reading in zip(documents, needle.readings(), strict=True)
     )
 
 
-def _holds(needle: Needle, place: int, reading: Reading, said: Sequence[Sentence]) -> bool:
+def _holds(needle: Needle, place: int, reading: Reading, said: Sequence[Sentence], title: str) -> bool:
     word = needle.words[place]
-    if needle.is_weak(place) or (place in reading.title and not reading.untitled):
-        return True
     having = [sentence for sentence, spoken in zip(said, reading.sentences, strict=True) if place in spoken]
+    titled = place in reading.title
+    if word.shown.endswith("ing") and not word.noun:
+        # The dictionary's synonyms are those of the verb: a tumour that presents is no screening.
+        own = set(word.terms)
+        having = [sentence for sentence in having if own <= set(sentence.terms)]
+        titled = titled and own <= set(terms(title))
+    if needle.is_weak(place) or (titled and not reading.untitled):
+        return True
     if word.technical < THING and not word.entity:
         return not word.noun or place in reading.spoken
     if any(s.part == "aim" for s in having):

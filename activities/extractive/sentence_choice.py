@@ -79,7 +79,7 @@ _NOVELTY = re.compile(
 """What a work says of itself."""
 _FRAGMENT = re.compile(r"[a-z]+ [a-z]+\b")
 """The beginning of a sentence that was cut: no name begins with two words in small letters."""
-LEAST_NEW = 0.3
+LEAST_NEW = 0.4
 """Share of a sentence's words that no sentence chosen before has: definitions repeat each other."""
 MOST_READ = 20_000
 """Characters of a document that are read for its abbreviations."""

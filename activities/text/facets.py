@@ -45,7 +45,8 @@ FACETS: tuple[Facet, ...] = (
         r"\bsafe\b|safety|harm|adverse|side effect|toxic|regulatory|tolerab",
         "What harms, adverse effects and risks are reported for {topic}?",
         r"\b(safe\w*|harm\w*|adverse|complicat\w+|toxic\w*|side[- ]effects?|risks?|mortality|morbidity"
-        r"|bleeding|tolerat\w+|contraindicat\w+|warning\w*|hazard\w*|infection\w*|failure\w*)\b",
+        r"|bleeding|tolerat\w+|contraindicat\w+|warning\w*|hazard\w*|infection\w*|failure\w*"
+        r"|false[- ](?:positiv|negativ)\w*|over-?diagnos\w*|over-?treat\w*|unnecessar\w*)\b",
     ),
     Facet(
         "open",
@@ -171,6 +172,8 @@ _LESS_HARM = re.compile(
     r"|bleeding)\b",
     re.IGNORECASE,
 )
+_NOT_SO = re.compile(r"\b(?:no|not|nor|without|neither)\b(?! only\b)(?: [\w'\u2019-]+){0,4}", re.IGNORECASE)
+"""A denial with the words it denies: `not useful in reducing`."""
 _ASKED = ("mechanism", "safety", "open")
 """Aspects that a question alone can identify; `effective` in a question does not ask for a section on
 trials."""
@@ -233,7 +236,8 @@ def without_diseases(text: str) -> str:
 
 
 _NAMED_HARM = re.compile(
-    r"\b(?:adverse (?:events?|effects?|reactions?|outcomes?)|side[- ]effects?|complications?|toxicit\w+)\b",
+    r"\b(?:adverse (?:events?|effects?|reactions?|outcomes?)|side[- ]effects?|complications?|toxicit\w+"
+    r"|false[- ](?:positiv|negativ)\w*|over-?diagnos\w*)\b",
     re.IGNORECASE,
 )
 _HAPPENED = re.compile(
@@ -260,7 +264,10 @@ def reports_harm(text: str) -> bool:
 
 
 def says_cue(facet: Facet, text: str) -> bool:
-    """Whether a text has a cue of the aspect. A harm that is said to be less is a benefit."""
+    """Whether a text has a cue of the aspect. A harm that is said to be less is a benefit, and a benefit that
+    is denied is none."""
     if facet.name == "safety":
         text = _LESS_HARM.sub(" ", text)
+    if facet.name == "benefits":
+        text = _NOT_SO.sub(" ", text)
     return bool(facet.cues and re.search(facet.cues, text, re.IGNORECASE))

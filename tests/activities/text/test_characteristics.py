@@ -14,6 +14,9 @@ QUESTION = "What is known about acute appendicitis?"
         "Median follow-up was 56 months.",
         "A total of 288 patients with invasive cancer were identified.",
         "One hundred seventy patients on two agents were identified from the database.",
+        "Among these patients, 93 had complete information on prior operations.",
+        "The remaining eight patients were diagnosed with other hernias.",
+        "In all, 413 polyps were removed in these 288 patients.",
         "The procedures were bypass (n = 22), stenting (n = 13; 9%) and ligation (n = 4).",
     ],
 )
