@@ -1,5 +1,5 @@
-"""Sentences that describe who took part and answer nothing: ages, shares of each sex, length of follow-up, who was
-left and what was counted (STROBE 2007, items 13 and 14)."""
+"""Sentences that describe who took part and answer nothing: ages, shares of each sex, length of follow-up,
+who was left and what was counted (STROBE 2007, items 13 and 14)."""
 
 import re
 
@@ -15,8 +15,9 @@ _DESCRIBES = re.compile(
     r"(?:patients|participants|subjects|individuals|women|men|children|people|cases|persons)\b[^,;.]{0,80}"
     r"\b(?:were|was) (?:identified|included|enrolled|recruited|eligible|available|selected)\b"
     r"|^participants (?:were|included) \d"
-    r"|\bhad (?:adequate|complete|sufficient|usable|available|full) (?:[\w-]+ ){0,2}(?:information|data|records)\b"
-    r"|^the remaining (?:[\w-]+ ){1,3}(?:patients|participants|subjects|individuals|women|men|children|cases)\b"
+    r"|\bhad (?:adequate|complete|sufficient|usable|available|full) (?:[\w-]+ ){0,2}"
+    r"(?:information|data|records)\b|^the remaining (?:[\w-]+ ){1,3}"
+    r"(?:patients|participants|subjects|individuals|women|men|children|cases)\b"
     r"|^(?:in (?:all|total),? |overall,? |a total of )\d[\d,]* (?:[\w-]+ ){1,4}"
     r"were (?:removed|performed|done|analy[sz]ed|studied|reviewed|examined|collected|obtained)\b"
     r"|(?:\(n ?= ?\d+(?:[;,][^()]{1,20})?\)[^()]{1,60}){2,}\(n ?=",

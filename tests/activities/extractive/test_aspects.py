@@ -12,14 +12,14 @@ BENEFITS = sought("What are the benefits of keyhole surgery?").facets[0]
 def test_a_work_in_which_something_presents_is_none_on_screening() -> None:
     presents = document(
         1,
-        "OBJECTIVE: To show how melanomas of the skin present in clinics.\nRESULTS: Skin cancer presented late"
-        " in 40 of 300 people.",
+        "OBJECTIVE: To show how melanomas of the skin present in clinics.\nRESULTS: Skin cancer presented"
+        " late in 40 of 300 people.",
         title="How skin cancer presents in clinics",
     )
     screens = document(
         2,
-        "OBJECTIVE: To study screening for skin cancer in clinics.\nRESULTS: Screening found skin cancer early"
-        " in 40 of 300 people.",
+        "OBJECTIVE: To study screening for skin cancer in clinics.\nRESULTS: Screening found skin cancer"
+        " early in 40 of 300 people.",
         title="Skin checks of 300 people",
     )
     assert on_subject("cancer screening", [presents, screens]) == (False, True)
@@ -41,8 +41,8 @@ def test_a_benefit_that_is_denied_is_none() -> None:
     said = sentences(
         document(
             4,
-            "RESULTS: A drain seems not useful in reducing leaks after surgery. Keyhole surgery reduced pain in"
-            " most of the patients. Keyhole surgery was not only safe but shorter than open surgery.",
+            "RESULTS: A drain seems not useful in reducing leaks after surgery. Keyhole surgery reduced"
+            " pain in most of the patients. Keyhole surgery was not only safe but shorter than open surgery.",
         )
     )
     assert [is_about(BENEFITS, sentence) for sentence in said] == [False, True, True]
