@@ -34,8 +34,9 @@ from numpy.typing import NDArray
 from activities.sources.library import SAMPLE
 from activities.sources.library.index import Libraries, fields
 from activities.text.bm25 import Fields, Lexical
-from activities.text.embeddings import Vectors, embedder, passages
+from activities.text.embeddings import embedder, passages
 from activities.text.fusion import MEANING, fuse
+from activities.text.minilm import Vectors
 from activities.types import Evidence
 
 Scores = NDArray[np.float64]

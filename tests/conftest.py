@@ -13,10 +13,14 @@ from hypothesis import settings
 from platformdirs import user_cache_path
 from temporalio.client import Client
 
+from activities.blas import one_blas_thread
 from client.connection import NoConnection, open_client
 from client.embedded.binary import find_temporal, free_port
 from tests.flaky import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
+
+with one_blas_thread():
+    import numpy  # noqa: F401 - as in a worker
 
 SERVER_SECONDS = 40.0
 

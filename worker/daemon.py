@@ -21,6 +21,7 @@ from temporalio.client import Client
 from temporalio.envconfig import ClientConnectConfig
 from temporalio.worker import Worker
 
+from activities.blas import one_blas_thread
 from activities.errors import DeterminatorError
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
@@ -65,6 +66,8 @@ async def serve(
 
     Raises NoConnection, DeterminatorError (the store cannot be opened) and what ended a worker.
     """
+    with one_blas_thread():
+        import numpy  # noqa: F401 - a worker that has no supervisor imports it here first
     from worker.build import research_worker
     from worker.lost_activities import retry_lost_activities
     from worker.rate_gate_holder import keep_gates

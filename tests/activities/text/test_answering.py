@@ -8,7 +8,8 @@ import pytest
 from activities.text import answering as module
 from activities.text.answering import MOST_OF_AN_ABSTRACT, MOST_SENTENCES, MOST_WORKS, answering
 from activities.text.directness import BY_ENCODER, BY_WORDS
-from activities.text.embeddings import Vectors, embedder
+from activities.text.embeddings import embedder
+from activities.text.minilm import Vectors
 from activities.text.needle import Needle
 from activities.text.ranking import _least_chance, _ranked, rank, relevant
 from activities.types import Evidence

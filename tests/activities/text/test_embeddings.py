@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 
 from activities.text import embeddings
-from activities.text.embeddings import BATCH, MOST_PIECES, REMEMBERED, SIZE, Embedder, embedder, passages
+from activities.text.embeddings import BATCH, MOST_PIECES, REMEMBERED, Embedder, embedder, passages
+from activities.text.minilm import SIZE, Vectors
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def test_the_latest_texts_are_not_computed_again(encoder: Embedder, monkeypatch:
     computed: list[str] = []
     compute = encoder._batch
 
-    def note(texts: list[str]) -> dict[str, embeddings.Vectors]:
+    def note(texts: list[str]) -> dict[str, Vectors]:
         computed.extend(texts)
         return compute(texts)
 
@@ -91,6 +93,22 @@ def test_a_damaged_model_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     (tmp_path / "model.onnx").write_bytes(b"not a model")
     monkeypatch.setattr(embeddings, "model_file", lambda: tmp_path / "model.onnx")
     assert embedder() is None
+
+
+@pytest.mark.usefixtures("fresh")
+def test_other_weights_than_the_released_ones_are_not_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    content = bytearray(embeddings.model_file().read_bytes())
+    content[len(content) // 2] ^= 1  # a weight: the network would compute with it
+    (tmp_path / "model.onnx").write_bytes(content)
+    assert Embedder(tmp_path / "model.onnx").encode(["word"]).shape == (1, SIZE)
+    monkeypatch.setattr(embeddings, "model_file", lambda: tmp_path / "model.onnx")
+    with capture_logs() as logged:
+        assert embedder() is None
+    assert [(line["event"], "SHA-256" in line["error"]) for line in logged] == [
+        ("embeddings_unavailable", True)
+    ]
 
 
 @pytest.mark.usefixtures("fresh")

@@ -22,7 +22,7 @@ from activities.sources.library.store import Changed
 from activities.sources.library.words import KEPT_DAYS
 from activities.sources.progress import reporting
 from activities.text.bm25 import Fields, Segment
-from activities.text.embeddings import Vectors
+from activities.text.minilm import Vectors
 from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import client
 
