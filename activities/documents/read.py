@@ -78,16 +78,23 @@ def decode(data: bytes) -> str:
         return data.decode("cp1252", errors="replace")
 
 
+NOTE_CHARS = 600
+"""Text below the first line up to which a file is a note: its first line may be its first sentence."""
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|shall|should|must|may|might|do|does|did)\b"
+)
 _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 
 def read_plain(data: bytes) -> Text:
-    """A text file. Its first line is the title when it stands alone, or is underlined, and is short enough.
-    Lines that are drawn become empty ones: what they part is no sentence together."""
+    """A text file. Its first line is the title when it stands alone, or is underlined, is short enough and is
+    no sentence of a note. Lines that are drawn become empty ones: what they part is no sentence together."""
     text, cut = _tidy(_DRAWN_LINE.sub("", decode(data)))
     first, _, rest = text.partition("\n")
     stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
     title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""
+    if title.endswith((".", "!")) and (len(rest) < NOTE_CHARS or _AUXILIARY.search(title)):
+        title = ""  # it says something; titles of articles may end with a stop too
     return Text(_something(text), title, cut=cut)
 
 
