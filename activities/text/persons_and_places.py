@@ -35,6 +35,8 @@ _IN_PLACE = re.compile(
 )
 _INSIDE = re.compile(r"\b(?:in|at|near|inside|into|through|across|around)(?: the)? $")
 """Prepositions behind which a name is that of a place."""
+_SAYS_WHAT = re.compile(r"\b(?:is|are|was|were|becomes?|became) (?:the|an?) $")
+"""What stands before a noun that says what a named person is: `Ann is the owner`."""
 _OF_NAME, _OF_NOUN, _OF_GROUP = 1.0, 0.7, 0.5
 """What a name in capitals counts, a noun for a person or a place, one for a group."""
 
@@ -46,7 +48,9 @@ def persons(text: str) -> Iterator[tuple[str, int, float]]:
         if not _INSIDE.search(text[:start]):
             yield name, start, _OF_NAME
     for phrase, start in noun_phrases(text):
-        if any(begin <= start < begin + len(name) for name, begin in names):
+        if any(begin <= start < begin + len(name) for name, begin in names) or (
+            names and _SAYS_WHAT.search(text[:start])
+        ):
             continue
         files = thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:2]
         if _PERSONS in files[:1]:
@@ -71,13 +75,14 @@ def places(text: str) -> Iterator[tuple[str, int, float]]:
 
 
 def _names(text: str) -> Iterator[tuple[str, int]]:
-    """Names in capitals. A single word that begins a sentence is none, nor is a day or a month."""
+    """Names in capitals. A single word that begins a sentence is one where the dictionary does not have it; a
+    day or a month is none."""
     for match in _NAME.finditer(text):
         name, start = match.group(), match.start()
         first, _, rest = name.partition(" ")
         if rest and _BEGINS.search(text[:start]) and is_function(fold(first)):
             name, start = rest, start + len(first) + 1
             rest = name.partition(" ")[2]
-        alone = not rest and _BEGINS.search(text[: match.start()])
+        alone = not rest and _BEGINS.search(text[: match.start()]) and thesaurus.parts_of_speech(fold(name))
         if not (alone or is_function(fold(name)) or _DAY_OR_MONTH.fullmatch(name)):
             yield name, start

@@ -88,3 +88,8 @@ def test_a_note_that_gives_what_is_asked_for_answers_where_the_rest_fits(
 def test_a_note_on_something_else_does_not_answer_for_a_sum_that_it_gives() -> None:
     (item,) = rank("How much did the tickets for the concert cost?", [trip(TRIP)])
     assert item.relevance < RELEVANT
+
+
+def test_a_name_that_begins_a_sentence_is_the_person_and_what_it_is_called_is_not() -> None:
+    assert [name for name, _, _ in persons("Ann is the owner of the house.")] == ["Ann"]
+    assert [name for name, _, _ in persons("Receipts go to the treasurer.")] == ["treasurer"]
