@@ -83,6 +83,7 @@ def _names(text: str) -> Iterator[tuple[str, int]]:
         if rest and _BEGINS.search(text[:start]) and is_function(fold(first)):
             name, start = rest, start + len(first) + 1
             rest = name.partition(" ")[2]
-        alone = not rest and _BEGINS.search(text[: match.start()]) and thesaurus.parts_of_speech(fold(name))
+        known = start > match.start() or bool(thesaurus.parts_of_speech(fold(name)))
+        alone = not rest and known and _BEGINS.search(text[: match.start()])
         if not (alone or is_function(fold(name)) or _DAY_OR_MONTH.fullmatch(name)):
             yield name, start
