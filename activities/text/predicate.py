@@ -22,11 +22,13 @@ _FIRST_SENSES = 3
 
 
 _CLASS = re.compile(
-    r"(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were)\b[^?]*?\ban? (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)"
+    r"(?:(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were)"
+    r"|\b(?:be|become|serve as|act as|represent|constitute|form))\b"
+    r"[^?]*?\ban? (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)"
     r"(?= (?:of|for|to|in|on|at|with|against|during|after|among|from|by)\b|\s*\?)",
     re.IGNORECASE,
 )
-"""The noun of a question whether one thing is another."""
+"""The noun of a question whether one thing is another, or can be or become it."""
 _CLASS_DENIED = re.compile(
     r"\b(?:not|never|no longer) (?:\w+ly )?(?:(?:be|been|appear|seem|prove|to|considered|regarded|seen|as"
     r"|found|shown) ){0,5}(?:an? |the )?(?:[\w-]+ ){0,3}?[\w-]+(?= |[.,;]|$)(?: [\w-]+)?",
@@ -89,6 +91,14 @@ class Predicate:
     def may_be_said_by(self, text: str) -> bool:
         """Whether a text has a word of the predicate, or the question has none but what it judges by."""
         return not self._own or self.evaluates or bool(self._own & self._mentioned(text))
+
+    def states(self, text: str) -> bool:
+        """Whether a text has the last word of the predicate, which says it (`is a late palsy prevented?`)."""
+        return bool(self._places) and max(self._places) in self._mentioned(text)
+
+    def has_own_in(self, text: str) -> bool:
+        """Whether a text has a word of the predicate that stands by itself, and is no part of a name."""
+        return bool(self._own & self._mentioned(text))
 
     def mentions(self, words: Collection[str], text: str) -> bool:
         """Whether a text has any of these words of the question, in any form or by a synonym; so it has where

@@ -9,8 +9,9 @@ weighs two sides (`but`, `however`), where the question itself denies, where the
 `questionable` or `unclear`, where `no difference` answers a question that does not ask for one, and where
 no sentence covers enough of the question. The conclusion of a work that covers the question need not repeat
 all of it, and where its wording alone is not certain the tests that the work reports may bear it out
-(`borne_out`); against a finding with a hedge (`may`) they count. A wrong direction costs more than none:
-measured by `benchmarks/directions.py`, which prints why there is none.
+(`borne_out`), or a conclusion that affirms throughout (`affirmed_throughout`); against a finding with a hedge
+(`may`) the tests count. A wrong direction costs more than none: measured by `benchmarks/directions.py`, which
+prints why there is none.
 """
 
 import re
@@ -22,6 +23,7 @@ from activities.text import thesaurus
 from activities.text import verdict_relations as relations
 from activities.text import verdict_wording as wording
 from activities.text.abbreviations import Abbreviations
+from activities.text.affirmed_throughout import affirmed_throughout
 from activities.text.borne_out import borne_out, reported_tests
 from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
@@ -53,10 +55,11 @@ Undecided = Literal[
 """Why a work has no direction; `tests`: it affirms with a hedge, and its tests mostly found nothing."""
 LEAST_COVERAGE = 0.6
 """Share of the question's weight in the decisive sentence at least."""
-LEAST_OF_WORK, LEAST_CONCLUDING = 0.7, 0.15
+LEAST_OF_WORK, LEAST_CONCLUDING = 0.5, 0.15
 """The same of a conclusion whose work holds so much of the question."""
 LEAST_NAMED = 0.3
-"""Share from which a sentence need not name the first thing of the question to be borne out by tests."""
+"""Share from which a sentence need not name the first thing of the question to be borne out by tests, and
+from which it affirms as part of a conclusion that affirms throughout or as `supports the hypothesis`."""
 LEAST_OF_NEAREST = 0.6
 """Share of what the nearest sentence covers that another one must cover to be read."""
 READ = 20_000
@@ -120,8 +123,16 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         return Verdict(two[0], _together([whole[text] for text in two[1]], work)) if two else found[0]
     if not of_all and found[0] in ("wording", "no sentence on the question"):
         named = [text for text, share in near if share >= LEAST_NAMED or predicate.names_first(text)]
-        borne = borne_out(question, predicate, named, findings, tests)
-        return Verdict(borne[0], whole[borne[1]]) if borne else found[0]
+        borne = borne_out(question, predicate, named, stated, tests)
+        if borne:
+            return Verdict(borne[0], whole[borne[1]])
+        covering = [
+            text
+            for (text, share), reading in zip(near, found, strict=True)
+            if share >= LEAST_NAMED and reading in ("wording", "no sentence on the question")
+        ]
+        affirmed = affirmed_throughout(question, predicate, covering, stated, tests)
+        return Verdict("yes", whole[affirmed]) if affirmed else found[0]
     return found[0]
 
 
@@ -159,7 +170,8 @@ def _read(
         return "wording"
     if way == "no" and not opposite and denies_opposite(question, denied):
         return "wording"
-    if way == "yes" and share < LEAST_COVERAGE and not predicate.restated_briefly(sentence):
+    least = LEAST_NAMED if wording.SUPPORTED.search(sentence) else LEAST_COVERAGE
+    if way == "yes" and share < least and not predicate.restated_briefly(sentence):
         return "no sentence on the question"
     return Verdict(way, sentence)
 
@@ -290,7 +302,8 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
     restates = not denies and (related or not asked) and not predicate.evaluates
     if wording.ALIKE.search(quoted) and not wording.ASKS_ALIKE.search(question):
         restates = False
-    if not (duty or related or found or (restates and predicate.restated(quoted))):
+    supported = wording.SUPPORTED.search(bare) and (predicate.in_text(bare) or predicate.names_first(bare))
+    if not (duty or related or found or supported or (restates and predicate.restated(quoted))):
         return None
     if wording.DENIES.search(whole) or relations.pending(question, sentence):
         return None

@@ -11,12 +11,24 @@ from activities.text.negation import NEGATOR, denied
 DEPRECATES = (
     r"\bquestionable\b|\binappropriate\b|\bpoor(?:ly)?\b|\brather than\b|\bindependent of\b"
     r"|\bregardless of\b|\bless useful\b|\bunreliable\b|\bfew\b"
+    r"|\bun(?:altered|disturbed|impaired|influenced|modified)\b"
     r"|\blimited (?:value|role|use|benefit|evidence|impact|effect|utility|ability|place)"
 )
 """Judgements that deny what was asked, beside the negations of every text."""
 INDEPENDENT = re.compile(r"\b(?:independent|regardless|irrespective) of\b", re.IGNORECASE)
 DENIES = denied(0, DEPRECATES)
-DENIED = denied(6, DEPRECATES)
+_VERB_DENIED = (
+    r"(?:\b(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|may|might|seems?|appears?)"
+    r"(?: \w+ly)? (?:not|never)\b|\bcannot\b|n't\b|\bfail(?:s|ed|ing)? to\b(?! be\b))"
+)
+_NEXT_CLAUSE = r" (?:and|but|or|because|although|though|while|whereas|which|who|when|if|unless|than)\b"
+DENIED = re.compile(
+    rf"{_VERB_DENIED}(?:[ -][\w'-]+){{0,6}}(?:(?!{_NEXT_CLAUSE})[ -][\w'-]+){{0,10}}"
+    rf"|{denied(6, DEPRECATES).pattern}",
+    re.IGNORECASE,
+)
+"""A negation with what it denies: that of a verb denies what depends on the verb, up to the next clause or
+comparison (`is not an important factor to affect survival`)."""
 _SEEMS = r"(?: (?:seem|appear|prove|tend|prove[nd])s?(?: to)?(?: be)?| (?:[a-z]+ly|well))"
 DIRECTLY_DENIED = re.compile(rf"(?:{NEGATOR}){_SEEMS}{{0,2}}(?:[ -][\w'-]+){{0,3}}", re.IGNORECASE)
 """A negator with the words that it denies surely."""
@@ -49,13 +61,14 @@ AFFIRMS = re.compile(
     r"|beneficial|acceptable|successful(?:ly)?|adequate|appropriate|helpful|promising|good|excellent"
     r"|favou?rable|superior|viable|justified|important|essential|necessary|possible|recommended"
     r"|advantage\w*)\b"
+    r"|\b(?:positive|strong|marked|substantial|clear) (?:\w+ )?(?:effects?|influence|impact|role)\b"
     r"|\bsignificant(?:ly)?\b",
     re.IGNORECASE,
 )
 WEIGHS = re.compile(
-    r"\b(?:(?<!small )(?<!slight )(?<!modest )(?<!weak )(?<!low )(?<!small, )but"
-    r"|however|although|though|despite|nevertheless|nonetheless|while|whereas|yet|on the other hand"
-    r"|in contrast)\b",
+    r"\b(?:(?<!small )(?<!slight )(?<!modest )(?<!weak )(?<!low )(?<!small, )but(?! also\b)"
+    r"|however|although|though|despite|nevertheless|nonetheless|while(?! \w+ing\b)|whereas|(?<!not )yet"
+    r"|on the other hand|in contrast)\b",
     re.IGNORECASE,
 )
 DOUBTS = re.compile(
@@ -89,7 +102,7 @@ ALIKE = re.compile(
 PARTLY = re.compile(
     r"(?<!-)\b(?:only|merely|modest(?:ly)?|weak(?:ly)?|small|limited|minimal|partial(?:ly)?|some"
     r"|certain|subset"
-    r"|depend\w*)\b",
+    r"|depend\w*)\b(?!-)",
     re.IGNORECASE,
 )
 LESS = re.compile(r"\bless\b|\blow(?:er)?\b|\bfewer\b|\bsmaller\b|\bpoorer\b", re.IGNORECASE)
@@ -100,6 +113,7 @@ NO_FINDING = re.compile(
     r"|predict|chang|alter|impact|increas|reduc|decreas|enhanc|prevent|contribut|attribut|justif|cause[ds]?\b"
     r"|slow|delay|halt|protect|benefi|modif|lead to|result in"
     r"|confirmed|supported|demonstrated)\w*|\bfail(?:s|ed)? to\b"
+    r"|\b(?:remain|stay)(?:s|ed)? un(?:changed|affected|altered|disturbed|impaired|influenced|modified)\b"
     r"|\bunable to (?:show|find|detect|demonstrate|identify|confirm|establish|observe|replicate)\b",
     re.IGNORECASE,
 )
@@ -115,6 +129,12 @@ NOT_SUPPORTED = re.compile(
     re.IGNORECASE,
 )
 """A statement that what is asked was put to the test and was not confirmed."""
+SUPPORTED = re.compile(
+    r"\b(?:support|confirm|corroborat|strengthen)(?:s|es|ed|ing)? (?:the|our|this) (?:\w+ )?"
+    r"(?:hypothesis|idea|notion|view|concept|assumption|theory)\b",
+    re.IGNORECASE,
+)
+"""A statement that it was confirmed."""
 PREMISE = re.compile(r"^.*\b(?:suggest|indicat|imply|conclud|show|demonstrat)\w*,? that\b", re.IGNORECASE)
 """What stands before the statement that a sentence makes."""
 LESS_HARM = re.compile(

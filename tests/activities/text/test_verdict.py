@@ -237,3 +237,47 @@ def test_what_is_asked_decides_how_a_finding_is_read(question: str, finding: str
 def test_a_change_of_something_else_decides_nothing() -> None:
     question = "Does education reduce readmission in heart failure?"
     assert way(question, "Education increased knowledge of heart failure.") is None
+
+
+def test_a_denied_verb_denies_what_depends_on_it() -> None:
+    asked = "Does the dose affect survival after radiotherapy?"
+    said = (
+        "After radiotherapy the dose does not seem to be a sufficiently important factor to affect survival."
+    )
+    assert way(asked, said) == "no"
+
+
+def test_a_denied_verb_denies_nothing_of_the_next_clause() -> None:
+    asked = "Does radiotherapy improve survival?"
+    said = "Radiotherapy was not begun as early as planned in any of the centres and improved survival."
+    assert way(asked, said) != "no"
+
+
+@pytest.mark.parametrize("quality", ["undisturbed", "unaltered", "unimpaired"])
+def test_what_remained_as_it_was_was_not_affected(quality: str) -> None:
+    assert way("Does leakage affect continence?", f"Continence remained {quality} after leakage.") == "no"
+
+
+def test_what_should_not_be_considered_as_a_thing_is_not_to_become_one() -> None:
+    asked = "Can ferritin become a diagnostic marker of appendicitis?"
+    said = "Ferritin should not be considered as a diagnostic marker of appendicitis."
+    assert way(asked, said) == "no"
+
+
+def test_what_supports_the_hypothesis_affirms_it_and_what_does_not_support_it_does_not() -> None:
+    asked = "Does fever predispose recipients to immunization?"
+    said = "support our hypothesis that fever of recipients may lead to immunization."
+    assert way(asked, f"These data {said}") == "yes"
+    assert way(asked, f"These data do not {said}") != "yes"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Metformin slowed not only cognitive decline in diabetes but also weight gain.",
+        "Metformin slowed cognitive decline in diabetes while preserving weight.",
+        "In small-vessel disease metformin slowed cognitive decline in diabetes.",
+    ],
+)
+def test_an_addition_and_the_name_of_a_thing_restrict_nothing(said: str) -> None:
+    assert way(QUESTION, said) == "yes"
