@@ -116,6 +116,8 @@ def unused(
     """Why works that were read are not cited; `pool` holds the sentences that might have become claims."""
     near = {item.document.evidence_id for item in relevant_ones}
     answering = {ranked.sentence.evidence_id for ranked in pool}
+    unwritten = step.model_copy(update={"written": ()})
+    repeating = {r.sentence.evidence_id for r in candidates(unwritten, relevant_ones)} if step.written else ()
     found: dict[UnusedReason, tuple[str, ...]] = {}
     for item in read:
         name = item.document.evidence_id
@@ -127,19 +129,9 @@ def unused(
         elif name in answering:
             reason = "outranked"
         else:
-            reason = "repeats" if _said_before(item, step.written) else "no_sentence"
+            reason = "repeats" if name in repeating else "no_sentence"
         found[reason] = (*found.get(reason, ()), name)
     return found
-
-
-def _said_before(item: Item, written: Sequence[Claim]) -> bool:
-    """Whether earlier sections state what the best sentences of a work say."""
-    quoted = {normalise(support.quote) for claim in written for support in claim.support}
-    return any(
-        normalise(ranked.sentence.quote) in quoted
-        or any(same(ranked.sentence.text, claim.text) for claim in written)
-        for ranked in item.ranked[:MOST_OF_FEW]
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,10 +57,10 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     return SectionDraft(
         title=step.title,
         paragraphs=paragraphs(chosen, claims),
-        limitations=limitations(step, items, documents),
+        limitations=limitations(step, items, claimed=bool(claims)),
         works=tuple(work_row(step.question, by_id[name], chosen) for name in _works(chosen)),
         unused=unused(step, read, items, pool, {s.evidence_id for c in claims for s in c.support}),
-        nearest=() if claims else nearest(step.question, documents),
+        nearest=() if claims else nearest(sought(step.question).text, documents),
         not_mentioned=() if claims else names_not_mentioned(step.question, documents),
     )
 
@@ -131,21 +131,13 @@ def _mark(claims: Sequence[DraftClaim], step: WriteInput) -> list[DraftClaim]:
     return marked
 
 
-def limitations(step: WriteInput, items: Sequence[Item], documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """What the evidence of this section lacks. Why the run ended and how it was written is said once, by the
-    report."""
+def limitations(step: WriteInput, items: Sequence[Item], *, claimed: bool) -> tuple[str, ...]:
+    """What the evidence of this section lacks. Why the run ended, how it was written and that nothing answers
+    is said once, by the report."""
     if chapter(step.title) is not None:
         return ()  # that a chapter stays empty is shown by the report
-    if not items:
-        found = (
-            f"None of the {len(documents)} items found answers this question"
-            if documents
-            else "Nothing was found that answers this question"
-        )
-        said = [f"{found}: {step.question}"]
-        if not any(is_function(word) for word in step.question.split()):
-            said.append(_ANOTHER_LANGUAGE)
-        return tuple(said)
-    if len(items) == 1:
+    if not items and not any(is_function(word) for word in step.question.split()):
+        return (_ANOTHER_LANGUAGE,)
+    if len(items) == 1 and claimed:
         return (f"A single item helps with this question: {step.question}",)
     return ()

@@ -78,7 +78,7 @@ def build_report(
     verified = len(done.kept)
     near = () if claims else near_passages(step.sections, documents, checker)
     unmentioned = () if claims else not_mentioned(step.sections)
-    unanswered = None if claims else why_unanswered(step, done.dropped, unmentioned)
+    unanswered = None if claims else why_unanswered(step, done.dropped, unmentioned, near=bool(near))
     said = [as_statement(note) for note in notes]
     if step.profile == "drug_repurposing" and verified and not candidates.kept:
         said.append(Statement(code="no_candidate"))

@@ -15,6 +15,9 @@ from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Stat
 SEARCHED_OUT = ("sufficient_evidence", "no_new_evidence")
 """Reasons that are no early stop: there was enough, or further searches found nothing new."""
 
+ASKED = 6
+"""Queries that a report without an answer names; its method has all."""
+
 
 def limitations(
     step: PublishInput,
@@ -114,10 +117,15 @@ def folded(statements: Sequence[Statement]) -> list[Statement]:
 
 
 def why_unanswered(
-    step: PublishInput, dropped: Sequence[DroppedClaim], not_mentioned: Sequence[str]
+    step: PublishInput,
+    dropped: Sequence[DroppedClaim],
+    not_mentioned: Sequence[str],
+    *,
+    near: bool = False,
 ) -> Statement:
     """Why there is not one verified claim. `not_mentioned`: what the question names and nothing found
-    mentions."""
+    mentions. `near`: whether passages that come near are shown; where none are, the statement has what was
+    asked of which source."""
     answered = [s for s in step.searches if s.status in ANSWERED]
     if dropped:
         return Statement(code="claims_all_refused", values={"claims": len(dropped)})
@@ -127,13 +135,30 @@ def why_unanswered(
         return Statement(code="nothing_searched", values={"stop_reason": step.stop_reason})
     if not step.evidence and not any(s.kept for s in answered):
         failed = len(step.searches) - len(answered)
-        return Statement(code="nothing_found", values={"failed": failed, "searches": len(step.searches)})
-    values: dict[str, int | float | str | tuple[str, ...]] = {
-        "items": step.counts.screened or len(step.evidence)
-    }
+        values: dict[str, int | float | str | tuple[str, ...]] = {
+            "failed": failed,
+            "searches": len(step.searches),
+            **_asked(step.searches),
+        }
+        return Statement(code="nothing_found", values=values)
+    values = {"items": step.counts.screened or len(step.evidence)}
     if not_mentioned:
         values["not_mentioned"] = tuple(map(clean, not_mentioned))
+    if not near:
+        values |= _asked(step.searches)
     return Statement(code="no_item_answers", values=values)
+
+
+def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:
+    """What was asked of which source, each query once and the first ones only, and what each gave: a number
+    of records, or the status of a search that failed. Three lists of one length."""
+    rows = {(s.source, clean(s.query)): str(s.hits) if s.status in ANSWERED else s.status for s in searches}
+    first = list(rows.items())[:ASKED]
+    return {
+        "sources": tuple(source for (source, _), _ in first),
+        "queries": tuple(query for (_, query), _ in first),
+        "gave": tuple(gave for _, gave in first),
+    }
 
 
 def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:

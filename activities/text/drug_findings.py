@@ -38,6 +38,14 @@ _THOSE_WITHOUT = re.compile(
     re.IGNORECASE,
 )
 """Those who did not get the drug: `slower than 293 men who did not`."""
+_EFFECT = re.compile(
+    r"\b(?:effects?|effectiv\w*|effica\w*|benefi\w*|improv\w*|reduc\w*|decreas\w*|slow\w*|prevent\w*|protect\w*"
+    r"|associat\w*|differ\w*|influenc\w*|affect\w*|surviv\w*|respon[ds]\w*|progress\w*|superior|better|fewer|less"
+    r"|lower|safe\w*|tolerat\w*|useful|support\w*|recommend\w*|delay\w*|impact\w*|chang\w*|correlat\w*|help\w*"
+    r"|indicated|role|activity|increas\w*|treat\w*|cur(?:e[sd]?|ative))\b",
+    re.IGNORECASE,
+)
+"""What a denial must be of to speak against a drug: that a duration is not based on something does not."""
 _NO_DIFFERENCE = re.compile(r"\b(?:no|not)\b[^.;]{0,40}\bdiffer\w*", re.IGNORECASE)
 _AGAINST_NOTHING = re.compile(
     r"\b(?:placebo|sham|untreated|controls?|usual care|no treatment|rate of|progression)\b", re.IGNORECASE
@@ -50,6 +58,8 @@ def finding(sentence: str) -> Finding:
     stated = _THOSE_WITHOUT.sub(" ", main_clauses(sentence))
     way = direction(stated)
     if way == "no" and _NO_DIFFERENCE.search(stated) and not _AGAINST_NOTHING.search(stated):
+        return "none"
+    if way == "no" and not _EFFECT.search(stated):
         return "none"
     if way == "no" or (_HARM.search(stated) and not _CHANGED_FOR_GOOD.search(stated)):
         return "against"

@@ -66,9 +66,11 @@ _INTENDS = re.compile(
     r"|(?<!needed )(?<!required )(?<!warranted )(?<!necessary )"
     r"\bto (?:determine|assess|evaluate|establish|investigate|see|find out|examine|test) (?:if|whether)\b"
     r"|\b(?:this|the (?:current|present)) (?:\w+ ){0,2}(?:study|paper|article|review|trial|analysis)"
-    r" (?:aim(?:s|ed)|sought"
+    r" (?:aim(?:s|ed)|sought|summari[sz]es|discusses|reviews|outlines|focus(?:es|ed) on"
     r"|investigate[sd]?|examine[sd]?|evaluate[sd]?|describes?|assesse[sd]|compare[sd]|explore[sd]?"
-    r"|was (?:designed|undertaken|conducted|performed)|presents)|\bwe (?:report|describe|present)\b)",
+    r"|was (?:designed|undertaken|conducted|performed)|presents)|\bwe (?:report|describe|present)\b"
+    r"|\bwe (?:(?:will|here|also|then|briefly|first) )?(?:summari[sz]e|discuss|review|outline"
+    r"|provide an? (?:\w+ )?(?:overview|summary|review))\b)",
     re.IGNORECASE,
 )
 _PROCEEDS = re.compile(

@@ -10,7 +10,7 @@ from typing import get_args
 from activities.report.formats.brief_words import brief_direction, brief_finding, brief_works
 from activities.report.formats.grammar import counted, listed
 from activities.report.formats.names import STOPPED
-from activities.report.formats.refusal_words import no_item_answers, not_mentioned
+from activities.report.formats.refusal_words import no_item_answers, not_mentioned, was_asked
 from activities.report.formats.text import clean
 from activities.types import Statement, StopReason
 from activities.verification.quote_check import REFUSALS
@@ -106,7 +106,7 @@ def _claims_refused(s: Statement) -> str:
 def _nothing_found(s: Statement) -> str:
     failed = s.number("failed")
     rest = f"; {failed} of {s.number('searches')} searches failed" if failed else ""
-    return f"the searches that were answered found nothing{rest}"
+    return f"the searches that were answered found nothing{rest}{was_asked(s)}"
 
 
 def _items_not_shown(s: Statement) -> str:

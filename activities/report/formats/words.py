@@ -248,7 +248,7 @@ def flow_text(report: Report) -> str:
 def spent(method: Methodology) -> str:
     """Models, calls, tokens and money."""
     if set(method.models) == {"extractive"}:
-        return "No language model was used: sentences were ranked and quoted."
+        return "Language models: none."
     cost = "at a cost not known" if method.cost_usd is None else f"for ${method.cost_usd:.4f}"
     models = clean(", ".join(method.models)) or "none"
     return f"Models: {models}. {method.model_calls} model calls, {method.tokens:,} tokens, {cost}."

@@ -4,6 +4,7 @@ from activities.extractive.on_subject import on_subject
 from activities.extractive.topics import sought
 from activities.text.facets import is_about, reports_harm
 from activities.text.sentences import sentences
+from activities.types import Claim
 from tests.activities.extractive.abstracts import document, texts, written
 
 BENEFITS = sought("What are the benefits of keyhole surgery?").facets[0]
@@ -52,3 +53,39 @@ def test_a_false_result_and_overdiagnosis_are_harms_of_a_test() -> None:
     assert reports_harm("Mammograms gave 43 false-positive results.")
     assert reports_harm("Overdiagnosis was estimated at 10%.")
     assert not reports_harm("Mammograms gave 43 positive results.")
+
+
+def test_near_a_section_are_works_on_its_subject_and_not_those_that_share_the_wording_of_sections() -> None:
+    stranger = document(
+        5, "RESULTS: The mechanisms and pathways behind growth are known.", title="Mechanisms of growth"
+    )
+    kin = document(6, "RESULTS: Gout flares were counted in 300 people.", title="Counting gout flares")
+    draft = written(
+        "What is known of the mechanisms and pathways behind gout?", [stranger, kin], title="Mechanism"
+    )
+    assert [near.evidence_id for near in draft.nearest] == ["pmid:6"]
+
+
+def test_what_a_review_announces_is_no_finding() -> None:
+    review = document(
+        7,
+        "In this part of the review we summarize treatments that lower gout flares in people. "
+        "Allopurinol treatment lowered gout flares by 40% in most people who took it.",
+        title="Treatments of gout",
+    )
+    assert texts(written("What treatments are there for gout?", [review], title="Treatment of gout")) == [
+        "Allopurinol treatment lowered gout flares by 40% in most people who took it."
+    ]
+
+
+def test_a_work_that_is_quoted_elsewhere_and_says_nothing_of_a_section_repeats_nothing_there() -> None:
+    work = document(
+        8, "RESULTS: Gout led to kidney failure in 4% of 300 patients.", title="Kidney failure in gout"
+    )
+    question = "What harms, adverse effects and risks are reported for gout?"
+    (claim,) = [c for p in written(question, [work], title="Safety").paragraphs for c in p.claims]
+    before = Claim(id="s1c1", text=claim.text, support=claim.support)
+    background = written("What is the background of gout?", [work], title="Background", written=(before,))
+    assert background.unused == {"no_sentence": ("pmid:8",)}
+    again = written(question, [work], title="Safety", written=(before,))
+    assert again.unused == {"repeats": ("pmid:8",)}

@@ -52,10 +52,16 @@ def test_the_quote_check_drops_none_of_its_claims() -> None:
     assert check(claims, {d.evidence_id: d for d in library()}).dropped == ()
 
 
-def test_an_off_topic_question_gets_no_claim_and_the_reason() -> None:
+def test_an_off_topic_question_gets_no_claim_and_what_no_work_mentions() -> None:
     draft = written("Who won the world cup in 2018?", library())
     assert draft.paragraphs == ()
-    assert "Who won the world cup in 2018?" in draft.limitations[0]
+    assert draft.not_mentioned
+
+
+def test_a_work_that_helps_with_no_sentence_that_answers_is_not_said_to_help() -> None:
+    lone = [document(7, "METHODS: Patients with gout were recruited in two clinics.", title="Gout")]
+    draft = written("What is gout?", lone)
+    assert (draft.paragraphs, draft.limitations) == ((), ())
 
 
 def test_opposite_findings_both_stay_and_are_marked() -> None:

@@ -38,6 +38,21 @@ def test_an_empty_search_is_no_failure() -> None:
     assert "searches_failed" not in codes(report)
 
 
+def test_where_nothing_comes_near_the_report_says_what_was_asked_and_what_to_do_next() -> None:
+    searches = (
+        SearchRecord(source="clinicaltrials", query="zorblax", status="empty"),
+        SearchRecord(source="clinicaltrials", query="zorblax", status="empty"),
+        SearchRecord(source="pubmed", query="zorblax AND fever", status="rate_limited"),
+        SearchRecord(source="library", query="zorblax fever", status="ok", hits=7),
+    )
+    report = built(publish_input(searches=searches))
+    assert report.unanswered
+    assert report.unanswered.texts("gave") == ("0", "rate_limited", "7")
+    said = report.executive_summary
+    assert "ClinicalTrials.gov \u201czorblax\u201d (no record); pubmed" in said
+    assert "(no answer: rate limited); library \u201czorblax fever\u201d (7 records). Next: ask by" in said
+
+
 def test_retracted_work_that_was_found_and_withheld_is_named() -> None:
     withheld = [
         ref_of(TRIAL).model_copy(

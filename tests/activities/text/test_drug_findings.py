@@ -23,6 +23,7 @@ Said = tuple[Part, str]
             "against",
         ),
         ("No significant difference was detected between mitoxantrone and the combination.", "none"),
+        ("The duration of imatinib used for sarcoma is not based on its mutations.", "none"),
         ("Participants received deferiprone 15 mg per kilogram twice daily.", "none"),
     ],
 )
