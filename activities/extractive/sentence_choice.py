@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from activities.drafts import UnusedReason, WriteInput
 from activities.extractive.on_subject import AsOutcome, about_subject, without_names_of
+from activities.extractive.table_rows import without_other_rows
 from activities.extractive.topics import sought
 from activities.text.answer_reader import Passage
 from activities.text.answers import answers, leading
@@ -93,7 +94,8 @@ def ranked_items(step: WriteInput, documents: Sequence[Evidence]) -> list[Item]:
     """The documents but for retracted ones; their sentences ranked for the section's aspect."""
     seek = sought(step.question)
     facet = seek.facets[0] if seek.facets else facet_of_section(step.title, step.question)
-    return rank(seek.text, [d for d in documents if d.standing != "retracted"], facet)
+    items = rank(seek.text, [d for d in documents if d.standing != "retracted"], facet)
+    return [without_other_rows(seek.text, item) for item in items]
 
 
 def best_first(step: WriteInput, ranked: Sequence[Item]) -> list[Item]:
@@ -264,10 +266,7 @@ def candidates(step: WriteInput, items: Sequence[Item]) -> list[Ranked]:
 
 
 def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:
-    """An item's best sentences that answer, are new, and differ from each other. Of a table those rows that
-    hold most of the question: all have its headings."""
-    rows = {r.sentence.quote: r.about for r in item.ranked if cells(r.sentence.quote)}
-    fullest = max(rows.values(), default=0.0)
+    """An item's best sentences that answer, are new, and differ from each other, but for rows of a table."""
     quoted = {normalise(support.quote) for claim in written for support in claim.support}
     kept: list[Ranked] = []
     for ranked in item.ranked:
@@ -278,9 +277,8 @@ def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:
             rules.answers(item, ranked, again=bool(kept))
             and normalise(sentence.quote) not in quoted
             and not any(same(sentence.text, claim.text) for claim in written)
-            and rows.get(sentence.quote, fullest) >= fullest
             and (
-                sentence.quote in rows
+                cells(sentence.quote)
                 or not any(similarity(sentence, other.sentence) > MOST_ALIKE for other in kept)
             )
         ):
