@@ -95,6 +95,13 @@ def _direct(question: str, summary: Sequence[Claim], references: Sequence[Refere
     return [c for c, share in zip(summary, said, strict=True) if share >= LEAST_SHARE * max(said)]
 
 
+def _is_in_use(candidate: Candidate) -> bool:
+    """Whether a label or a cited work says that a drug is in use for a disease asked about: it is not
+    repurposed for it."""
+    entries = (entry for field in candidate.fields if field.name == "indications" for entry in field.entries)
+    return any(entry.code == "names_disease_asked" for entry in entries)
+
+
 def _beside(candidates: Sequence[Candidate], answers: Sequence[Answer]) -> Sequence[Answer]:
     """Of the names that are given in answer, those that belong beside candidates: of which works find no
     gain. Beside none, all."""
@@ -135,6 +142,7 @@ class _Brief:
     def put_forward(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Statement, tuple[str, ...]]]:
         """The candidates, each with the works that speak for it and the grade of its evidence."""
         shown: list[tuple[str, Sequence[str]]] = []
+        in_use: list[tuple[str, Sequence[str]]] = []
         for candidate in candidates:
             works = list(dict.fromkeys(s.evidence_id for s in candidate.support))
             called = [name for name in (candidate.name, candidate.generic_name) if name]
@@ -149,11 +157,12 @@ class _Brief:
                 text = (
                     f"{candidate.name} ({candidate.evidence_quality} evidence{against}) {self._mark(works)}"
                 )
-                shown.append((text, ids))
-        if shown:
-            claims = tuple(dict.fromkeys(name for _, names in shown for name in names))
-            texts = tuple(text for text, _ in shown)
-            yield Statement(code="brief_candidates", values={"names": texts}), claims
+                (in_use if _is_in_use(candidate) else shown).append((text, ids))
+        for code, named in (("brief_candidates", shown), ("brief_in_use", in_use)):
+            if named:
+                claims = tuple(dict.fromkeys(name for _, names in named for name in names))
+                texts = tuple(text for text, _ in named)
+                yield Statement(code=code, values={"names": texts}), claims
 
     def named(self, answers: Sequence[Answer]) -> Iterator[tuple[Statement, tuple[str, ...]]]:
         """What the quotes name in answer to a question for a fact or for a list."""

@@ -11,7 +11,7 @@ Invariants:
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.candidates import reading
+from activities.candidates import reading, stated
 from activities.candidates.fields import FIELDS
 from activities.candidates.status import CODES, STOPPED_TRIALS, foremost, states_approval
 from activities.candidates.types import (
@@ -25,7 +25,10 @@ from activities.text.drugs import names_drug
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
 from activities.text.independence import independent, studies
+from activities.text.parts import LABEL
 from activities.text.sentences import NOT_STUDIES, sentences
+from activities.text.study_facts import participants
+from activities.text.uses import asked_about
 from activities.types import Evidence, Statement
 
 Said = Mapping[str, tuple[Evidence, str]]
@@ -55,7 +58,7 @@ def page(
     own = _own_entries(candidate, items, said, question)
     fields = tuple(_field(name, known.get(name), own.get(name, [])) for name in FIELDS)
     by_name = {field.name: field for field in fields}
-    trial = next(iter(by_name["trials"].entries), None)
+    trial = next((entry for entry in by_name["trials"].entries if entry.values.get("nct")), None)
     mechanism = next(iter(by_name["mechanism"].entries), None)
     return candidate.model_copy(
         update={
@@ -85,7 +88,7 @@ def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[St
         )
         count = independent(sound, studies(sound))
         reasons.append(Statement(code="quality_studies", values={"works": len(sound), "studies": count}))
-    if works and not any(work.evidence_type in CLINICAL for work in works):
+    if works and not any(work.evidence_type in CLINICAL or participants(work) for work in works):
         reasons.append(Statement(code="quality_no_people"))
     if len(works) > len(sound):
         reasons.append(Statement(code="quality_concern", values={"works": len(works) - len(sound)}))
@@ -188,6 +191,10 @@ def _own_entries(
             if s.evidence_id in documents
         ]
     entries["regulatory"] += _stated_approvals(candidate, documents)
+    entries["mechanism"] += stated.mechanisms(items, name)
+    entries["indications"] += stated.established(items, name, asked_about(question))
+    entries["trials"] += stated.trials(items, name)
+    entries["safety"] += stated.safety(items, name)
     for item in items:
         for key, found in _of_record(item, name, question):
             entries[key] += [entry.model_copy(update={"evidence_id": item.evidence_id}) for entry in found]
@@ -195,6 +202,7 @@ def _own_entries(
 
 
 def _quoted(item: Evidence, passage: str, *, text: str) -> FieldEntry:
+    passage = LABEL.sub("", passage)
     quote = passage if passage in item.text else ""
     return FieldEntry(
         text=" ".join(text.split()),

@@ -47,6 +47,15 @@ _EFFECT = re.compile(
 )
 """What a denial must be of to speak against a drug: that a duration is not based on something does not."""
 _NO_DIFFERENCE = re.compile(r"\b(?:no|not)\b[^.;]{0,40}\bdiffer\w*", re.IGNORECASE)
+_UNDER_STUDY = re.compile(
+    r"\b(?:is|are|was|were|being|been|currently|now) (?:\w+ly )?(?:being )?(?:evaluated|investigated|studied"
+    r"|tested|explored|examined)\b|\bunder (?:\w+ )?(?:investigation|evaluation|study)\b",
+    re.IGNORECASE,
+)
+"""That a drug is studied finds nothing of it."""
+_BUT = re.compile(
+    r",?\s+but\s+(?=(?:did|was|were|had|has|have|does|do|is|are|no|not|without)\b)", re.IGNORECASE
+)
 _AGAINST_NOTHING = re.compile(
     r"\b(?:placebo|sham|untreated|controls?|usual care|no treatment|rate of|progression)\b", re.IGNORECASE
 )
@@ -56,6 +65,11 @@ def finding(sentence: str) -> Finding:
     """What a sentence finds of a drug that it names. That two treatments did not differ says nothing of
     either, unless the other is none."""
     stated = _THOSE_WITHOUT.sub(" ", main_clauses(sentence))
+    first, *rest = _BUT.split(stated, maxsplit=1)
+    if rest and direction(stated) == "mixed":  # what was gained, before what was not: the quote has both
+        return finding(first)
+    if _UNDER_STUDY.search(stated):
+        return "none"
     way = direction(stated)
     if way == "no" and _NO_DIFFERENCE.search(stated) and not _AGAINST_NOTHING.search(stated):
         return "none"

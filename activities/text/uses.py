@@ -13,6 +13,12 @@ _USE = re.compile(
     r"efficacious)\b",
     re.IGNORECASE,
 )
+_ESTABLISHED = re.compile(
+    r"\b(?:approved|licen[sc]ed|authori[sz]ed|indicated|(?:first|second|third)[- ]line|"
+    r"(?:treatment|drug|therapy) of choice|standard (?:of care|treatment|therapy)|mainstay)\b",
+    re.IGNORECASE,
+)
+"""The same without what a trial of a new use says: effective."""
 _DENIED = re.compile(
     r"\b(?:no|not|never|neither|nor|without|yet to be|whether|if|lack of|little evidence)\b[^.;]{0,30}$",
     re.IGNORECASE,
@@ -94,18 +100,28 @@ def acting(text: str) -> frozenset[str]:
 def drugs_in_use(text: str, asked: Asked) -> frozenset[str]:
     """Drugs, by their preferred names, that one clause of a sentence says are in use for a disease asked
     about. Empty when no disease is asked about."""
-    found: set[str] = set()
+    return frozenset(drug for drug, _ in _uses(text, asked, _USE))
+
+
+def established_for(text: str, name: str, asked: Asked) -> tuple[str, ...]:
+    """The diseases asked about, as a sentence names them, for which one clause of it says that a drug, given
+    by its preferred name, is approved, indicated or a line of treatment: it is not repurposed for them."""
+    found = (diseases for drug, diseases in _uses(text, asked, _ESTABLISHED) if drug == name)
+    return tuple(dict.fromkeys(disease for diseases in found for disease in diseases))
+
+
+def _uses(text: str, asked: Asked, use: re.Pattern[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each drug that a clause says is in use, with the diseases asked about that the clause names."""
     # a semicolon within brackets ends no clause: `pembrolizumab (KEYTRUDA; Merck)`
     plain = _ASIDE.sub(lambda aside: aside.group().replace(";", ","), without_other_diseases(text, asked))
     for clause in _CLAUSE.split(plain):
-        if not any(map(asked.covers, of_kind(clause, ("disease",)))):
-            continue
-        if any(
+        named = tuple(e.surface for e in of_kind(clause, ("disease",)) if asked.covers(e))
+        if named and any(
             not _DENIED.search(clause[: match.start()]) and not _of_another(clause, match, asked)
-            for match in _USE.finditer(clause)
+            for match in use.finditer(clause)
         ):
-            found.update(name for name, _ in drugs_named(COMPARED_WITH.sub(" ", clause)))
-    return frozenset(found)
+            for name, _ in drugs_named(COMPARED_WITH.sub(" ", clause)):
+                yield name, named
 
 
 def _of_another(clause: str, use: re.Match[str], asked: Asked) -> bool:

@@ -43,10 +43,16 @@ SAFETY: Mapping[str, str] = {
     "reported_reactions": "Reactions most often reported (reports do not show a cause)",
     "withdrawn": "Withdrawn",
     "warning": "Warning",
+    "stated": "Reported in a cited work",
 }
 TESTS = "Searches that would test it"
 BY_THE_RUN = "suggested by the run"
 NOT_FOUND = "not found"
+NOT_STATED = "not stated in the cited works"
+NOT_ASKED = (
+    "Registers of drugs and trials were not asked: none was among the sources that this run could use. What"
+    " the cited works do not state is therefore not known here."
+)
 SHORT = 160
 """Characters of a cell of the table."""
 
@@ -61,7 +67,7 @@ def missing(field: CandidateField) -> str:
     if field.status == "unreachable":
         sources = listed(map(source_title, field.silent))
         return f"{NOT_FOUND} ({sources} could not be reached)"
-    return f"{NOT_FOUND} (not looked up)" if field.status == "not_looked_up" else NOT_FOUND
+    return NOT_STATED if field.status == "not_looked_up" else NOT_FOUND
 
 
 def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
@@ -75,7 +81,7 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
         kind = SAFETY.get(entry.code, clean(entry.code.replace("_", " ")).capitalize())
         return f"{kind}: {text}" if kind else text
     if field == "indications" and entry.code == "names_disease_asked":
-        return f"{text} (names a disease asked about)"
+        return f"{text} (asked about)" if entry.evidence_id else f"{text} (names a disease asked about)"
     if field == "targets":
         genes, accessions = entry.values.get("genes", ""), entry.values.get("accessions", "")
         known = ", ".join(filter(None, (f"gene {genes}" if genes else "", accessions)))
@@ -100,6 +106,8 @@ def _regulatory(entry: FieldEntry, text: str) -> str:
 
 def _trial(entry: FieldEntry, text: str) -> str:
     values = entry.values
+    if entry.code == "stated":
+        return f"{phases(values.get('phase', ''))}, as a cited work says: {text}"
     state = clean(entry.code.replace("_", " ").lower())
     if reason := values.get("why_stopped", ""):
         state += f' ("{clean(reason)}")'
@@ -147,7 +155,9 @@ def _short(text: str, field: CandidateField | None) -> str:
 def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
     if field is None or not field.entries:
         return _short(candidate.trial_status, field)
-    entries: Sequence[FieldEntry] = field.entries
+    entries: Sequence[FieldEntry] = [entry for entry in field.entries if entry.code != "stated"]
+    if not entries:
+        return "; ".join(dict.fromkeys(phases(e.values.get("phase", "")) for e in field.entries))
     stopped = sum(entry.code in STOPPED_TRIALS for entry in entries)
     results = sum(bool(entry.values.get("results")) for entry in entries)
     latest = max((int(c) for e in entries for c in e.values.get("phase", "") if c.isdigit()), default=0)
@@ -171,4 +181,6 @@ def _safety_cell(field: CandidateField | None) -> str:
         return missing(field) if field else NOT_FOUND
     kinds = dict.fromkeys(SAFETY.get(entry.code, "") for entry in field.entries)
     named = [kind.split(" (")[0] for kind in kinds if kind]
+    if all(entry.code == "stated" for entry in field.entries):
+        return _short(field.entries[0].text, field)
     return "; ".join(named) or _short(field.entries[0].text, field)

@@ -377,6 +377,7 @@ WORDING: Mapping[str, Wording] = {
     # the short answer of a report that no model wrote
     "brief_named": lambda s: f"Named in answer: {'; '.join(s.texts('names'))}.",
     "brief_candidates": lambda s: f"Candidates: {'; '.join(s.texts('names'))}.",
+    "brief_in_use": lambda s: f"In use already for a disease asked about: {'; '.join(s.texts('names'))}.",
     "brief_named_disputed": lambda s: f"Findings for and against: {'; '.join(s.texts('names'))}.",
     "brief_named_against": lambda s: f"Findings against: {'; '.join(s.texts('names'))}.",
     "brief_works": brief_works,

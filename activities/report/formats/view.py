@@ -41,7 +41,7 @@ from activities.report.formats.works import grouped, work_views
 from activities.report.schema import NearPassage, Reference, Report, ReportSection
 from activities.types import ANSWERED, Claim, Grade, Support
 
-_NAMES = ("brief_named", "brief_candidates")
+_NAMES = ("brief_named", "brief_candidates", "brief_in_use")
 """Codes of the sentences that name answers."""
 _BARS = 12
 """Bars of a figure over years at most: more cannot be distinguished on a telephone."""
@@ -87,7 +87,7 @@ def view_of(report: Report) -> View:
         sections=sections,
         candidate_head=head,
         candidates=candidates,
-        candidate_note=CANDIDATE_NOTE if report.structured else OLD_CANDIDATE_NOTE,
+        candidate_note=_candidate_note(report),
         contradictions=tuple(_contradictions(report, shown)),
         gaps=words.gaps(report),
         limitations=words.limitations(report),
@@ -272,6 +272,14 @@ def _summary_text(report: Report) -> tuple[str, ...]:
     return tuple(filter(None, (clean(line.removeprefix("- ")) for line in lines)))
 
 
+def _candidate_note(report: Report) -> str:
+    """What is checked of candidates, and once for all of them that registers were not asked."""
+    if not report.structured:
+        return OLD_CANDIDATE_NOTE
+    silent = any(field.status == "not_looked_up" for c in report.candidates for field in c.fields)
+    return f"{CANDIDATE_NOTE} {candidate_words.NOT_ASKED}" if silent else CANDIDATE_NOTE
+
+
 def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateView:
     generic = clean(candidate.generic_name)
     other = generic and generic.casefold() != clean(candidate.name).casefold()
@@ -314,12 +322,15 @@ def _missing(candidate: Candidate) -> Iterable[FieldView]:
     )
 
 
+_NOTHING = (candidate_words.NOT_FOUND, candidate_words.NOT_STATED)
+
+
 def _used_cells(candidates: Sequence[CandidateView]) -> tuple[tuple[str, ...], tuple[CandidateView, ...]]:
     """The head and the rows of the table of candidates without columns in which nothing was found of any."""
     used = [
         place
         for place, _ in enumerate(CANDIDATE_HEAD)
-        if not all(c.cells[place].startswith(candidate_words.NOT_FOUND) for c in candidates)
+        if not all(c.cells[place].startswith(_NOTHING) for c in candidates)
     ]
     rows = tuple(replace(c, cells=tuple(c.cells[place] for place in used)) for c in candidates)
     return tuple(CANDIDATE_HEAD[place] for place in used), rows

@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.candidates.types import Candidate
+from activities.candidates.types import Candidate, CandidateField, FieldEntry
 from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.brief import brief
@@ -164,6 +164,18 @@ def test_candidates_are_named_with_their_grade_and_beside_them_what_failed(repor
     assert said["brief_candidates"].claims == ("c1",)
     assert said["brief_named_against"].text == "Findings against: nilotinib [2]."
     assert "brief_named" not in said
+
+
+def test_a_drug_in_use_for_what_is_asked_about_is_named_apart_from_candidates(report: Report) -> None:
+    text = "Riluzole prolonged survival."
+    claim = Claim(id="c1", text=text, support=(Support(evidence_id="pmid:1", quote=text),))
+    use = FieldEntry(text="sclerosis", code="names_disease_asked", source="library", evidence_id="pmid:1")
+    indications = CandidateField(name="indications", status="found", entries=(use,))
+    candidate = Candidate(name="riluzole", support=claim.support, fields=(indications,))
+    reference = report.references[0].model_copy(update={"evidence_id": "pmid:1", "number": 1})
+    said = brief(QUESTION, [claim], [claim], (), [reference], (), [candidate])
+    assert said[0].text == "In use already for a disease asked about: riluzole (weak evidence) [1]."
+    assert "brief_candidates" not in {s.statement.code for s in said}
 
 
 def test_names_given_in_answer_are_lines_of_their_own() -> None:

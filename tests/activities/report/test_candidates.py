@@ -125,7 +125,8 @@ def test_approval_is_read_from_a_quote_and_from_a_label() -> None:
     codes = {e.code: e.evidence_id for e in field(report, "regulatory").entries}
     assert codes == {"stated_approved": "pmid:10", "labelled": "fda:1"}
     assert report.candidates[0].regulatory_status == "labelled"
-    (label,) = field(report, "indications").entries
+    stated, label = field(report, "indications").entries
+    assert (stated.text, stated.evidence_id) == ("amyotrophic lateral sclerosis", "pmid:10")
     assert (label.code, label.evidence_id) == ("names_disease_asked", "fda:1")
     assert label.text.startswith("RILUTEK is indicated")
 
@@ -202,3 +203,9 @@ def test_an_address_on_a_page_is_a_plain_one_or_none() -> None:
     assert "javascript" not in render(report, "html").decode()
     assert "<b>bold</b>" not in render(report, "html").decode()
     assert "](y)" not in render(report, "md").decode().replace(r"\]", "")
+
+
+def test_that_registers_were_not_asked_is_said_once_and_not_in_each_cell() -> None:
+    page = words_of(report_of(findings=None), "md")
+    assert page.count("Registers of drugs and trials were not asked") == 1
+    assert "not looked up" not in page

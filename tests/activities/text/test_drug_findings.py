@@ -24,6 +24,8 @@ Said = tuple[Part, str]
         ),
         ("No significant difference was detected between mitoxantrone and the combination.", "none"),
         ("The duration of imatinib used for sarcoma is not based on its mutations.", "none"),
+        ("Ublituximab is being evaluated for the treatment of relapsing disease.", "none"),
+        ("Deferiprone reduced relapses but did not reduce disability.", "for"),
         ("Participants received deferiprone 15 mg per kilogram twice daily.", "none"),
     ],
 )

@@ -1,6 +1,12 @@
 import pytest
 
-from activities.text.uses import asked_about, drugs_in_use, uses_elsewhere, without_other_diseases
+from activities.text.uses import (
+    asked_about,
+    drugs_in_use,
+    established_for,
+    uses_elsewhere,
+    without_other_diseases,
+)
 
 ALS = asked_about("What helps in amyotrophic lateral sclerosis?")
 NOTHING = asked_about("What helps?")
@@ -68,3 +74,13 @@ def test_the_other_diseases_a_drug_is_used_for_are_read_where_a_sentence_says_so
     sentence: str, name: str, diseases: tuple[str, ...]
 ) -> None:
     assert uses_elsewhere(sentence, name, ALS) == diseases
+
+
+def test_a_line_of_treatment_is_a_use_that_is_established_and_an_effect_is_none() -> None:
+    asked = asked_about("Which drugs could be repurposed against cancer?")
+    title = "Is first-line mitoxantrone in the treatment of breast cancer as good as a combination?"
+    assert established_for(title, "mitoxantrone", asked) == ("breast cancer",)
+    assert established_for(title, "digoxin", asked) == ()
+    assert established_for("Digoxin was effective in breast cancer.", "digoxin", asked) == ()
+    assert established_for("Digoxin is not approved for breast cancer.", "digoxin", asked) == ()
+    assert established_for("Digoxin is approved for heart failure.", "digoxin", asked) == ()
