@@ -13,6 +13,7 @@ from activities.text.answer_given import raised
 from activities.text.answering import NOT_LITERATURE, OF_SEVERAL_WORKS, answering
 from activities.text.concepts import Word
 from activities.text.directness import Model, beside, names_it, on_another_thing
+from activities.text.excerpt import excerpt
 from activities.text.facets import Facet, is_about
 from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle, Reading, named_by_its_file
 from activities.text.parts import Part, calls_for_research
@@ -105,10 +106,13 @@ def _bag(title: str, said: tuple[Sentence, ...]) -> Mapping[str, int]:
 def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = None) -> list[Item]:
     """Every document with its relevance to the question and its sentences best first, in the given order.
 
-    Sentences about the facet are put before the others."""
-    if any(len(document.text) > LONGEST_REMEMBERED for document in documents):
-        return _rank(question, documents, facet)
-    known = _ranked(question, tuple(map(AsKey, documents)), facet)
+    Sentences about the facet are put before the others. Long texts are read in part (`excerpt`)."""
+    read = [excerpt(question, document) for document in documents]
+    known: Sequence[Item]
+    if any(len(document.text) > LONGEST_REMEMBERED for document in read):
+        known = _rank(question, read, facet)
+    else:
+        known = _ranked(question, tuple(map(AsKey, read)), facet)
     return [replace(item, document=document) for item, document in zip(known, documents, strict=True)]
 
 
