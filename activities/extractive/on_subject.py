@@ -47,7 +47,8 @@ def _holds(needle: Needle, place: int, reading: Reading, said: Sequence[Sentence
     word = needle.words[place]
     having = [sentence for sentence, spoken in zip(said, reading.sentences, strict=True) if place in spoken]
     titled = place in reading.title
-    if word.shown.endswith("ing") and not word.noun:
+    gerund = word.shown.endswith("ing") and not word.noun
+    if gerund:
         # The dictionary's synonyms are those of the verb: a tumour that presents is no screening.
         own = set(word.terms)
         having = [sentence for sentence in having if own <= set(sentence.terms)]
@@ -56,6 +57,8 @@ def _holds(needle: Needle, place: int, reading: Reading, said: Sequence[Sentence
         return True
     if word.technical < THING and not word.entity:
         return not word.noun or place in reading.spoken
+    if not (word.noun or word.entity or gerund):
+        return place in reading.spoken  # of whom or of what kind: `older people`
     if any(s.part == "aim" for s in having):
         return True
     if reading.untitled and any(s is said[0] or s.part == "conclusion" for s in having):

@@ -43,9 +43,11 @@ from activities.report.strength import with_strength
 from activities.report.summary import summary_claims
 from activities.report.unused import unused_works
 from activities.report.works import work_rows
+from activities.text.drug_findings import finding
 from activities.text.drugs import names_a_treatment
 from activities.text.independence import studies
 from activities.text.pico import parts_of
+from activities.text.uses import asks_for_a_new_use
 from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import Checked, QuoteChecker
 
@@ -69,7 +71,7 @@ def build_report(
     answers, first = answers_of(step.question, list(claims.values()), documents)
     short = set(step.models) == {"extractive"}
     leading = tuple(dict.fromkeys(_of_candidates(candidates.kept, claims))) if short else ()
-    on_drugs = [claim for claim in claims.values() if names_a_treatment(claim.text)] if leading else ()
+    on_drugs = [c for c in claims.values() if c.id in leading or _finds_of_a_drug(c.text)] if leading else ()
     summary = summary_claims(step.question, on_drugs or list(claims.values()), documents, (*leading, *first))
     numbers = _number([*summary, *claims.values()], candidates.kept)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
@@ -100,14 +102,16 @@ def build_report(
     rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
     kept = list(claims.values())
     unnamed = ""
-    if short and not (answers or candidates.kept):
-        sought = step.profile == "drug_repurposing"
+    sought = step.profile == "drug_repurposing"
+    new_use = sought and asks_for_a_new_use(step.question)  # what is in use already is no answer
+    if short and not candidates.kept and (new_use or not answers):
         unnamed = asked_and_not_named(step.question, kept, candidates=sought)
     judged = Judged(step.confidence, step.confidence_reasons)
     if len(step.sections) > 1 and not step.confidence_reasons:  # each section was judged by itself
         filled = sum(bool(section.paragraphs) for section in done.sections)
         judged = of_sections(step, cited, filled)
-    answer = brief(step.question, kept, summary, rows, references, answers, candidates.kept) if short else ()
+    named = () if new_use and not candidates.kept else answers
+    answer = brief(step.question, kept, summary, rows, references, named, candidates.kept) if short else ()
     return Report(
         run_id=step.run_id,
         question=step.question,
@@ -143,6 +147,10 @@ def build_report(
         generated_at=step.generated_at,
         draft=step.draft,
     )
+
+
+def _finds_of_a_drug(text: str) -> bool:
+    return names_a_treatment(text) and finding(text) != "none"
 
 
 def _of_candidates(candidates: Sequence[Candidate], claims: Mapping[str, Claim]) -> Iterator[str]:

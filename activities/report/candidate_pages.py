@@ -181,9 +181,11 @@ def _own_entries(
     which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
     if (candidate.mechanism or " -> " in chain) and which in said:
         entries["mechanism"].append(_quoted(*said[which], text=chain))
-    entries["indications"] += [
-        _quoted(*said[text], text=text) for text in candidate.current_indications if text in said
-    ]
+    together: dict[tuple[str, str], list[str]] = {}
+    for text in candidate.current_indications:
+        if text in said:
+            together.setdefault((said[text][0].evidence_id, said[text][1]), []).append(text)
+    entries["indications"] += [_quoted(*said[texts[0]], text="; ".join(texts)) for texts in together.values()]
     for key, attribute in _LITERATURE.items():
         entries[key] += [
             _quoted(documents[s.evidence_id], s.quote, text=s.quote)

@@ -110,7 +110,7 @@ def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
     works = [item.document for item in items]
     count = independent(works, studies(works))
     found = [
-        Statement(code="confidence_direct", values={"percent": round(100 * best.direct)}),
+        Statement(code="confidence_direct", values={"percent": min(99, round(100 * best.direct))}),
         Statement(code="confidence_works", values={"works": len(items), "independent": count}),
     ]
     most = most_confidence(items)

@@ -47,6 +47,16 @@ COMPARED_WITH = re.compile(
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
+_NEW_USE = re.compile(
+    r"\bre-?(?:purpos|position)\w*|\bnew (?:\w+ )?(?:uses?|indications?)\b|\boff-label\b", re.IGNORECASE
+)
+
+
+def asks_for_a_new_use(question: str) -> bool:
+    """Whether a question asks for drugs in use for something else: to repurpose, for a new indication."""
+    return bool(_NEW_USE.search(question))
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The diseases that a question names."""

@@ -245,6 +245,15 @@ def flow_text(report: Report) -> str:
     )
 
 
+MOST_SURE = 0.99
+"""The highest confidence that is printed: quotes of a few works make nothing certain."""
+
+
+def percent(confidence: float) -> str:
+    """A confidence as it is printed."""
+    return f"{min(confidence, MOST_SURE):.0%}"
+
+
 def spent(method: Methodology) -> str:
     """Models, calls, tokens and money."""
     if set(method.models) == {"extractive"}:

@@ -89,3 +89,14 @@ def test_a_work_that_is_quoted_elsewhere_and_says_nothing_of_a_section_repeats_n
     assert background.unused == {"no_sentence": ("pmid:8",)}
     again = written(question, [work], title="Safety", written=(before,))
     assert again.unused == {"repeats": ("pmid:8",)}
+
+
+def test_of_whom_a_question_asks_need_only_be_said_once_in_a_work_on_its_subject() -> None:
+    work = document(
+        9,
+        "BACKGROUND: Hip fracture is costly.\nRESULTS: Nails were inserted in 300 people with a hip fracture."
+        " The average older woman with a hip fracture walked again within six weeks of surgery.",
+        title="Nails against hip fracture",
+    )
+    young = document(10, "RESULTS: A hip fracture of boys healed within weeks.", title="Hip fracture in boys")
+    assert on_subject("hip fracture in older people", [work, young]) == (True, False)

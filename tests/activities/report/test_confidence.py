@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from activities.report.confidence import UNNAMED
+from activities.report.formats.words import percent
 from activities.report.schema import Report
 from tests.activities.cases import INCREASED, planned, publish_input, quoting
 from tests.activities.report.building import built
@@ -64,3 +65,20 @@ def test_the_confidence_of_an_overview_does_not_depend_on_what_its_sections_were
     assert overview(*quotes, confidence=0.1).confidence == overview(*quotes, confidence=0.9).confidence
     # a model's verdict is not exceeded
     assert overview(*quotes, confidence=0.1, models=("model-1",)).confidence <= 0.1
+
+
+def test_where_a_new_use_is_asked_for_a_drug_that_is_no_candidate_is_no_answer() -> None:
+    step = publish_input(
+        planned("s1", quoting(INCREASED, ("pmid:2", INCREASED))),
+        question="Which drugs could be repurposed to lower mortality?",
+        profile="drug_repurposing",
+        models=("extractive",),
+        confidence=0.9,
+    )
+    report = built(step)
+    assert report.confidence <= UNNAMED
+    assert "Named in answer" not in report.executive_summary
+
+
+def test_nothing_is_printed_as_certain() -> None:
+    assert (percent(1.0), percent(0.5)) == ("99%", "50%")

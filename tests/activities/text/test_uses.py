@@ -2,6 +2,7 @@ import pytest
 
 from activities.text.uses import (
     asked_about,
+    asks_for_a_new_use,
     drugs_in_use,
     established_for,
     uses_elsewhere,
@@ -84,3 +85,15 @@ def test_a_line_of_treatment_is_a_use_that_is_established_and_an_effect_is_none(
     assert established_for("Digoxin was effective in breast cancer.", "digoxin", asked) == ()
     assert established_for("Digoxin is not approved for breast cancer.", "digoxin", asked) == ()
     assert established_for("Digoxin is approved for heart failure.", "digoxin", asked) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "new"),
+    [
+        ("Which drugs could be repurposed for depression?", True),
+        ("Which old drugs have new indications in gout?", True),
+        ("Which drugs are approved for gout?", False),
+    ],
+)
+def test_a_question_for_new_uses_says_so(question: str, *, new: bool) -> None:
+    assert asks_for_a_new_use(question) is new
