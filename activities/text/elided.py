@@ -9,7 +9,8 @@ question word and names no alternatives.
 import re
 
 _APART = re.compile(
-    r"(?P<topic>.+?)(?:\s*(?::|\u2014|\u2013|--|\s-)\s+|,\s+(?=(?:an?|the)\s))(?P<said>[^:?]+)\?\s*$",
+    r"(?P<topic>.+?)(?:\s*(?::|\u2013|\s-)\s+|\s*(?:--|\u2014)\s*|,\s+(?=(?:an?|the)\s))"
+    r"(?P<said>[^:?]+)\?\s*$",
     re.DOTALL,
 )
 _OPEN = re.compile(

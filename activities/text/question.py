@@ -16,12 +16,10 @@ Thing = Literal[
     "number", "drug", "disease", "gene", "cause", "definition", "name", "inheritance", "person", "place"
 ]
 
-_YES_OR_NO = re.compile(
-    r"(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|might|must)\b"
-    r"[^?]*\?",
-    re.IGNORECASE,
-)
-"""A question that begins with an auxiliary, also after a colon: `Statins: do they help?`"""
+_AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|might|must)"
+_YES_OR_NO = re.compile(rf"^\W*{_AUXILIARY}\s+\S|[:.;,?\u2013\u2014-]\s*{_AUXILIARY}\b[^?]*\?", re.IGNORECASE)
+"""A question that begins with an auxiliary, also after a colon: `Statins: do they help?` At the beginning it
+needs no question mark."""
 _RELATIONS = (
     r"cause|role|effect|mechanism|incidence|prevalence|risk|inheritance|onset|generic|brand|alternative|main|most"
     r"|best|function|treatment|evidence|name|age|dose|phase|target|gene|protein|drug|disease"

@@ -88,6 +88,7 @@ def verdict(question: str, findings: Sequence[str], work: str = "") -> Verdict |
 
 def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | Undecided:
     """The direction, or why none is given."""
+    question = question.strip() if question.rstrip().endswith("?") else f"{question.rstrip(' .!')}?"
     question = question if is_yes_or_no(question) else completed(question)
     if not is_yes_or_no(question):
         return "no yes-or-no question"

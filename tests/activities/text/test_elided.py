@@ -18,6 +18,7 @@ from activities.text.verdict import weigh
             "Is Low sodium in heart failure associated with early death?",
         ),
         ("Night shifts - an occupational hazard?", "Is Night shifts an occupational hazard?"),
+        ("Night shifts--an occupational hazard?", "Is Night shifts an occupational hazard?"),
     ],
 )
 def test_the_verb_that_a_title_leaves_out_is_added(title: str, question: str) -> None:

@@ -281,3 +281,18 @@ def test_what_supports_the_hypothesis_affirms_it_and_what_does_not_support_it_do
 )
 def test_an_addition_and_the_name_of_a_thing_restrict_nothing(said: str) -> None:
     assert way(QUESTION, said) == "yes"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "does metformin slow cognitive decline in diabetes",
+        "Does metformin slow cognitive decline in diabetes.",
+        "Metformin in old age? Does metformin slow cognitive decline in diabetes?",
+        "Metformin in diabetes: does it slow cognitive decline",
+    ],
+)
+def test_a_question_is_read_with_and_without_its_question_mark(asked: str) -> None:
+    said = "Metformin slowed cognitive decline in diabetes."
+    assert way(asked, said) == "yes"
+    assert way(asked, said.replace("slowed", "did not slow")) == "no"
