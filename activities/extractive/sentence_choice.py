@@ -62,10 +62,11 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _BEGINS_BACK = re.compile(
-    r"(?:this|these|those|they|both) (?:\w+ly )?(?:is|are|was|were|may|might|can|could|has|have|had|would)\b",
+    r"(?:this|these|those|they|both) (?:\w+ly )?(?:is|are|was|were|may|might|can|could|has|have|had|would)\b"
+    r"|it (?:\w+ly )?(?:is|was|may|might|can|could|has|had|would|should)\b(?![^,;.]* (?:that|to|whether)\b)",
     re.IGNORECASE,
 )
-"""The beginning of a sentence whose subject only the one before it names."""
+"""The beginning of a sentence whose subject only the one before it names; `it is likely that` has its own."""
 _CALLS_FOR_MORE = re.compile(
     r"\bthe need (?:to|for)\b|\befforts?\b.{0,120}\b(?:needed|required|should be)\b"
     r"|\brequires? (?:\w+ )?(?:study|research|investigation)\b",

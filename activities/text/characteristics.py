@@ -18,6 +18,7 @@ _DESCRIBES = re.compile(
     r"|\bhad (?:adequate|complete|sufficient|usable|available|full) (?:[\w-]+ ){0,2}"
     r"(?:information|data|records)\b|^the remaining (?:[\w-]+ ){1,3}"
     r"(?:patients|participants|subjects|individuals|women|men|children|cases)\b"
+    r"|^a total of \d[\d,]* (?:patients|participants|subjects|women|men) reported \d"
     r"|^(?:in (?:all|total),? |overall,? |a total of )\d[\d,]* (?:[\w-]+ ){1,4}"
     r"were (?:removed|performed|done|analy[sz]ed|studied|reviewed|examined|collected|obtained)\b"
     r"|(?:\(n ?= ?\d+(?:[;,][^()]{1,20})?\)[^()]{1,60}){2,}\(n ?=",

@@ -217,6 +217,12 @@ def comparison(item: Evidence) -> Fact | None:
     return Fact(*found) if found else None
 
 
+_POINTS = re.compile(r"(?:this|these|those|they|them|it|both|all)\b(?! \w+)", re.IGNORECASE)
+"""What only points back at what was measured: `these, five`."""
+_FINITE = re.compile(r"\s+(?:have|has|had|is|are|was|were|did|does|do)\b.*", re.IGNORECASE | re.DOTALL)
+"""A verb ends what was measured: `hip fracture have documented poor compliance`."""
+
+
 def outcome(item: Evidence) -> Fact | None:
     """What was measured: the primary outcome where the work names one, else what its aim or title says that
     is affected, predicted or related, else what its methods say that was assessed."""
@@ -239,12 +245,12 @@ def outcome(item: Evidence) -> Fact | None:
         _each(ASSESSED, _read(item, ("methods", "plain")), "found"),
     )
     found = (
-        Fact(_without_adverb(bare_phrase(f.text)), f.place)
+        Fact(_without_adverb(bare_phrase(_FINITE.split(f.text, maxsplit=1)[0])), f.place)
         for choice in choices
         for f in choice
         if not NO_OUTCOME.match(f.text) and not CLAUSE.search(f.text) and not NO_MEASURE.search(f.text)
     )
-    said = (f for f in found if len(f.text) > 2 and not _UNNAMED.search(f.text))
+    said = (f for f in found if len(f.text) > 2 and not _UNNAMED.search(f.text) and not _POINTS.match(f.text))
     return next((f for f in said if not set(terms(f.text)) <= weak_stems()), None)
 
 

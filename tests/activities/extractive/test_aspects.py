@@ -1,5 +1,7 @@
 """Which works are on a subject, and which sentences tell of its benefits and of its harms."""
 
+import pytest
+
 from activities.extractive.on_subject import on_subject
 from activities.extractive.topics import sought
 from activities.text.facets import is_about, reports_harm
@@ -100,3 +102,20 @@ def test_of_whom_a_question_asks_need_only_be_said_once_in_a_work_on_its_subject
     )
     young = document(10, "RESULTS: A hip fracture of boys healed within weeks.", title="Hip fracture in boys")
     assert on_subject("hip fracture in older people", [work, young]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("begins", "kept"),
+    [
+        ("It may be appropriate for selected patients", False),
+        ("It is likely that patients recover sooner", True),
+    ],
+)
+def test_a_sentence_whose_it_only_the_one_before_explains_is_left_out(begins: str, *, kept: bool) -> None:
+    work = document(
+        11,
+        f"RESULTS: We saw 300 patients in two clinics. {begins} after keyhole surgery, and it is effective.",
+        title="Keyhole surgery",
+    )
+    said = texts(written("What are the benefits of keyhole surgery?", [work], title="Benefits"))
+    assert any(text.startswith(begins) for text in said) is kept

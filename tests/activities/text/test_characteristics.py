@@ -16,6 +16,7 @@ QUESTION = "What is known about acute appendicitis?"
         "One hundred seventy patients on two agents were identified from the database.",
         "Among these patients, 93 had complete information on prior operations.",
         "The remaining eight patients were diagnosed with other hernias.",
+        "A total of 182 patients reported 970 attacks, 620 of which were treated.",
         "In all, 413 polyps were removed in these 288 patients.",
         "The procedures were bypass (n = 22), stenting (n = 13; 9%) and ligation (n = 4).",
     ],

@@ -247,3 +247,12 @@ def test_how_something_changed_is_no_part_of_the_outcome() -> None:
         work("OBJECTIVE: To determine whether etoricoxib reduces heterotopic ossification effectively.")
     )
     assert found is None or not found.text.endswith("effectively")
+
+
+def test_a_verb_ends_what_was_measured_and_what_points_back_is_no_outcome() -> None:
+    pads = work("OBJECTIVE: Interventions to prevent hip fracture have documented poor compliance.")
+    found = outcome(pads)
+    assert found is not None
+    assert found.text == "hip fracture"
+    followed = "METHODS: Twelve people were followed. Of these, five were assessed by radiographs."
+    assert outcome(work(followed)) is None
