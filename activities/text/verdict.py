@@ -127,6 +127,8 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         borne = borne_out(question, predicate, named, stated, tests)
         if borne:
             return Verdict(borne[0], whole[borne[1]])
+        if not work:  # what is quoted of a work without conclusions need not be all that it says
+            return found[0]
         covering = [
             text
             for (text, share), reading in zip(near, found, strict=True)

@@ -60,6 +60,12 @@ def test_the_opposite_change_and_what_is_awaited_affirm_nothing() -> None:
     assert read("Simulation of drainage is awaiting approval by rural clinics.", question=asked) == "none"
 
 
+def test_quotes_of_a_work_without_conclusions_affirm_nothing_as_a_whole() -> None:
+    said = "In rural clinics drainage of abscesses was quickly learned."
+    assert read(said) == "yes"
+    assert isinstance(weigh(QUESTION, [said]), str)
+
+
 def test_a_quality_is_affirmed_by_a_judgement_only() -> None:
     asked = "Is simulation of drainage accurate in rural clinics?"
     assert read("The accuracy of simulation of drainage was 27 % in rural clinics.", question=asked) == "none"

@@ -280,7 +280,7 @@ def test_what_supports_the_hypothesis_affirms_it_and_what_does_not_support_it_do
     ],
 )
 def test_an_addition_and_the_name_of_a_thing_restrict_nothing(said: str) -> None:
-    assert way(QUESTION, said) == "yes"
+    assert weigh(QUESTION, [said], f"{QUESTION} {said}") == Verdict("yes", said)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_an_addition_and_the_name_of_a_thing_restrict_nothing(said: str) -> None
     [
         "does metformin slow cognitive decline in diabetes",
         "Does metformin slow cognitive decline in diabetes.",
-        "Metformin in old age? Does metformin slow cognitive decline in diabetes?",
+        "Metformin? Does metformin slow cognitive decline in diabetes?",
         "Metformin in diabetes: does it slow cognitive decline",
     ],
 )
