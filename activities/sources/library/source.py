@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from activities.blas import one_blas_thread
 from activities.documents.readers import Stop, readers
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -60,8 +59,7 @@ class LibrarySource:
     @cached_property
     def _libraries(self) -> "Libraries":
         # numpy, which ranks them, takes a tenth of a second of a worker's start
-        with one_blas_thread():
-            from activities.sources.library.index import Libraries
+        from activities.sources.library.index import Libraries
 
         return Libraries(self._cache)
 
