@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from activities.text import verdict_relations as relations
 from activities.text import verdict_wording as wording
-from activities.text.opposites import change
+from activities.text.opposites import change, undirected
 from activities.text.predicate import Predicate
 
 _OTHER_TONES = (wording.DENIES, wording.WEIGHS, wording.DOUBTS, wording.PARTLY)
@@ -45,6 +45,6 @@ def _affirms(question: str, predicate: Predicate, sentence: str) -> bool:
         return False
     if predicate.denied_by_prefix(sentence) or wording.DEMANDS.search(sentence):
         return False
-    if relations.pending(question, sentence):
+    if relations.pending(question, sentence) or undirected(question, sentence):
         return False
     return change(question, sentence) not in ("opposite", "uncertain")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from activities.text import verdict_wording as wording
-from activities.text.opposites import change
+from activities.text.opposites import change, undirected
 from activities.text.predicate import Predicate
 from activities.text.significance import balance
 
@@ -47,7 +47,7 @@ def _affirms(question: str, predicate: Predicate, sentence: str) -> bool:
     if wording.ALIKE.search(sentence) and not wording.ASKS_ALIKE.search(question):
         return False
     on_it = predicate.asks_finding or predicate.in_text(sentence)
-    return on_it and change(question, sentence) != "opposite"
+    return on_it and not undirected(question, sentence) and change(question, sentence) != "opposite"
 
 
 def _denies(predicate: Predicate, sentence: str) -> bool:

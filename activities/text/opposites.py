@@ -50,6 +50,13 @@ HARM = re.compile(
 _ELSEWHERE = re.compile(
     r"\b(?:in|among|after|during|following|with|for|from|at|by|under|before)\b", re.IGNORECASE
 )
+_SOME_CHANGE = re.compile(
+    r"\b(?:effects?|impact(?:s|ed)?|influenc\w+|affect\w*|alter(?:s|ed)?|chang(?:e[sd]?|ing))\b",
+    re.IGNORECASE,
+)
+_POSITIVE = re.compile(
+    r"\b(?:positive|beneficial|favou?rable) (?:\w+ )?(?:effects?|impact|influence)\b", re.IGNORECASE
+)
 _TOKEN = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*")
 
 
@@ -96,6 +103,15 @@ def changed(question: str) -> tuple[str, ...]:
     """The words of the thing whose change a question asks for; empty where it asks for none."""
     wanted = list(_stated(question))
     return _changed(question, wanted[0]) if len(wanted) == 1 and wanted[0].after else ()
+
+
+def undirected(question: str, sentence: str) -> bool:
+    """Whether a question asks for a change and a sentence says only that there was some: `had an impact on
+    mortality` answers neither `does it raise` nor `does it lower mortality?`. A positive effect is a gain."""
+    wanted = {one.trend for one in _stated(question)}
+    if not wanted or any(True for _ in _stated(sentence)) or not _SOME_CHANGE.search(sentence):
+        return False
+    return wanted != {"gain"} or not _POSITIVE.search(sentence)
 
 
 def denies_opposite(question: str, denied: str) -> bool:

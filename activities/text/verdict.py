@@ -30,7 +30,7 @@ from activities.text.concessions import main_clauses
 from activities.text.elided import completed
 from activities.text.entities import resolve
 from activities.text.harms import asks_safety, harm
-from activities.text.opposites import change, changed, denies_opposite
+from activities.text.opposites import change, changed, denies_opposite, undirected
 from activities.text.predicate import Predicate, weights_of
 from activities.text.question import compared, is_yes_or_no, stems
 from activities.text.study_wording import PEOPLE
@@ -313,6 +313,8 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
     if predicate.denied_by_prefix(sentence):
         return None
     if not predicate.mentions(changed(question), sentence):
+        return None
+    if undirected(question, sentence):
         return None
     stated = change(question, sentence)
     if stated in ("opposite", "uncertain"):

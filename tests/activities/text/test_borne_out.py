@@ -50,3 +50,9 @@ def test_a_denial_is_a_no_where_the_tests_found_nothing() -> None:
     stated = "Women had a frozen shoulder as often, regardless of physiotherapy."
     assert read(stated, NOTHING) == Verdict("no", stated)
     assert isinstance(read(stated, FOUND), str)
+
+
+def test_a_concession_beside_a_conclusion_is_not_weighed_against_it() -> None:
+    stated = "Although mastectomy is painful, with physiotherapy the mobility of shoulders improved."
+    assert read(stated, FOUND) == Verdict("yes", stated)
+    assert isinstance(read(stated, NOTHING), str)

@@ -296,3 +296,27 @@ def test_a_question_is_read_with_and_without_its_question_mark(asked: str) -> No
     said = "Metformin slowed cognitive decline in diabetes."
     assert way(asked, said) == "yes"
     assert way(asked, said.replace("slowed", "did not slow")) == "no"
+
+
+def test_a_positive_effect_is_a_gain_and_an_effect_without_its_sign_is_none() -> None:
+    asked = "Does physiotherapy improve tinnitus in adults with neck pain?"
+    said = "Physiotherapy can have {} effect on tinnitus in adults with neck pain."
+    assert way(asked, said.format("a positive")) == "yes"
+    assert way(asked, said.format("an")) is None
+    assert way(asked, said.format("a strong")) is None
+    assert way(asked.replace("improve", "influence"), said.format("a strong")) == "yes"
+
+
+@pytest.mark.parametrize("verb", ["increase", "reduce"])
+@pytest.mark.parametrize("effect", ["had an impact on", "had a positive effect on", "significantly affected"])
+def test_some_change_answers_no_question_for_a_rise_or_a_fall(verb: str, effect: str) -> None:
+    said = f"Beta blockers {effect} mortality in heart failure."
+    asked = f"Do beta blockers {verb} mortality in heart failure?"
+    assert way(asked, said) is None
+    assert weigh(asked, [said], f"{asked} Mortality was 4 and 15 % (p = 0.002). {said}") == "wording"
+
+
+def test_what_has_not_yet_happened_weighs_no_two_sides() -> None:
+    said = "In patients not yet on insulin metformin slowed cognitive decline in diabetes."
+    assert weigh(QUESTION, [said], f"{QUESTION} {said}") != "weighs two sides"
+    assert way(QUESTION, "Metformin slowed cognitive decline in diabetes, yet few took it.") is None
