@@ -43,7 +43,7 @@ def half(text: str) -> str:
 def main(description: str | None, prepare: Callable[[str, Path], Sequence[Case]]) -> None:
     """The program. `prepare` writes the library to a folder and returns the questions of a part."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, "blind", "all"), default="held-out")
+    parser.add_argument("--half", choices=(*HALVES, "notes", "blind", "all"), default="held-out")
     parser.add_argument("--verbose", action="store_true", help="list what went wrong")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:

@@ -5,8 +5,9 @@
 `lay_questions.jsonl` holds questions that a person wrote after reading the titles of works drawn at random,
 in everyday words and another sentence; and questions on the same subjects that no work of the sample answers
 (`work` is null). All were written before any was asked. Half of them, by a hash of their text, is for
-choosing rules and weights; only the other half says how good they are. Those marked `blind` were written
-later and asked once, after all was chosen.
+choosing rules and weights; only the other half says how good they are. Those marked `choosing` were written
+later, on works of the choosing half of `relevance`. Those marked `blind` were written later too and asked
+once, after all was chosen.
 """
 
 import json

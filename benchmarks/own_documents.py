@@ -1,6 +1,6 @@
 """Does the back end without a model answer from a user's own documents that are not medical?
 
-    python -m benchmarks.own_documents [--half choosing|held-out|blind|all] [--verbose]
+    python -m benchmarks.own_documents [--half choosing|held-out|notes|blind|all] [--verbose]
 
 `own_documents.jsonl` holds short texts on history, law, economics, engineering and a company's affairs,
 written for this benchmark. Of each: questions that it answers, in other words than its own (`asked`), and
@@ -8,7 +8,9 @@ questions that no text answers although this one comes near (`absent`). They are
 Markdown with a heading, or plain text without one, named by a number. Half of the texts, by a hash of their
 id, is for choosing rules; the library holds both halves. Those marked `blind` are of other fields, notes on
 patients with lay questions among them: their questions were written before any was asked, and nothing was
-chosen or corrected on them. For these the library holds all texts.
+chosen or corrected on them. Those marked `notes` are a person's own (a repair, a lease, minutes), with many
+questions for facts that the notes do not say, also written before any was asked; rules are chosen on them.
+For each of these two the library holds its texts and both halves.
 """
 
 import json
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from activities.types import Evidence
-from benchmarks.answered_or_refused import Case, half, main
+from benchmarks.answered_or_refused import HALVES, Case, half, main
 
 TEXTS = Path(__file__).with_suffix(".jsonl")
 
@@ -55,7 +57,7 @@ def library(texts: list[Text], folder: Path) -> None:
 
 def prepare(name: str, folder: Path) -> list[Case]:
     """Write the library; the questions of a part, or all."""
-    texts = [text for text in load() if name in ("blind", "all") or part(text) != "blind"]
+    texts = [text for text in load() if name == "all" or part(text) in (*HALVES, name)]
     library(texts, folder)
     return [
         case

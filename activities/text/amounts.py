@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from activities.text import thesaurus
+from activities.text.numerals import COUNT
 from activities.text.rows import cells
 from activities.text.tokens import is_function, terms
 
@@ -70,7 +71,19 @@ _HOW_MUCH = re.compile(r"\bhow (?:much|expensive) (?P<of>\w+)", re.IGNORECASE)
 _AUXILIARIES = frozenset(
     {"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "will", "would"}
 )
+_WHAT_DOES = re.compile(
+    r"^(?:and |so )?what (?:do|does|did|will|would|may|might|can|could|should|has|have|had)\b(?P<rest>[^?]*)",
+    re.IGNORECASE,
+)
+_BEFORE_A_NOUN = frozenset(
+    {"the", "a", "an", "of", "my", "our", "your", "his", "her", "its", "their", "this", "that"}
+)
+_HOW_MANY = re.compile(r"\bhow (?:many|much) (?P<of>(?!(?:more|less|fewer)\b)[a-z-]+)", re.IGNORECASE)
+_NUMBER = re.compile(rf"\b(?:{COUNT}|\d[\d.,]*)", re.IGNORECASE)
+_PEOPLE = frozenset({"people", "man", "woman"})
 _WORD = re.compile(r"[a-z]+")
+_QUANTITIES = frozenset({"23", "28"})
+"""WordNet's files of quantities and times."""
 _POSSESSIONS, _DEALINGS = "21", "40"
 """WordNet's files of nouns and of verbs of possession."""
 _CODES = frozenset({"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "CNY", "INR", "SEK", "NOK", "DKK"})
@@ -121,9 +134,12 @@ def gives_amount(question: str, text: str) -> bool | None:
         return None
     if next(amounts(question, "", text), None) is not None:
         return True
-    return not asks_when(question) and any(
-        is_amount(cell.value) and _names_money(cell.heading) for cell in cells(text)
-    )
+    return not asks_when(question) and _in_a_table(text)
+
+
+def _in_a_table(text: str) -> bool:
+    """Whether a row of a table has a sum behind a heading that is of money."""
+    return any(is_amount(cell.value) and _names_money(cell.heading) for cell in cells(text))
 
 
 def _names_money(heading: str) -> bool:
@@ -132,16 +148,74 @@ def _names_money(heading: str) -> bool:
     return bool(_CODE.search(heading)) or any(_is_money(word) or _of_possession(word) for word in words)
 
 
+def gives_sum(text: str) -> bool:
+    """Whether a text has a sum of money."""
+    return any(_is_money(match["unit"]) for match in MONEY.finditer(text)) or _in_a_table(text)
+
+
 def asks_for_money(question: str) -> bool:
     """Whether `how much` asks for money: of a thing that WordNet files under possession (how much revenue),
-    or of nothing named, in a question with a noun or a verb of possession (cost, fee, pay, earn)."""
+    or of nothing named, in a question with a noun or a verb of possession (cost, fee, pay, earn); or `what`
+    asks for what something costs."""
     how = _HOW_MUCH.search(question)
     if how is None:
-        return False
+        return asks_what_it_costs(question)
     named = how["of"].casefold()
     if not is_function(named) and named not in _AUXILIARIES:
         return _POSSESSIONS in thesaurus.files(named)[:2]
     return any(_of_possession(word) for word in _WORD.findall(question[how.end() :].casefold()))
+
+
+def asks_what_it_costs(question: str) -> bool:
+    """Whether `what` stands for the object of a verb of paying: `what did the repair cost?`"""
+    found = _WHAT_DOES.match(" ".join(question.split()))
+    words = _WORD.findall(found["rest"].casefold()) if found else []
+    return any(
+        _of_paying(word)
+        and words[place - 1] not in _BEFORE_A_NOUN
+        and (place + 1 == len(words) or is_function(words[place + 1]))
+        for place, word in enumerate(words)
+        if place
+    )
+
+
+def _of_paying(word: str) -> bool:
+    """Whether a word is `cost`, or the verb of a kind of cost or payment (charge, pay)."""
+    if word == "cost":
+        return True
+    if _DEALINGS not in thesaurus.files(word):
+        return False
+    return word in thesaurus.narrower("cost") | thesaurus.narrower("payment") or "cost" in thesaurus.broader(
+        word
+    )
+
+
+def counted(question: str) -> str:
+    """The noun whose number or amount is asked for (`tickets` of `how many tickets`); empty where none is, or
+    where it is money."""
+    found = _HOW_MANY.search(question)
+    word = found["of"].casefold() if found else ""
+    if not word or word in _AUXILIARIES or is_function(word) or asks_for_money(question):
+        return ""
+    return word if thesaurus.mostly_noun(word) else ""
+
+
+def is_unit(noun: str) -> bool:
+    """Whether a noun is a measure or a time, of which a text may give an amount in another unit."""
+    return not _QUANTITIES.isdisjoint(thesaurus.files(noun)[:3])
+
+
+def gives_count(noun: str, text: str) -> bool:
+    """Whether a sentence has a number and the thing that is counted, by the same word, another for it, or one
+    for a kind of it; and people for persons of any kind."""
+    if not _NUMBER.search(text):
+        return False
+    names = {noun, *thesaurus.singulars(noun), *(("person",) if noun == "people" else ())}
+    if any("person" in thesaurus.broader(name) for name in names):
+        names |= _PEOPLE
+    names |= {other for name in names for other in thesaurus.synonyms(name)}
+    said = {form for word in _WORD.findall(text.casefold()) for form in (word, *thesaurus.singulars(word))}
+    return any(word in names or not names.isdisjoint(thesaurus.broader(word)) for word in said)
 
 
 def _of_possession(word: str) -> bool:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from activities.text import thesaurus
-from activities.text.amounts import asks_for_date_or_sum, gives_amount
+from activities.text.amounts import asks_for_date_or_sum, asks_for_money, gives_amount
 from activities.text.entities import Kind, link
 from activities.text.persons_and_places import persons, places
 from activities.text.tokens import fold, is_function, stem
@@ -192,6 +192,8 @@ def _things(text: str, focus: str) -> tuple[Thing, ...]:
         return ("disease",)
     if _INHERITED.search(text):
         return ("inheritance",)
+    if asks_for_money(text):
+        return ("number",)
     if _OBJECT.search(text):
         return ("gene",)
     if re.search(r"\bcalled\s*\?*$", text):

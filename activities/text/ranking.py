@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from activities.text.answer_given import raised
+from activities.text.answer_given import weighed
 from activities.text.answering import NOT_LITERATURE, OF_SEVERAL_WORKS, answering
 from activities.text.concepts import Word
 from activities.text.directness import Model, beside, names_it, on_another_thing
@@ -133,7 +133,7 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
         named = (names_it(needle, reading) for reading in needle.readings())
         chances = [max(c, NAMED_IT) if known else c for c, known in zip(chances, named, strict=True)]
     read = zip(needle.readings(), documents, chances, strict=True)
-    chances = [raised(question, needle, reading, document, chance) for reading, document, chance in read]
+    chances = [weighed(question, needle, reading, document, chance) for reading, document, chance in read]
     elsewhere = [on_another_thing(needle, reading) for reading in needle.readings()]
     items: list[Item] = []
     for place, (document, reading) in enumerate(zip(documents, needle.readings(), strict=True)):

@@ -134,7 +134,12 @@ def test_a_sum_answers_how_much_money(text: str, named: str) -> None:
         ("How much fruit did each plant give?", False),
         ("How much sleep do children need?", False),
         ("Did it cost much?", False),
+        ("What did the repair of the pumps cost?", True),
+        ("What does the adviser charge for her time?", True),
+        ("What did the fire damage?", False),
+        ("What did the cost of the pumps depend on?", False),
+        ("What did he buy?", False),
     ],
 )
-def test_how_much_asks_for_money_where_something_is_paid_or_owned(question: str, money: bool) -> None:
+def test_a_question_asks_for_money_where_something_is_paid_or_owned(question: str, money: bool) -> None:
     assert asks_for_money(question) is money
