@@ -320,3 +320,10 @@ def test_what_has_not_yet_happened_weighs_no_two_sides() -> None:
     said = "In patients not yet on insulin metformin slowed cognitive decline in diabetes."
     assert weigh(QUESTION, [said], f"{QUESTION} {said}") != "weighs two sides"
     assert way(QUESTION, "Metformin slowed cognitive decline in diabetes, yet few took it.") is None
+
+
+def test_a_conclusion_need_not_repeat_what_its_work_holds_of_half_of_the_question() -> None:
+    asked = "Does metformin slow cognitive decline in diabetes after stroke and surgery?"
+    said = "Cognitive decline was not slowed."
+    assert weigh(asked, [said], f"Adults were given metformin. {said}") == Verdict("no", said)
+    assert weigh(asked, [said], said) == "no sentence on the question"
