@@ -19,7 +19,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -195,4 +194,4 @@ def show(found: Mapping[str, Counter[str]]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -165,7 +165,7 @@ async def ask(question: str, source: Source, *, hidden: Collection[str] = (), li
 
 def _promising(found: Mapping[str, Evidence], relevant: Collection[str]) -> list[Evidence]:
     helpful = [found[i] for i in relevant]
-    return helpful + [d for i, d in reversed(found.items()) if i not in relevant]
+    return helpful + [d for i, d in reversed(tuple(found.items())) if i not in relevant]
 
 
 def _written(

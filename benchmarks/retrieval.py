@@ -32,7 +32,8 @@ import Stemmer
 from numpy.typing import NDArray
 
 from activities.sources.library import SAMPLE
-from activities.sources.library.index import Libraries, fields
+from activities.sources.library.index import Libraries
+from activities.sources.library.words import fields
 from activities.text.bm25 import Fields, Lexical
 from activities.text.embeddings import embedder, passages
 from activities.text.fusion import MEANING, fuse
