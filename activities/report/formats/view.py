@@ -57,7 +57,7 @@ def view_of(report: Report) -> View:
     works = work_views(report)
     brief = set(report.methodology.models) == {"extractive"}
     # In a brief each claim is printed once, and the summary comes first.
-    before = frozenset(claim.anchor for claim in points) if brief else frozenset()
+    before = frozenset({*(claim.anchor for claim in points), *quoted}) if brief else frozenset()
     labels = {work.number: work for work in works}
     sections = tuple(
         _section(report, section, shown, before, labels if brief else None)
