@@ -79,8 +79,8 @@ BY_WORDS = Model(
     following=-0.65,
     chance=-0.96,
     least=0.48,
-    least_among_many=0.7,
-    least_all_said=0.7,
+    least_among_many=0.8,
+    least_all_said=0.8,
     least_untitled=0.2,
     least_of_file=0.3,
 )
@@ -101,8 +101,8 @@ BY_ENCODER = Model(
     following=-0.24,
     chance=0.82,
     least=0.48,
-    least_among_many=0.7,
-    least_all_said=0.45,
+    least_among_many=0.8,
+    least_all_said=0.55,
     least_untitled=0.2,
     least_of_file=0.38,
 )
