@@ -44,6 +44,12 @@ _TREATMENTS = re.compile(
 _HOW = re.compile(
     r"^how (?P<how>effective|beneficial|useful|safe|harmful|accurate) (?:is|are) (?P<what>.+)$", re.IGNORECASE
 )
+_SAFETY = next(facet for facet in ASPECTS if facet.name == "safety")
+_HARMS = re.compile(
+    rf"^(?:what|which) are (?:the )?(?:\w+ ){{0,2}}{_SAFETY.title} (?:of|from|with|associated with) "
+    r"(?P<what>.+)$",
+    re.IGNORECASE,
+)
 _JUDGED_BY = {
     **dict.fromkeys(("effective", "beneficial", "useful"), "benefits"),
     **dict.fromkeys(("safe", "harmful"), "safety"),
@@ -154,13 +160,15 @@ def sought(question: str) -> Sought:
 
 
 def asked_of_works(question: str, profile: Profile) -> str:
-    """What a question asks of works, in the wording of an aspect. `How safe is X?` asks for harms of X. Where
-    candidates are looked for, `Which approved drugs could be repurposed to slow it?` asks which drugs are
-    candidates for the disease, and is answered by works that do not hold these words. Any other question
-    stays as it is."""
+    """What a question asks of works, in the wording of an aspect. `How safe is X?` and `What are the side
+    effects of X?` ask for harms of X. Where candidates are looked for, `Which approved drugs could be
+    repurposed to slow it?` asks which drugs are candidates for the disease, and is answered by works that do
+    not hold these words. Any other question stays as it is."""
     if how := _HOW.match(question.strip(" ?.!")):
         facet = next(facet for facet in ASPECTS if facet.name == _JUDGED_BY[how["how"].lower()])
         return facet.question.format(topic=_ARTICLE.sub("", how["what"]))
+    if harms := _HARMS.match(question.strip(" ?.!")):
+        return _SAFETY.question.format(topic=_ARTICLE.sub("", harms["what"]))
     want = asked(question)
     if not profile.candidates or framed(question) is not None or "drug" not in want.things:
         return question

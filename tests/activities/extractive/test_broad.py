@@ -300,6 +300,11 @@ def test_drugs_to_slow_a_disease_are_found_in_works_that_do_not_say_slow() -> No
     assert asked_of_works("How safe is the keyhole repair?", profile) == (
         "What harms, adverse effects and risks are reported for keyhole repair?"
     )
+    assert asked_of_works("What are the most common side effects of statins?", profile) == (
+        "What harms, adverse effects and risks are reported for statins?"
+    )
+    rate = "What is the risk of stroke in atrial fibrillation?"
+    assert asked_of_works(rate, profile) == rate
     same = "Is metformin effective in Parkinson's disease?"
     assert asked_of_works(same, profile) == same
 
