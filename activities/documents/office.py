@@ -227,11 +227,9 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A cell of a workbook: a day without the time of midnight, a whole number without its fraction."""
+    """A cell of a workbook: a day without the time of midnight."""
     if isinstance(value, datetime) and value.time() == time():
         return value.date().isoformat()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
     return "" if value is None else str(value)
 
 

@@ -7,8 +7,8 @@ from activities.text.directness import BY_ENCODER, BY_WORDS, Model, probability,
 from activities.text.embeddings import Embedder, embedder
 from activities.text.needle import Needle, Reading
 from activities.text.question import Form, asked
-from activities.text.sentences import sentences
-from activities.types import Evidence, EvidenceType
+from activities.text.sentences import OF_THE_USER, sentences
+from activities.types import Evidence
 
 MOST_WORKS = 6
 """Works whose sentences are encoded, the likeliest by words: on the halves `choosing` the right one was among
@@ -18,7 +18,6 @@ MOST_SENTENCES, MOST_OF_AN_ABSTRACT = 10, 4
 abstracts end with their findings. An abstract has a title that says what it is about, besides."""
 
 
-NOT_LITERATURE: frozenset[EvidenceType] = frozenset({"document", "web_page"})
 OF_SEVERAL_WORKS: frozenset[Form] = frozenset({"open", "list"})
 """Questions that several works answer together: abstracts say what they are about in words enough."""
 
@@ -51,7 +50,7 @@ def _compared(document: Evidence, needle: Needle, reading: Reading) -> list[str]
     """The sentences of a work that are encoded, each with the title, which says what it is about."""
     said = [sentence.text for sentence in sentences(document)]
     title = "" if reading.untitled else document.title
-    abstract = title and document.evidence_type not in NOT_LITERATURE
+    abstract = title and document.evidence_type not in OF_THE_USER
     most = MOST_OF_AN_ABSTRACT if abstract else MOST_SENTENCES
     if len(said) > most:
         telling = sorted(range(len(said)), key=lambda n: (-needle.coverage(reading.sentences[n]), -n))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from activities.text.answer_given import weighed
-from activities.text.answering import NOT_LITERATURE, OF_SEVERAL_WORKS, answering
+from activities.text.answering import OF_SEVERAL_WORKS, answering
 from activities.text.concepts import Word
 from activities.text.directness import Model, beside, names_it, on_another_thing
 from activities.text.excerpt import excerpt
@@ -18,7 +18,7 @@ from activities.text.facets import Facet, is_about
 from activities.text.needle import LONGEST_REMEMBERED, TITLE_COUNT, AsKey, Needle, Reading, named_by_its_file
 from activities.text.parts import Part, calls_for_research
 from activities.text.question import Form, answer_fit, asked
-from activities.text.sentences import Sentence, sentences
+from activities.text.sentences import OF_THE_USER, Sentence, sentences
 from activities.text.tokens import pairs, terms
 from activities.types import Evidence
 
@@ -158,7 +158,7 @@ def _rank(question: str, documents: Sequence[Evidence], facet: Facet | None) -> 
 
 def _least_chance(model: Model, document: Evidence, form: Form, reading: Reading) -> float:
     if not reading.untitled:
-        if document.evidence_type in NOT_LITERATURE or form in OF_SEVERAL_WORKS:
+        if document.evidence_type in OF_THE_USER or form in OF_SEVERAL_WORKS:
             return model.least
         return model.least_among_many if reading.missing else model.least_all_said
     return model.least_of_file if named_by_its_file(document) else model.least_untitled

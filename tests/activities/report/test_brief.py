@@ -59,6 +59,14 @@ def test_each_claim_is_printed_once_whether_the_answer_quotes_it_or_not(report: 
     assert all(page.count(f'class="claim" id="{anchor}"') == 1 for anchor in quoted)
 
 
+def test_a_claim_that_the_answer_quotes_and_the_summary_does_not_list_is_printed_once(report: Report) -> None:
+    unlisted = report.model_copy(update={"summary_claims": ()})
+    quoted = [said.claims[0] for said in unlisted.brief if said.statement.text("quote")]
+    assert quoted
+    page = render(unlisted, "html").decode()
+    assert all(page.count(f'class="claim" id="{name}"') == 1 for name in quoted)
+
+
 def row(name: str, direction: WorkDirection | None) -> WorkRow:
     return WorkRow(evidence_id=name, direction=direction, population="40 patients with gout", n=40)
 

@@ -42,3 +42,9 @@ def test_a_text_without_paragraphs_is_cut_between_words() -> None:
 def test_a_short_text_is_read_whole() -> None:
     short = book(1).model_copy(update={"text": FACT})
     assert excerpt("Who lit the beacon?", short) is short
+
+
+def test_the_beginning_is_read_however_much_the_rest_says_of_the_question() -> None:
+    title = "Annals of the harbour town, written by three clerks."
+    text = f"{title}\n\n{FILLER}\n\n" + f"{FACT} {FILLER.strip()}\n\n" * 175
+    assert telling("Who lit the beacon of Zenda?", text).startswith(title)

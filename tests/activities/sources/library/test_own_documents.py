@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import docx
@@ -76,6 +77,31 @@ def test_a_workbook_is_read_sheet_by_sheet(tmp_path: Path) -> None:
     assert read(tmp_path)["doses.xlsx"].text == (
         "Doses\n\ndrug: aspirin; dose in mg: 81\n\ndrug: metformin; dose in mg: 500"
     )
+
+
+def test_a_day_of_a_workbook_has_no_time(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Fleet"
+    sheet.append(["plate", "driver", "inspection"])
+    sheet.append(["HH-A 12", "Keller", datetime(2026, 9, 1)])  # noqa: DTZ001 - a workbook knows no zones
+    book.save(tmp_path / "fleet.xlsx")
+    assert (
+        read(tmp_path)["fleet.xlsx"].text == "Fleet\n\nplate: HH-A 12; driver: Keller; inspection: 2026-09-01"
+    )
+
+
+def test_a_table_of_a_word_document_has_its_headings_in_each_row(tmp_path: Path) -> None:
+    made = docx.Document()
+    table = made.add_table(2, 3)
+    for row, texts in zip(
+        table.rows, (("plate", "driver", "seats"), ("HH-A 12", "Keller", "9")), strict=True
+    ):
+        for cell, text in zip(row.cells, texts, strict=True):
+            cell.text = text
+    made.save(str(tmp_path / "fleet.docx"))
+    assert read(tmp_path)["fleet.docx"].text == "plate: HH-A 12; driver: Keller; seats: 9"
 
 
 OPF = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
