@@ -74,10 +74,9 @@ def called_by(launcher: Launcher) -> None:
     _launcher[:] = [launcher]
 
 
-def wait_until_readable() -> None:
-    """Wait until the terminal may be read: until the command is in the foreground."""
-    if _launcher:
-        _launcher[0].ask(protocol.MAY_READ)
+def may_read() -> bool:
+    """Whether standard input may be read, after waiting until the command is in the foreground."""
+    return not _launcher or _launcher[0].ask(protocol.MAY_READ) == bytes([True])
 
 
 def edit(text: str) -> str | None:

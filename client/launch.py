@@ -188,26 +188,28 @@ def _wait(connection: "socket.socket") -> tuple[int, bool]:
             sys.stderr.write("Error: the process that executed the command was ended\n")
             return 1, False
         if kind == protocol.MAY_READ:
-            wait_for_foreground()
-            protocol.send_message(connection, kind)
+            protocol.send_message(connection, kind, bytes([may_read()]))
         elif kind == protocol.EDIT:
             protocol.send_message(connection, kind, edited(body))
         else:
             return body[0], kind == protocol.SIGNAL
 
 
-def wait_for_foreground() -> None:
-    """Wait until this process may read the terminal that is its standard input; the system stops a process of
-    the background that tries, and the process that reads for this one is not seen as such."""
-    import signal
+def may_read() -> bool:
+    """Whether standard input may be read, after waiting for the foreground where it is the terminal.
 
-    while os.isatty(0):
-        try:
-            if os.tcgetpgrp(0) == os.getpgrp():
-                return
-        except OSError:  # not the terminal of this session: whoever has it may read
-            return
-        os.killpg(os.getpgrp(), signal.SIGTTIN)
+    The process that reads for this one is not of the terminal's session, so nothing stops it. To read nothing
+    has the system stop the group of this process in the background as it stops any reader; an own look at the
+    foreground would stop it when the shell has just continued it. A group that no shell can continue may not
+    read.
+    """
+    import errno
+
+    try:
+        os.read(0, 0)
+    except OSError as error:
+        return error.errno != errno.EIO
+    return True
 
 
 def edited(text: bytes) -> bytes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from client.caller import wait_until_readable
+from client.caller import may_read
 from client.cli.common import say
 from client.cli.failures import BadInput
 from client.cli.plan import HEAD, as_toml, from_editor, get_plan, plan_lines, submit_plan
@@ -177,5 +177,4 @@ async def read_line() -> str:
         await ready.wait()
     finally:
         loop.remove_reader(sys.stdin.fileno())
-    wait_until_readable()
-    return sys.stdin.readline()
+    return sys.stdin.readline() if may_read() else ""

@@ -36,8 +36,8 @@ HELLO = struct.Struct(">II")
 """The child's pid and the length of its identity."""
 LENGTH = struct.Struct(">I")
 EXIT, SIGNAL, MAY_READ, EDIT = b"x", b"s", b"r", b"e"
-"""Messages of the child: it ends with this code; it was ended by this signal (from the server); it waits
-until it may read the terminal; it needs the editor."""
+"""Messages of the child: it ends with this code; it was ended by this signal (from the server); it asks
+whether it may read the terminal; it needs the editor."""
 LIMIT = 16 * 1024 * 1024
 """Bytes of a message at most. The system allows a command and its environment 6 MiB."""
 

@@ -79,6 +79,19 @@ def test_a_command_in_the_background_does_not_read_the_terminal(served: int, tmp
     shell.close()
 
 
+def test_a_command_that_no_shell_can_continue_reads_the_end_of_the_input(served: int, tmp_path: Path) -> None:
+    shell = pexpect.spawn(
+        "bash", ["--norc", "-i"], env={**os.environ, "PS1": "$ "}, encoding="utf-8", timeout=60, echo=False
+    )
+    shell.expect_exact("$ ")
+    shell.sendline(f"(set -m; {' '.join(LAUNCH)} list prompt {tmp_path}/pid </dev/tty &)")
+    shell.expect_exact("name? ")
+    shell.sendline("echo read by the $((3 + 4))th shell")
+    shell.expect_exact("read by the 7th shell")
+    shell.expect_exact("hello")
+    shell.close()
+
+
 def test_the_editor_has_the_terminal_of_the_caller(served: int, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text(f"#!/bin/sh\ntest -t 0 && exec {sys.executable} -c '{EDITOR}' \"$1\"\n")
