@@ -1,11 +1,14 @@
 """Does the back end without a model answer from the tables of a user's own documents?
 
-    python -m benchmarks.own_tables [--half seen|blind|all] [--kind csv|xlsx|docx|md|html|all] [--verbose]
+    python -m benchmarks.own_tables [--half seen|blind|blind_two|all] [--kind csv|xlsx|docx|md|html|all]
+        [--verbose]
 
 `own_tables.jsonl` holds tables of a library, a laboratory, a company and the like, written for this
 benchmark. Of each: questions with a text that only the row that answers has, and questions that no row
 answers. Every table is written as a file of each kind, and asked in a folder with the other tables of that
 kind. The rules were made on those marked `seen`; the others were written before they were asked, once.
+Those marked `blind_two` are asked for the greatest and the least, for more and less than a number, and for
+totals as well.
 """
 
 import argparse
@@ -38,8 +41,8 @@ class Table(TypedDict):
     id: str
     headings: list[str]
     rows: list[list[str]]
-    asked: list[tuple[str, str]]
-    """Each with a text of the row that answers."""
+    asked: list[tuple[str, str | list[str]]]
+    """Each with a text of the row that answers, or of each row where several do."""
     absent: list[str]
     half: str
 
@@ -93,8 +96,8 @@ WRITERS: dict[str, Callable[[Path, Rows], None]] = {
 async def run(
     kind: str, half: str, home: Path, *, verbose: bool
 ) -> tuple[list[tuple[bool, bool]], list[bool]]:
-    """Of each question that a row answers, whether the first claim quotes that row and no other; whether any
-    claim does; and of each that none answers, whether it was answered."""
+    """Of each question that a row answers, whether the first claim quotes that row and no other; whether all
+    rows that answer are quoted; and of each that none answers, whether it was answered."""
     tables: list[Table] = [json.loads(line) for line in TABLES.read_text(encoding="utf-8").splitlines()]
     folder = home / kind
     folder.mkdir()
@@ -105,10 +108,12 @@ async def run(
     async with httpx.AsyncClient() as client:
         source = build(Settings(home=home / f"home-{kind}", library=folder), Http(client))
         for table in (table for table in tables if half in (table["half"], "all")):
-            for question, row in table["asked"]:
+            for question, answer in table["asked"]:
                 said = await quotes(question, source)
-                alone = bool(said) and row in said[0] and said[0].count(f"{table['headings'][0]}: ") == 1
-                asked.append((alone, any(row in quote for quote in said)))
+                rows = [answer] if isinstance(answer, str) else answer
+                alone = bool(said) and said[0].count(f"{table['headings'][0]}: ") == 1
+                alone = alone and any(row in said[0] for row in rows)
+                asked.append((alone, all(any(row in quote for quote in said) for row in rows)))
                 if verbose and not alone:
                     print(f"{kind:5} {question}\n      {said[:2]}")
             for question in table["absent"]:
@@ -127,7 +132,7 @@ async def quotes(question: str, source: Source) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--half", choices=("seen", "blind", "all"), default="all")
+    parser.add_argument("--half", choices=("seen", "blind", "blind_two", "all"), default="all")
     parser.add_argument("--kind", choices=(*WRITERS, "all"), default="all")
     parser.add_argument("--verbose", action="store_true", help="list what went wrong")
     options = parser.parse_args()
