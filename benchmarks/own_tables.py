@@ -8,7 +8,7 @@ benchmark. Of each: questions with a text that only the row that answers has, an
 answers. Every table is written as a file of each kind, and asked in a folder with the other tables of that
 kind. The rules were made on those marked `seen`; the others were written before they were asked, once.
 Those marked `blind_two` are asked for the greatest and the least, for more and less than a number, and for
-totals as well.
+totals as well; the older ones are asked without them in their folder, as they always were.
 """
 
 import argparse
@@ -99,6 +99,8 @@ async def run(
     """Of each question that a row answers, whether the first claim quotes that row and no other; whether all
     rows that answer are quoted; and of each that none answers, whether it was answered."""
     tables: list[Table] = [json.loads(line) for line in TABLES.read_text(encoding="utf-8").splitlines()]
+    if half in ("seen", "blind"):
+        tables = [table for table in tables if table["half"] in ("seen", "blind")]
     folder = home / kind
     folder.mkdir()
     for table in tables:

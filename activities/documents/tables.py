@@ -1,7 +1,7 @@
 """The rows of a table as lines that can be read and quoted alone: each cell behind the heading of its column.
 
 `sensor: T-102; location: roof` says what a row says without the rest of its table. Where no row is surely one
-of headings, the cells stand side by side.
+of headings, the cells stand side by side. A row that is too short to be quoted says that it is a row.
 """
 
 import re
@@ -10,8 +10,8 @@ from itertools import islice
 
 from lxml import etree, html
 
-HEADING_CHARS = 60
-"""Longest heading of a column; longer cells are content."""
+from activities.documents.row_form import HEADING_CHARS, complete
+
 CELL_CHARS = 300
 """Longest cell of a table of facts in a page."""
 EXAMINED = 200
@@ -37,7 +37,9 @@ def lines(rows: Iterable[Sequence[str]], *, headed: bool = False) -> Iterator[st
     if not first:
         return
     headings = first[0] if len(first) > 1 and (headed or _has_headings(first)) else None
-    for row in first[1:] if headings else first:
+    if headings is None:
+        yield from _line(first[0], None, may_be_headings=True)
+    for row in first[1:]:
         yield from _line(row, headings)
     for row in filled:
         yield from _line(row, headings)
@@ -63,18 +65,26 @@ def as_paragraphs(page: html.HtmlElement) -> None:
             etree.SubElement(table, "p").text = line
 
 
-def _line(row: Sequence[str], headings: Sequence[str] | None) -> Iterator[str]:
-    """One row; none where it repeats the headings, as tables of several pages do."""
+def _line(
+    row: Sequence[str], headings: Sequence[str] | None, *, may_be_headings: bool = False
+) -> Iterator[str]:
+    """One row; none where it repeats the headings, as tables of several pages do. What may be headings that
+    were not recognised is not made long enough to be quoted."""
     cells = [cell for cell in row if cell]
     if len(cells) == 1:
         yield cells[0]  # names the rows below it
     elif headings is None:
         # A label and its value, as forms have them.
-        yield ": ".join(cells) if _is_label(row) and len(cells) == 2 else " | ".join(cells)
+        labelled = _is_label(row) and len(cells) == 2
+        said = (": " if labelled else " | ").join(cells)
+        says = labelled and (not may_be_headings or _VALUE.match(cells[1]))
+        yield complete(said) if says else said
     elif list(row) != list(headings):
         names = [*headings, *("" for _ in row)]
         pairs = zip(names, row, strict=False)
-        yield "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
+        yield complete(
+            "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
+        )
 
 
 def _is_label(row: Sequence[str]) -> bool:

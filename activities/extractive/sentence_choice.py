@@ -26,7 +26,7 @@ from activities.text.facets import (
 from activities.text.independence import SYNTHESES
 from activities.text.parts import calls_for_research
 from activities.text.ranking import Item, Ranked, diverse, rank, relevant, similarity
-from activities.text.rows import cells
+from activities.text.rows import cells, is_row
 from activities.text.stance import same
 from activities.types import Claim, Evidence
 from activities.verification.quote_check import normalise
@@ -217,7 +217,7 @@ class Rules:
         sentence without a word of the question may be anything, also what was planted there. A row of a table
         answers alone."""
         short = self.alone and not self.facets and len(item.ranked) <= SHORT
-        return short and not any(cells(ranked.sentence.quote) for ranked in item.ranked)
+        return short and not any(is_row(ranked.sentence.quote) for ranked in item.ranked)
 
     @property
     def most(self) -> int:

@@ -4,14 +4,11 @@ import re
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
+from activities.documents.row_form import HEADING_CHARS, SHORT_ROW
 from activities.text.persons_and_places import persons
 from activities.text.tokens import terms
 
-LABEL_CHARS = 60
-"""Longest heading of a column (`tables.HEADING_CHARS`)."""
 _BETWEEN = re.compile(r"; (?=[^:;]{1,60}: )")
-
-
 _BY = re.compile(r"\bby$|^(?:full )?names?$", re.IGNORECASE)
 
 
@@ -27,14 +24,19 @@ class Cell(NamedTuple):
 def cells(text: str) -> tuple[Cell, ...]:
     """The cells of a row; none of a text that is no row of at least two cells with headings."""
     found: list[Cell] = []
-    start = 0
-    for piece in _BETWEEN.split(text):
+    start = len(SHORT_ROW) if text.startswith(SHORT_ROW) else 0
+    for piece in _BETWEEN.split(text[start:]):
         heading, colon, value = piece.partition(": ")
-        if not colon or not value or len(heading) > LABEL_CHARS or ". " in heading:
+        if not colon or not value or len(heading) > HEADING_CHARS or ". " in heading:
             return ()
         found.append(Cell(heading, value.removesuffix("."), start + len(heading) + 2))
         start += len(piece) + 2
     return tuple(found) if len(found) > 1 else ()
+
+
+def is_row(text: str) -> bool:
+    """Whether a text is a row: with headings, or so short that it says that it is one."""
+    return text.startswith(SHORT_ROW) or bool(cells(text))
 
 
 def answering_cells(

@@ -3,13 +3,17 @@
 import pytest
 from lxml import html
 
+from activities.documents.row_form import SHORT_ROW
 from activities.documents.tables import as_paragraphs, lines
 
 SENSORS = [["sensor", "place", "status"], ["T-1", "roof", "drifts"], ["T-2", "", "ok"]]
 
 
 def test_each_cell_stands_behind_the_heading_of_its_column() -> None:
-    assert [*lines(SENSORS)] == ["sensor: T-1; place: roof; status: drifts", "sensor: T-2; status: ok"]
+    assert [*lines(SENSORS)] == [
+        "sensor: T-1; place: roof; status: drifts",
+        f"{SHORT_ROW}sensor: T-2; status: ok",
+    ]
 
 
 def test_captions_above_the_headings_and_names_of_groups_stay() -> None:
@@ -30,8 +34,11 @@ def test_headings_that_each_page_repeats_are_no_row() -> None:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([["Name", "Petra"], ["Born", "1981"], ["Plan", "all"]], ["Name: Petra", "Born: 1981", "Plan: all"]),
-        ([["T-1", "4.5"], ["T-2", "6.0"]], ["T-1: 4.5", "T-2: 6.0"]),
+        (
+            [["Name", "Petra"], ["Born", "1981"], ["Plan", "all"]],
+            ["Name: Petra", f"{SHORT_ROW}Born: 1981", f"{SHORT_ROW}Plan: all"],
+        ),
+        ([["T-1", "4.5"], ["T-2", "6.0"]], [f"{SHORT_ROW}T-1: 4.5", f"{SHORT_ROW}T-2: 6.0"]),
         ([["1", "2", "3"], ["4", "5", "6"]], ["1 | 2 | 3", "4 | 5 | 6"]),
     ],
 )  # fmt: skip

@@ -2,9 +2,15 @@
 
 import pytest
 
+from activities.documents.row_form import LEAST_CHARS
+from activities.documents.tables import lines
+from activities.drafts import DraftClaim, SectionDraft
 from activities.extractive.table_rows import without_other_rows
 from activities.text.ranking import rank
+from activities.text.rows import cells
 from activities.types import Evidence, EvidenceType
+from activities.verification.quote_check import MIN_QUOTE_CHARS, check
+from tests.activities.extractive.abstracts import document, texts, written
 
 RACES = "\n\n".join(
     f"Year: {year}; Winner: {winner}; Entrants: {count}"
@@ -14,6 +20,10 @@ RACES = "\n\n".join(
         (2023, "Hana Novak", 455),
     )
 )
+
+
+def claims_of(draft: SectionDraft) -> list[DraftClaim]:
+    return [claim for paragraph in draft.paragraphs for claim in paragraph.claims]
 
 
 def rows(question: str, text: str = RACES, kind: EvidenceType = "document") -> list[str]:
@@ -40,3 +50,37 @@ def test_every_row_may_be_a_member_of_a_list() -> None:
 @pytest.mark.parametrize("kind", ["article", "randomized_trial"])
 def test_the_text_of_a_work_has_no_rows(kind: EvidenceType) -> None:
     assert rows("Who won the race in 2018?", kind=kind) == RACES.split("\n\n")
+
+
+def note_with_a_table() -> Evidence:
+    table = [["Tool", "No", "By"], ["axe", "3", "Al"], ["saw", "9", "Boris"]]
+    text = "\n\n".join(("The key of the shed hangs behind the kitchen door.", *lines(table)))
+    return document(5, text, "tools", "document")
+
+
+def test_a_short_row_is_quoted_alone() -> None:
+    note = note_with_a_table()
+    (claim,) = claims_of(written("Who has the axe?", [note]))
+    assert claim.support[0].quote == "One row of the table: Tool: axe; No: 3; By: Al"
+    assert not check([claim], {note.evidence_id: note}).dropped
+
+
+def test_the_shortest_row_can_be_quoted() -> None:
+    (row,) = lines([["a", "b"], ["c", "1"]], headed=True)
+    assert len(row) >= MIN_QUOTE_CHARS
+    assert LEAST_CHARS == MIN_QUOTE_CHARS
+    assert [(cell.value, row[cell.start]) for cell in cells(row)] == [("c", "c"), ("1", "1")]
+
+
+def test_a_note_with_a_table_is_not_quoted_as_a_whole() -> None:
+    """Without a table it is: what answers may use no word of the question."""
+    assert not any(
+        "key of the shed" in text for text in texts(written("Who has the axe?", [note_with_a_table()]))
+    )
+    alone = document(
+        5,
+        "The key of the shed hangs behind the kitchen door. Ana holds the axe now.",
+        "tools",
+        "document",
+    )
+    assert any("key of the shed" in text for text in texts(written("Who has the axe?", [alone])))
