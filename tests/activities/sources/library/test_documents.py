@@ -66,7 +66,7 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
     markdown = files["text.md"]
     assert (markdown.title, markdown.year, markdown.authors) == ("Given title", 2019, ("A. One", "B. Two"))
     assert markdown.evidence_id == "doi:10.1000/abc"
-    assert markdown.text == "Heading\n\nSome marked text and code.\n\na: 1; b: 2"
+    assert markdown.text == "Heading\n\nSome marked text and code.\n\nOne row of the table: a: 1; b: 2"
     pdf = files["paper.pdf"]
     assert pdf.title == "Colchicine after a first attack"
     assert pdf.authors == ("A. Writer", "B. Reader")
