@@ -271,7 +271,7 @@ def of_item(item: Item, rules: Rules, written: Sequence[Claim]) -> list[Ranked]:
     quoted = {normalise(support.quote) for claim in written for support in claim.support}
     kept: list[Ranked] = []
     for ranked in item.ranked:
-        if len(kept) == rules.most:
+        if len(kept) == rules.most and not item.compared:
             break
         sentence = ranked.sentence
         if (

@@ -17,7 +17,9 @@ _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 def without_other_rows(question: str, item: Item) -> Item:
     """The item with those rows of its tables that hold most of the question. A row is left out where it lacks
     a number of the question (a year, a code), or where its cells have no word of it, unless a list is asked
-    for."""
+    for. Of rows that the question compares, those that it compares its way to stay alone."""
+    if item.compared:
+        return replace(item, ranked=item.ranked[: item.compared])
     if item.document.evidence_type not in OF_THE_USER:
         return item
     rows = {ranked.sentence.quote: found for ranked in item.ranked if (found := cells(ranked.sentence.quote))}

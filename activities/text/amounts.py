@@ -139,10 +139,10 @@ def gives_amount(question: str, text: str) -> bool | None:
 
 def _in_a_table(text: str) -> bool:
     """Whether a row of a table has a sum behind a heading that is of money."""
-    return any(is_amount(cell.value) and _names_money(cell.heading) for cell in cells(text))
+    return any(is_amount(cell.value) and names_money(cell.heading) for cell in cells(text))
 
 
-def _names_money(heading: str) -> bool:
+def names_money(heading: str) -> bool:
     """Whether the heading of a column is of money: `Cost`, `Price (EUR)`."""
     words = _WORD.findall(heading.casefold())
     return bool(_CODE.search(heading)) or any(_is_money(word) or _of_possession(word) for word in words)

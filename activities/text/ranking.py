@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from activities.text.answer_given import weighed
 from activities.text.answering import OF_SEVERAL_WORKS, answering
+from activities.text.compared_rows import compared
 from activities.text.concepts import Word
 from activities.text.directness import Model, beside, names_it, on_another_thing
 from activities.text.excerpt import excerpt
@@ -37,6 +38,9 @@ ON_ANOTHER_THING = 0.3
 vitamin C answers no question about vitamin E."""
 NAMED_IT = 0.45
 """`directness.probability` at least of a work that names the one thing a question for a fact is about."""
+
+COMPARED = 1.5
+"""Score of a row that was compared, above that of any sentence that holds the words alone."""
 
 _PART_WEIGHT: dict[Part, float] = {
     "conclusion": 1.3,
@@ -79,6 +83,8 @@ class Item:
     """How directly the work addresses the question: the calibrated probability that it answers it."""
     missing: tuple[Word, ...] = ()
     """Things the question names that the work does not mention."""
+    compared: int = 0
+    """How many of its sentences, the first ones, are rows that the question compares its way to."""
 
     @property
     def best(self) -> float:
@@ -113,7 +119,29 @@ def rank(question: str, documents: Sequence[Evidence], facet: Facet | None = Non
         known = _rank(question, read, facet)
     else:
         known = _ranked(question, tuple(map(AsKey, read)), facet)
-    return [replace(item, document=document) for item, document in zip(known, documents, strict=True)]
+    whole = (replace(item, document=document) for item, document in zip(known, documents, strict=True))
+    return [_with_compared_rows(question, item) for item in whole]
+
+
+def _with_compared_rows(question: str, item: Item) -> Item:
+    """The item with the rows first that the question compares its way to: its words are in every row of a
+    table, or in none."""
+    document = item.document
+    found = compared(question, document) if document.evidence_type in OF_THE_USER else None
+    if found is None:
+        return item
+    known = {ranked.sentence.quote: ranked.sentence for ranked in item.ranked}
+    read = [
+        known[row] if row in known else next(iter(sentences(document.model_copy(update={"text": row}))), None)
+        for row in found.rows
+    ]
+    rows = [sentence for sentence in read if sentence is not None]
+    if len(rows) < len(found.rows):
+        return item
+    best = [Ranked(sentence, COMPARED - place / 1000, 1.0, 1.0) for place, sentence in enumerate(rows)]
+    direct = max(item.direct, NAMED_IT)
+    others = (ranked for ranked in item.ranked if ranked.sentence.quote not in found.rows)
+    return Item(document, 1.0, (*best, *others), near=1.0, direct=direct, compared=len(best))
 
 
 @lru_cache(maxsize=64)

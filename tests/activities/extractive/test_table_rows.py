@@ -84,3 +84,35 @@ def test_a_note_with_a_table_is_not_quoted_as_a_whole() -> None:
         "document",
     )
     assert any("key of the shed" in text for text in texts(written("Who has the axe?", [alone])))
+
+
+PLANS = "\n\n".join(
+    lines(
+        [
+            ["Plan", "Price", "Note"],
+            ["Oak", "\u20ac14", "best seller"],
+            ["Fir", "\u20ac9", ""],
+            ["Yew", "\u20ac9.50", ""],
+        ]
+    )
+)
+
+
+def test_the_row_that_a_question_compares_its_way_to_is_quoted_alone() -> None:
+    plans = document(6, PLANS, "plans", "document")
+    (claim,) = claims_of(written("What is the cheapest plan?", [plans]))
+    assert [s.quote for s in claim.support] == ["One row of the table: Plan: Fir; Price: \u20ac9"]
+    assert claim.text == f"{claim.support[0].quote}."
+    assert not check([claim], {plans.evidence_id: plans}).dropped
+    assert len(claims_of(written("Which plans cost less than 10 euros?", [plans]))) == 2
+
+
+def test_the_tables_of_an_article_are_not_compared() -> None:
+    article = document(6, PLANS, "plans", "article")
+    assert not rank("What is the cheapest plan?", [article])[0].compared
+
+
+def test_other_rows_stay_below_for_a_model_that_reads_them() -> None:
+    (item,) = rank("What is the cheapest plan?", [document(6, PLANS, "plans", "document")])
+    assert item.compared == 1
+    assert {r.sentence.quote for r in item.ranked} == {*PLANS.split("\n\n")}
