@@ -2,11 +2,12 @@
 
     python -m benchmarks.yes_no [--bioasq PATH] [--half choosing|held-out|all] [--verbose]
 
-`yes_no.jsonl` holds questions that a person wrote, before any was asked, on works drawn at random: of the
-bundled sample (`library` is `sample`; on findings other than the one its title asks for) and of a BioASQ batch
-(`bioasq`; on its snippets, and none of its own yes-or-no questions), whose golden file has to be given. The
-answer is `yes`, `no`, `unsettled` (the work that speaks of it says that it is uncertain) or `absent` (no work
-of the library answers). Halves are by a hash of the work, or of the question where none is named.
+`yes_no.jsonl` holds questions that were written, before any was asked, on works drawn at random: of the
+bundled sample (`library` is `sample`; on findings other than the one its title asks for) and of a BioASQ
+batch (`bioasq`; on its snippets, and none of its own yes-or-no questions), whose golden file has to be
+given. The answer is `yes`, `no`, `unsettled` (the work that speaks of it says that it is uncertain) or
+`absent` (no work of the library answers). Halves are by a hash of the work, or of the question where none
+is named.
 
     shown             a direction is shown, of the questions with the answer yes or no
     right of shown    of those, the answer is the labelled one; by label below it

@@ -2,12 +2,13 @@
 
 `Lowered mortality` is the opposite of what `does it increase mortality?` asks, and so is `impaired memory` of
 `does it improve memory?`. The words are those by which studies of any subject state a rise, a fall, a gain or
-a loss. Where a sentence has both, or changes something else, or the change is of what is compared (`a lower
-intake`), nothing is certain.
+a loss. A change belongs to what stands right behind it; where that is not the thing asked about, and a
+sentence has both, or changes something else, or the change is of what is compared (`a lower intake`), nothing
+is certain.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,10 +19,12 @@ from activities.text.tokens import fold, is_function, terms
 Trend = Literal["rise", "fall", "gain", "loss"]
 Change = Literal["as asked", "opposite", "uncertain", "none"]
 
+_FREQUENT = r"(?:likely|frequent(?:ly)?|common(?:ly)?|often|prevalent)"
 _TRENDS: dict[Trend, str] = {
     "rise": (
         r"increas\w+|rais(?:e[sd]?|ing)|elevat\w+|higher|greater|rise[sn]?|rose|up-?regulat\w+|augment\w*"
         r"|stimulat\w+|activat\w+|promot\w+|enhanc\w+|accelerat\w+|prolong\w*|longer"
+        rf"|more {_FREQUENT}"
     ),
     "fall": (
         r"decreas\w+|reduc\w+|lower(?:s|ed|ing)?|diminish\w*|down-?regulat\w+|suppress\w*|inhibit\w*"
@@ -76,19 +79,24 @@ def change(question: str, sentence: str) -> Change:
     if len({one.trend for one in wanted}) != 1:
         return "none"
     asked = wanted[0]
-    things = {form for word in _changed(question, asked) for form in terms(word)}
+    things = _forms(_changed(question, asked))
     stated = list(_stated(sentence))
-    near = [
-        one for one in stated if things & {form for word in one.before + one.after for form in terms(word)}
-    ]
+    near = [one for one in stated if things & _forms(one.after)]
+    attached = len({one.trend for one in near}) == 1
+    if not attached:  # `an activator of A and an inhibitor of B` does one to each
+        near = [one for one in stated if things & _forms(one.before + one.after)]
     if not near:
         return "none"
     of = {_read(asked.trend, one.trend, " ".join(asked.after or asked.before)) for one in near}
     if of == {"as asked"}:
         return "as asked"
-    if of == {"opposite"} and len(near) == len(stated):
+    if of == {"opposite"} and (attached or len(near) == len(stated)):
         return "opposite"
     return "uncertain"
+
+
+def _forms(words: Iterable[str]) -> set[str]:
+    return {form for word in words for form in terms(word)}
 
 
 def _changed(question: str, asked: _Stated) -> tuple[str, ...]:
@@ -96,6 +104,8 @@ def _changed(question: str, asked: _Stated) -> tuple[str, ...]:
     where (`readmission in heart failure`)."""
     own = _ELSEWHERE.split(question[asked.end :], maxsplit=1)[0]
     words = tuple(word for word in asked.after if word in fold(own))
+    if not words and len(own) < len(question[asked.end :]):
+        words = asked.before  # `is mortality higher in A?`
     return words or asked.after or asked.before
 
 

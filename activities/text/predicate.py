@@ -7,6 +7,7 @@ from activities.text import thesaurus
 from activities.text import verdict_wording as wording
 from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts, Word
+from activities.text.hedges import unhedged
 from activities.text.technical import TECHNICAL
 from activities.text.tokens import terms
 
@@ -24,11 +25,15 @@ _FIRST_SENSES = 3
 _CLASS = re.compile(
     r"(?:(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were)"
     r"|\b(?:be|become|serve as|act as|represent|constitute|form))\b"
-    r"[^?]*?\ban? (?:[\w-]+ ){0,3}?(?P<noun>[\w-]+)"
+    r"[^?]*?\ban? (?P<qualities>(?:[\w-]+ ){0,3}?)(?P<noun>[\w-]+)"
     r"(?= (?:of|for|to|in|on|at|with|against|during|after|among|from|by)\b|\s*\?)",
     re.IGNORECASE,
 )
 """The noun of a question whether one thing is another, or can be or become it."""
+_BEHIND = re.compile(
+    r"\b(?:by|with|of|in|on|at|to|for|from|through|via|during|after|before|than|as) an? $", re.IGNORECASE
+)
+"""An article whose noun stands behind a preposition."""
 _CLASS_DENIED = re.compile(
     r"\b(?:not|never|no longer) (?:\w+ly )?(?:(?:be|been|appear|seem|prove|to|considered|regarded|seen|as"
     r"|found|shown) ){0,5}(?:an? |the )?(?:[\w-]+ ){0,3}?[\w-]+(?= |[.,;]|$)(?: [\w-]+)?",
@@ -41,6 +46,7 @@ class Predicate:
     relation or a value, which studies state in words that any question may have."""
 
     def __init__(self, question: str, known: Abbreviations) -> None:
+        self._question = question
         self._concepts = Concepts(question, known)
         words = self._concepts.words
         self._places = {
@@ -51,6 +57,7 @@ class Predicate:
         last = max((place for place, word in enumerate(words) if not _is_added(word)), default=-1)
         self._copular = bool(wording.COPULAR.match(question))
         self._class = self._asked_class(question)
+        self._qualities = self._asked_qualities(question)
         self._is_a_quality = self._copular and last in self._places
         if self._is_a_quality:
             self._places = {last}
@@ -78,6 +85,20 @@ class Predicate:
         head = set(terms(found["noun"]))
         places = [place for place, word in enumerate(self._concepts.words) if head & set(word.terms)]
         return places[-1] if places else None
+
+    def _asked_qualities(self, question: str) -> set[int]:
+        """Places of the adjectives before that noun that judge nothing: `minor` of `a minor procedure`."""
+        found = _CLASS.search(question)
+        if found is None or _BEHIND.search(question[: found.start("qualities")]):
+            return set()
+        noun = found["noun"]
+        words = [word for word in found["qualities"].split() if _only_sets_apart(word, noun)]
+        stems = {form for word in words for form in terms(word)}
+        return {n for n, word in enumerate(self._concepts.words) if stems & set(word.terms)}
+
+    def lacks_quality(self, text: str) -> bool:
+        """Whether a text lacks an adjective of the noun in `is X a QUALITY NOUN?`."""
+        return not self._qualities <= self._mentioned(text)
 
     def in_text(self, text: str) -> bool:
         """Whether a text has a word of the predicate, in any form or by a synonym."""
@@ -113,11 +134,9 @@ class Predicate:
     def restated(self, text: str) -> bool:
         """Whether a text says nearly all that is asked with the predicate, or all of it (`X is a Y`), without
         a hedge."""
-        mentioned = self._mentioned(text)
+        mentioned = self._mentioned(unhedged(self._question, text))
         weights = weights_of(self._concepts)
         said = sum(weights[place] for place in mentioned)
-        if wording.HEDGES.search(text):
-            return False
         if not self._places:
             return len(mentioned) == len(weights)
         return bool(self._places & mentioned) and said >= LEAST_RESTATED * sum(weights)
@@ -136,6 +155,10 @@ class Predicate:
     def denied_by_prefix(self, text: str) -> bool:
         """Whether a text has any quality of the question with such a prefix: `a noninfectious disease`."""
         return bool(self._prefixed.search(text))
+
+    def loses(self, text: str, part: str) -> bool:
+        """Whether a part of a text lacks a word of the question that the text has."""
+        return not self._mentioned(text) <= self._mentioned(part)
 
     def restated_briefly(self, text: str) -> bool:
         """Whether a text has the predicate and the first thing that the question names."""
@@ -186,6 +209,13 @@ def _stands_before(question: str, words: Sequence[Word], place: int) -> bool:
     if "v" in thesaurus.parts_of_speech(word):
         return False
     return f"{words[place].shown} {after.shown}".casefold() in question.casefold()
+
+
+def _only_sets_apart(word: str, noun: str) -> bool:
+    """Whether a word before a noun is an adjective by which no study judges what it found."""
+    if thesaurus.senses(f"{word} {noun}"):  # one name: `side effect`
+        return False
+    return "a" in thesaurus.parts_of_speech(word) and not wording.AFFIRMS.search(f"{word} {noun}")
 
 
 def _is_added(word: Word) -> bool:

@@ -9,9 +9,10 @@ weighs two sides (`but`, `however`), where the question itself denies, where the
 `questionable` or `unclear`, where `no difference` answers a question that does not ask for one, and where
 no sentence covers enough of the question. The conclusion of a work that covers the question need not repeat
 all of it, and where its wording alone is not certain the tests that the work reports may bear it out
-(`borne_out`), or a conclusion that affirms throughout (`affirmed_throughout`); against a finding with a hedge
-(`may`) the tests count. A wrong direction costs more than none: measured by `benchmarks/directions.py`, which
-prints why there is none.
+(`borne_out`), or a conclusion that affirms throughout (`affirmed_throughout`); what is said as possible only
+(`hedges`) has no direction unless the tests bear it out, and what leaves a number, a frequency or a quality
+unsaid (`unsaid`) affirms nothing. A wrong direction costs more than none: measured by
+`benchmarks/directions.py`, which prints why there is none.
 """
 
 import re
@@ -30,6 +31,7 @@ from activities.text.concessions import main_clauses
 from activities.text.elided import completed
 from activities.text.entities import resolve
 from activities.text.harms import asks_safety, harm
+from activities.text.hedges import unhedged
 from activities.text.opposites import change, changed, denies_opposite, undirected
 from activities.text.predicate import Predicate, weights_of
 from activities.text.question import compared, is_yes_or_no, stems
@@ -37,6 +39,7 @@ from activities.text.study_wording import PEOPLE
 from activities.text.technical import TECHNICAL, technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
 from activities.text.two_sides import weighed
+from activities.text.unsaid import unsaid
 
 Way = Literal["yes", "no", "mixed"]
 Undecided = Literal[
@@ -49,10 +52,14 @@ Undecided = Literal[
     "weighs two sides",
     "doubt",
     "sentences disagree",
+    "hedged",
+    "part unsaid",
     "tests",
     "wording",
 ]
-"""Why a work has no direction; `tests`: it affirms with a hedge, and its tests mostly found nothing."""
+"""Why a work has no direction; `hedged`: it says what is asked only as possible, and no tests bear it out;
+`part unsaid`: it lacks a number, a frequency or a quality that is asked for; `tests`: it affirms with a hedge
+somewhere, and its tests mostly found nothing."""
 LEAST_COVERAGE = 0.6
 """Share of the question's weight in the decisive sentence at least."""
 LEAST_OF_WORK, LEAST_CONCLUDING = 0.5, 0.15
@@ -110,9 +117,14 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
     if len({reading.way for reading in sure}) > 1:
         return "sentences disagree"
     tests = reported_tests(work[:READ], findings)
+    sure = [r for r in sure if r.way != "yes" or not unsaid(question, predicate, r.sentence)]
     if sure:
+        if tests <= 0 and all(_hedged(question, predicate, reading) for reading in sure):
+            return "hedged"
         hedged = sure[0].way == "yes" and wording.HEDGES.search(sure[0].sentence)
         return "tests" if hedged and tests < 0 else Verdict(sure[0].way, whole[sure[0].sentence])
+    if isinstance(found[0], Verdict):
+        return "part unsaid"
     if found[0] == "weighs two sides":
         shares = dict(near)
 
@@ -125,6 +137,8 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
     if not of_all and found[0] in ("wording", "no sentence on the question"):
         named = [text for text, share in near if share >= LEAST_NAMED or predicate.names_first(text)]
         borne = borne_out(question, predicate, named, stated, tests)
+        if borne and borne[0] == "yes" and unsaid(question, predicate, borne[1]):
+            return "part unsaid"
         if borne:
             return Verdict(borne[0], whole[borne[1]])
         if not work:  # what is quoted of a work without conclusions need not be all that it says
@@ -135,8 +149,29 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
             if share >= LEAST_NAMED and reading in ("wording", "no sentence on the question")
         ]
         affirmed = affirmed_throughout(question, predicate, covering, stated, tests)
-        return Verdict("yes", whole[affirmed]) if affirmed else found[0]
+        if affirmed is None:
+            return found[0]
+        if unsaid(question, predicate, affirmed):
+            return "part unsaid"
+        if tests <= 0 and _hedged(question, predicate, Verdict("yes", affirmed)):
+            return "hedged"
+        return Verdict("yes", whole[affirmed])
     return found[0]
+
+
+def _hedged(question: str, predicate: Predicate, reading: Verdict) -> bool:
+    """Whether a sentence says what it is read for only as possible."""
+    stated = unhedged(question, reading.sentence)
+    if stated == " ".join(reading.sentence.split()) or reading.way == "mixed":
+        return False
+    if wording.SUPPORTED.search(stated):  # a hypothesis that is supported may be worded as one
+        return False
+    if reading.way == "no":
+        return not (wording.DENIES.search(stated) or change(question, stated) == "opposite")
+    if predicate.loses(reading.sentence, stated):
+        return True
+    again = _way(question, predicate, stated, stated)
+    return again != "yes" and not (wording.AFFIRMS.search(stated) and predicate.states(stated))
 
 
 def _together(sentences: Sequence[str], work: str) -> str:
@@ -306,7 +341,9 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
     if wording.ALIKE.search(quoted) and not wording.ASKS_ALIKE.search(question):
         restates = False
     supported = wording.SUPPORTED.search(bare) and (predicate.in_text(bare) or predicate.names_first(bare))
-    if not (duty or related or found or supported or (restates and predicate.restated(quoted))):
+    stated = change(question, sentence)
+    changes = stated == "as asked" and not denies
+    if not (duty or related or found or supported or changes or (restates and predicate.restated(quoted))):
         return None
     if wording.DENIES.search(whole) or relations.pending(question, sentence):
         return None
@@ -316,7 +353,6 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
         return None
     if undirected(question, sentence):
         return None
-    stated = change(question, sentence)
     if stated in ("opposite", "uncertain"):
         return "no" if stated == "opposite" and not denies else None
     if wording.QUANTIFIED.search(question) and not duty and not predicate.quantified(quoted):

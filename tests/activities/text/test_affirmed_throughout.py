@@ -46,9 +46,10 @@ def test_it_is_none_where_no_sentence_says_what_is_asked_of_it(said: str) -> Non
     assert read(said) == "none"
 
 
-def test_a_hedge_affirms_nothing_where_the_tests_of_the_work_found_nothing() -> None:
+def test_a_hedge_affirms_only_what_the_tests_of_the_work_bear_out() -> None:
     said = "In rural clinics simulation of drainage may be quickly learned."
-    assert read(said) == "yes"
+    assert read(said, results="Skill was greater (p = 0.002).") == "yes"
+    assert read(said) == "none"
     assert read(said, results="Skill was equal (p = 0.7).") == "none"
 
 

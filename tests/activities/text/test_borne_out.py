@@ -43,7 +43,8 @@ def test_a_conclusion_that_weighs_doubts_or_demands_is_not_borne_out(stated: str
 def test_a_hedged_finding_is_none_where_the_tests_found_nothing() -> None:
     stated = "Early physiotherapy may lower the frequency of frozen shoulder after mastectomy."
     assert read(stated, FOUND) == Verdict("yes", stated)
-    assert read(stated, NOTHING) == "tests"
+    assert read(stated, NOTHING) == "hedged"
+    assert read(stated, "") == "hedged"
 
 
 def test_a_denial_is_a_no_where_the_tests_found_nothing() -> None:

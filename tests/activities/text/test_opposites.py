@@ -44,8 +44,20 @@ def test_the_opposite_that_was_not_seen_neither_affirms_nor_denies(question: str
         ("Does zinc affect mortality?", "Zinc lowered mortality.", "none"),
         ("Does zinc improve pain?", "Zinc reduced pain.", "as asked"),
         ("Does zinc improve survival?", "Zinc reduced survival.", "uncertain"),
-        ("Does zinc raise mortality?", "Zinc lowered mortality and raised costs.", "uncertain"),
+        ("Does zinc raise mortality?", "Zinc lowered mortality and raised costs.", "opposite"),
     ],
 )
 def test_only_a_change_of_the_same_thing_is_compared(question: str, finding: str, expected: str) -> None:
     assert change(question, finding) == expected
+
+
+def test_a_change_belongs_to_what_stands_behind_it() -> None:
+    said = "Harmaline is an activator of tyrosine kinase A and an inhibitor of monoamine oxidase."
+    assert change("Does harmaline activate tyrosine kinase A?", said) == "as asked"
+    assert change("Does harmaline inhibit tyrosine kinase A?", said) == "opposite"
+
+
+def test_more_often_and_less_often_are_changes() -> None:
+    asked = "Are falls more frequent among shift workers?"
+    assert change(asked, "Falls were more likely among shift workers.") == "as asked"
+    assert change(asked, "Falls were less likely among shift workers.") == "opposite"
