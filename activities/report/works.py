@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from activities.publication import PlannedSection
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.numerals import number_of
+from activities.text.study_design import SPECIFIC, observed_how
 from activities.text.study_facts import (
     Fact,
     computed_effects,
@@ -21,6 +22,10 @@ from activities.verification.quote_check import QuoteChecker
 READ_FIELDS = ("population", "comparison", "outcome")
 """Fields of a row that are read from the text as they stand there."""
 
+_NAMES_KIND = re.compile(
+    r"cohort|case-(?:control|referent|crossover)|cross-?sectional|longitudinal|survey|follow-up",
+    re.IGNORECASE,
+)
 _ADVERB = re.compile(r"(?P<how>retrospective|prospective)ly \w+$")
 
 
@@ -96,6 +101,8 @@ def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[st
     """The design in the work's own words; beside its evidence type where they only say how people were
     assigned or found."""
     kind = TYPE_NAMES[item.evidence_type]
+    if item.evidence_type == "observational":
+        kind = observed_how(item.title, item.text, item.facts.get("mesh", "")) or kind
     if "design" not in facts:
         return kind
     own = facts["design"][0]
@@ -106,6 +113,15 @@ def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[st
         kind = "study" if item.evidence_type in ("article", "document") else kind
         return f"{adverb['how']} {kind}" if adverb["how"] not in kind else kind
     whole = is_named_design(said) or item.evidence_type in ("article", "document")
+    if whole and _says_more(kind, said):
+        return f"{kind}, {said}"
     if said.startswith("random") and kind.startswith("random"):
         return said if whole else kind
     return said if whole else f"{kind}, {said}"
+
+
+def _says_more(kind: str, said: str) -> bool:
+    """Whether the design in the work's own words (`single-center study`) leaves out what its kind says."""
+    if kind == "randomized trial":
+        return "random" not in said
+    return kind in SPECIFIC and not _NAMES_KIND.search(said)

@@ -30,7 +30,7 @@ from activities.sources.records import (
     facts,
     read_page,
     read_records,
-    type_from_title,
+    type_from_words,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
 from activities.verification.identifiers import evidence_id, normal_doi
@@ -222,7 +222,7 @@ def evidence(work: Work) -> Evidence:
         venue=(work.container_title[0] if work.container_title else work.publisher) or None,
         identifiers=identifiers,
         url=f"https://doi.org/{doi}",
-        evidence_type=type_from_title(title, type_),
+        evidence_type=type_from_words(title, plain(work.abstract), type_),
         standing=standing_of(found),
         notices=found,
         facts=facts(

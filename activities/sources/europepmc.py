@@ -224,7 +224,9 @@ def read_result(said: JsonValue) -> Evidence:
         venue=result.journal_info.journal.title or result.journal_title or server or None,
         identifiers=identifiers,
         url=f"https://europepmc.org/article/{result.source}/{result.id}",
-        evidence_type="preprint" if preprint else publication.evidence_type(types, mesh),
+        evidence_type="preprint"
+        if preprint
+        else publication.evidence_type(types, mesh, title, _plain_text(result.abstract)),
         standing=publication.standing(types, result.notices),
         notices=result.notices,
         facts=facts(

@@ -22,7 +22,7 @@ from activities.sources.records import (
     read_page,
     read_records,
     sound_page,
-    type_from_title,
+    type_from_words,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
 from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
@@ -181,7 +181,7 @@ def read_work(item: JsonValue) -> Evidence:
         venue=work.primary_location.source.display_name or None,
         identifiers=identifiers,
         url=work.primary_location.landing_page_url or work.doi or work.id,
-        evidence_type=type_from_title(work.display_name, TYPES.get(work.type, "article")),
+        evidence_type=type_from_words(work.display_name, text, TYPES.get(work.type, "article")),
         standing=standing_of(notices, otherwise="unknown"),
         notices=tuple(notices),
         facts=facts(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
+from activities.sources.records import type_from_words
 from activities.types import EvidenceType, Standing, StandingNotice
 from activities.verification.identifiers import normal_doi, normal_pmid
 
@@ -41,6 +42,20 @@ _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     ("case_report", frozenset({"casereports", "casereport"})),
     ("review", frozenset({"review", "reviewarticle", "scopingreview"})),
 )
+_ABOUT_OTHERS = frozenset(
+    {
+        "address",
+        "biography",
+        "comment",
+        "editorial",
+        "interview",
+        "lecture",
+        "letter",
+        "news",
+        "newspaperarticle",
+    }
+)
+"""Types of what is no study."""
 _OBSERVATIONAL_MESH = frozenset(
     {
         "Case-Control Studies",
@@ -77,8 +92,11 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s+(\d{1,2})\b)?)?")
 
 
-def evidence_type(types: Collection[str], mesh: Collection[str] = ()) -> EvidenceType:
-    """The kind of evidence: from the publication types, else from how indexers described the study."""
+def evidence_type(
+    types: Collection[str], mesh: Collection[str] = (), title: str = "", text: str = ""
+) -> EvidenceType:
+    """The kind of evidence: from the publication types, else from how indexers described the study, else from
+    what title and abstract say of it; letters and editorials speak of others' studies."""
     known = {_plain(name) for name in types}
     for kind, names in _TYPES:
         if known & names:
@@ -87,7 +105,7 @@ def evidence_type(types: Collection[str], mesh: Collection[str] = ()) -> Evidenc
         return "observational"
     if "Animals" in mesh and "Humans" not in mesh:
         return "preclinical"
-    return "article"
+    return "article" if known & _ABOUT_OTHERS else type_from_words(title, text, "article")
 
 
 def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> StandingNotice | None:

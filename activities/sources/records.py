@@ -17,6 +17,7 @@ from activities.errors import Malformed
 from activities.sources.http.client import Check
 from activities.sources.http.failures import summary
 from activities.sources.http.reading import read_json
+from activities.text.study_design import EVIDENCE, own_design
 from activities.types import Evidence, EvidenceType, Provenance, Query
 
 log = structlog.get_logger()
@@ -125,6 +126,16 @@ def type_from_title(title: str, otherwise: EvidenceType) -> EvidenceType:
     if otherwise == "article" and re.search(r"\brandomi[sz]ed\b[^:?]*\btrial\b", title, re.IGNORECASE):
         return "randomized_trial"
     return otherwise
+
+
+def type_from_words(title: str, text: str, otherwise: EvidenceType) -> EvidenceType:
+    """The study type that title and abstract state, where the source knows no more than `article`: what
+    databases have not indexed yet, or never do, has a design as well."""
+    kind = type_from_title(title, otherwise)
+    if kind != "article" or re.search(r"\bprotocol\b", title, re.IGNORECASE):
+        return kind
+    own = own_design(title, text, named_only=True)
+    return EVIDENCE[own.design] if own else kind
 
 
 def arxiv_of_doi(doi: str | None) -> str | None:

@@ -26,6 +26,7 @@ from activities.sources.records import (
     read_page,
     read_records,
     type_from_title,
+    type_from_words,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo
 from activities.verification.identifiers import (
@@ -246,7 +247,7 @@ def type_of(paper: Paper) -> EvidenceType:
     known = next((kind for name, kind in TYPES if name in paper.publicationTypes), None)
     if known is None and paper.externalIds.arxiv and not venue:
         return "preprint"
-    return type_from_title(paper.title, known or "article")
+    return type_from_words(paper.title, paper.abstract, known or "article")
 
 
 def read_passage(item: JsonValue) -> Evidence:

@@ -43,6 +43,9 @@ _ESTIMATE = re.compile(
     rf"\s*[\w\u00b0/ ]{{0,30}}[(\[;,]\s*{_SURE_INTERVAL}"
     rf"\s*[)\]]?{_MAYBE_P}"
 )
+_LISTED = re.compile(rf"(?<![\w.,/<>=\u2264\u2265])(?<!\d[-\u2212\u2013]){_BARE}\s*[(\[]{_RANGE}[)\]]")
+"""`1.26 (1.15-1.38)` after the first of a list has said what its interval is."""
+_SAYS_INTERVAL = re.compile(r"\b\d\d\s?%?\s?-?(?:CI|CrI|confidence intervals?|confidence limits?)\b")
 _CORRELATION = re.compile(
     rf"(?<![\w.])(?:[rR]2?|r\(?s\)?|rho|\u03c1|\u03b2|beta|kappa|\u03ba)\s*=\s*{_NUMBER}{_MAYBE_P}"
 )
@@ -76,10 +79,11 @@ _LONGEST_ASIDE = 60
 _NEEDED = {
     _COMPARED_P: re.compile(_P),
     _AND_P: re.compile(_P),
+    _LISTED: _SAYS_INTERVAL,
     _COMPARED: re.compile(r"\d.*(?:v|compared)", re.DOTALL),
 }
 """What must stand in a text that has a form: forms with many optional parts are slow where there is none."""
-_FORMS = (_NAMED, _ESTIMATE, _COMPARED_P, _CORRELATION, _NAMED_ALONE, _AND_P, _COMPARED, _ONLY_P)
+_FORMS = (_NAMED, _ESTIMATE, _LISTED, _COMPARED_P, _CORRELATION, _NAMED_ALONE, _AND_P, _COMPARED, _ONLY_P)
 """From what says most to what says least."""
 
 
@@ -97,6 +101,8 @@ def effects_in(texts: Sequence[str], most: int) -> list[tuple[str, str]]:
                 continue
             first = end - len(texts[place][start:end].lstrip())
             number = texts[place][first].isdigit()
+            if _outside(texts[place][start:end]):
+                continue
             if number and (_LABEL_BEFORE.search(texts[place][:first]) or _AGE.match(texts[place], first)):
                 continue
             text = _trimmed(texts[place], start, end)
@@ -104,6 +110,28 @@ def effects_in(texts: Sequence[str], most: int) -> list[tuple[str, str]]:
                 spans.append((start, end))
                 found.append((text, texts[place]))
     return found
+
+
+_BOUNDS = re.compile(
+    r"[\s:,=(\[]*(?P<low>\d+(?:\.\d+)?)\s?%?\s?(?:to|-|\u2013|\u2014|,|;)\s?(?P<high>\d+(?:\.\d+)?)(?![\d.])"
+)
+_IN_BRACKETS = re.compile(
+    r"^[\d.]+\s?%?\s*[(\[](?P<low>\d+(?:\.\d+)?)\s?%?\s?(?:to|-|\u2013|\u2014)\s?(?P<high>\d+(?:\.\d+)?)\s?%?[)\]]$"
+)
+_FIRST_NUMBER = re.compile(r"(?<![\d.A-Za-z])\d+(?:\.\d+)?")
+
+
+def _outside(text: str) -> bool:
+    """Whether an estimate lies outside its own interval: another number was read as the estimate (`a score
+    of at least 7 (95% CI 1.05-4.32)`). Undecided, and so False, where the numbers are signed."""
+    plain = text.replace("\u00b7", ".")
+    said = _SAYS_INTERVAL.search(plain)
+    bounds = _BOUNDS.match(plain, said.end()) if said else _IN_BRACKETS.search(plain)
+    if bounds is None or re.search(r"[\u2212+<>]|(?<![\d%])\s?-", plain[: bounds.end()]):
+        return False
+    first = _FIRST_NUMBER.search(plain)
+    low, high = float(bounds["low"]), float(bounds["high"])
+    return first is not None and low <= high and not low <= float(first.group()) <= high
 
 
 def _spans(form: re.Pattern[str], texts: Iterable[str]) -> list[tuple[int, int, int]]:

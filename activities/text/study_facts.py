@@ -24,6 +24,7 @@ from activities.text.study_wording import (
     AIMED,
     ANALYSED,
     ASSESSED,
+    CASES_REPORTED,
     CLAUSE,
     COUNTED,
     COUNTED_UNITS,
@@ -77,6 +78,16 @@ _ANYBODY = re.compile(
 """A population that says nothing."""
 _ONE_OF = re.compile(r"\b(?:1|one|any|each) of (?:the )?$", re.IGNORECASE)
 """`1 of 8 operations` counts kinds."""
+_COUNTING = re.compile(
+    r"\b(?:records?|charts?|data|total|sample|cohort|series|group|population|database) of (?:the )?$",
+    re.IGNORECASE,
+)
+"""What is said of people, not of a year."""
+_FROM = re.compile(r"\b(?:from|out of|of|among) (?:a total of |the |all |our )?$", re.IGNORECASE)
+_CHOSEN = re.compile(
+    rf"(?<![\w,.-])(?P<n>{COUNT})\s+(?:\(\d[^)]*\)\s+)?(?:[\w-]+\s+){{0,8}}?(?=(?:out )?of\b|from\b|among\b)",
+    re.IGNORECASE,
+)
 _CUT_COUNT = re.compile(r"\s(?:and|or)\s\d+$")
 """`2,790 patients and 11(,160 controls)`"""
 _OF_METHODS: tuple[Part, ...] = ("methods", "plain", "aim", "results")
@@ -128,6 +139,8 @@ def participants(item: Evidence) -> Fact | None:
     """How many took part, in digits: the largest number of the first sentence that counts them."""
     if not is_primary(item):
         return None
+    if item.evidence_type == "case_report" and (reported := _cases_reported(item)):
+        return reported
     for statement in _read(item, _OF_METHODS, first=OF_PEOPLE):
         # results count events as cases; only people that they name as a whole took part
         people = statement.part == "results" or TOTAL_PEOPLE.search(statement.text)
@@ -136,15 +149,25 @@ def participants(item: Evidence) -> Fact | None:
             number
             for pattern in (total, N_IS)
             for match in pattern.finditer(statement.text)
-            if (number := number_of(match["n"])) and not _is_year(match["n"])
+            if (number := number_of(match["n"]))
+            if not _is_dated(statement.text, match, "n")
             if not _ONE_OF.search(statement.text[: match.start()])
+            if not _is_source(statement.text, match)
         ]
         for match in TWO_GROUPS.finditer(statement.text):
-            if not any(_is_year(match[name]) for name in ("n", "m")):
+            if not any(_is_dated(statement.text, match, name) for name in ("n", "m")):
                 parts = [number_of(match[name]) for name in ("n", "m")]
                 counts.append(sum(filter(None, parts)))
         if counts:
             return Fact(str(max(counts)), statement.text)
+    return None
+
+
+def _cases_reported(item: Evidence) -> Fact | None:
+    for statement in _read(item, _OF_METHODS):
+        match = CASES_REPORTED.search(statement.text)
+        if match and (number := number_of(match["n"])):
+            return Fact(str(number), statement.text)
     return None
 
 
@@ -154,7 +177,7 @@ def analysed(item: Evidence) -> Fact | None:
         return None
     for statement in _read(item, _OF_METHODS):
         match = ANALYSED.search(statement.text)
-        if match and (number := number_of(match["n"])) and not _is_year(match["n"]):
+        if match and (number := number_of(match["n"])) and not _is_dated(statement.text, match, "n"):
             return Fact(str(number), statement.text)
     return None
 
@@ -323,4 +346,18 @@ def _closed(text: str) -> bool:
 
 
 def _is_year(text: str) -> bool:
-    return bool(re.fullmatch(r"(?:19|20)\d\d", text))
+    return bool(re.fullmatch(r"19\d\d|20[0-3]\d", text))
+
+
+def _is_dated(text: str, match: re.Match[str], name: str) -> bool:
+    """Whether a number is a year: one by its digits, where it is not what is counted (`of 2010 patients`)."""
+    return _is_year(match[name]) and not _COUNTING.search(text[: match.start(name)])
+
+
+def _is_source(text: str, match: re.Match[str]) -> bool:
+    """Whether a count is of those that the people who took part were chosen from: `18 of 815 patients`,
+    `52 cases from 2,051 deliveries`."""
+    before = text[: match.start("n")]
+    chosen = [number_of(m["n"]) or 0 for m in _CHOSEN.finditer(before)]
+    whole = number_of(match["n"]) or 0
+    return bool(_FROM.search(before)) and any(0 < few < whole for few in chosen)

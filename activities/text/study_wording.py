@@ -12,7 +12,8 @@ PEOPLE = (
     r"(?:patients|participants|subjects|adults|children|adolescents|infants|neonates|newborns|women|men"
     r"|boys|girls"
     r"|individuals|people|persons|volunteers|veterans|students|residents|couples|mothers|survivors|recipients"
-    r"|males|females|athletes|workers|employees|physicians|clinicians|surgeons|nurses|respondents|donors"
+    r"|males|females|athletes|workers|employees|physicians|doctors|practitioners|clinicians|surgeons|nurses|respondents|donors"
+    r"|carriers"
     r"|families"
     r"|households|twins|pairs|smokers|users|inmates|drivers|victims|rats|mice|rabbits|dogs|pigs|sheep|animals"
     r"|asthmatics|diabetics|hypertensives|controls)"
@@ -65,11 +66,21 @@ CUT_BOUND = re.compile(
 )
 OF_PEOPLE = re.compile(r"patient|participant|subject|population|sample", re.IGNORECASE)
 
+NOT_OF_THEM = (
+    r"(?!\s+(?:surveys?|stud(?:y|ies)|questionnaires?|databases?|registr(?:y|ies)|trials?|groups?)\b)"
+)
+"""`two household surveys` counts surveys."""
 TOTAL = re.compile(
-    rf"(?<![\w,.-])(?P<n>{COUNT})\s+(?:\(\d[^)]*\)\s+)?{ADJECTIVES}(?:{PEOPLE}|{UNITS})\b", re.IGNORECASE
+    rf"(?<![\w,./-])(?P<n>{COUNT})\s+(?:\(\d[^)]*\)\s+)?{ADJECTIVES}(?:{PEOPLE}|{UNITS})\b{NOT_OF_THEM}",
+    re.IGNORECASE,
 )
 TOTAL_PEOPLE = re.compile(
-    rf"(?<![\w,.-])(?P<n>{COUNT})\s+(?:\(\d[^)]*\)\s+)?{ADJECTIVES}{PEOPLE}\b", re.IGNORECASE
+    rf"(?<![\w,./-])(?P<n>{COUNT})\s+(?:\(\d[^)]*\)\s+)?{ADJECTIVES}{PEOPLE}\b{NOT_OF_THEM}", re.IGNORECASE
+)
+CASES_REPORTED = re.compile(
+    rf"\b(?:report|describe|present)(?:s|ed|ing)?(?: on)? (?:the )?(?P<n>{COUNT})\s+{ADJECTIVES}"
+    rf"(?:cases?|{PEOPLE}|patient)\b",
+    re.IGNORECASE,
 )
 TWO_GROUPS = re.compile(
     rf"(?<![\w,.-])(?P<n>{COUNT})\s+{ADJECTIVES}{PEOPLE}(?:\s+(?:with|who"

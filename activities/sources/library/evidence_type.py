@@ -1,7 +1,8 @@
 """What kind of evidence a document is, judged by its words alone.
 
 Conservative: a kind is given only for a cue the authors themselves use of their own work (a publication type,
-an indexing term, a label of the structured abstract, the title, a sentence about how patients were assigned).
+an indexing term, the title, a sentence about how patients were assigned or found, see
+`activities.text.study_design`).
 Terms that name a subject rather than a method ("Randomized Controlled Trials as Topic") are no cue. Without
 a cue the answer is the one given by the caller.
 """
@@ -9,6 +10,7 @@ a cue the answer is the one given by the caller.
 import re
 from collections.abc import Iterable
 
+from activities.text.study_design import EVIDENCE, Design, own_design
 from activities.types import EvidenceType
 
 _BY_TYPE: tuple[tuple[str, EvidenceType], ...] = (
@@ -56,30 +58,12 @@ _SYSTEMATIC_TEXT = re.compile(
     r"systematic (?:\w+ )?review\b",
     re.IGNORECASE,
 )
-_NOT_RANDOM = re.compile(r"\b(?:non-?|not |quasi-?|un)randomi[sz]ed|\bnot randomly\b", re.IGNORECASE)
-_RANDOM_TITLE = re.compile(
-    r"\brandomi[sz]ed(?:[\w\s,-]{0,60})\b(?:trial|study)\b|\bdouble-blind\b", re.IGNORECASE
-)
-_RANDOM_TEXT = re.compile(
-    r"\b(?:patients|participants|subjects|women|men|children|adults|volunteers|infants|individuals|practices)"
-    r"\b[^.]{0,80}\b(?:were|was|are) (?:then )?(?:randomi[sz]ed|randomly (?:assigned|allocated|divided))\b"
-    r"|\bwe (?:then )?(?:randomi[sz]ed|randomly (?:assigned|allocated)) "
-    r"|\b(?:in|this is|was) an? (?:[\w-]+,? ){0,5}randomi[sz]ed(?:,? [\w-]+){0,4} trial\b",
-    re.IGNORECASE,
-)
-_RANDOM_DESIGN = re.compile(
-    r"^(?:STUDY )?DESIGN[^:\n]{0,40}:[^.\n]{0,120}\brandomi[sz]ed\b", re.MULTILINE | re.IGNORECASE
-)
-_OBSERVATIONAL_TEXT = re.compile(
-    r"\b(?:retrospective|prospective|cross-sectional|case-control|population-based|observational|longitudinal)"
-    r"[\w\s,-]{0,40}\b(?:cohort|study|survey|analysis|review of (?:\w+ ){0,3}records)\b|\bcohort study\b",
-    re.IGNORECASE,
-)
 _CASE_TITLE = re.compile(r"\b(?:a )?case report\b|\breport of (?:a|one|two) cases?\b", re.IGNORECASE)
 _GUIDELINE_TITLE = re.compile(r"\b(?:clinical practice )?guidelines? (?:for|on) the\b", re.IGNORECASE)
-_ANIMAL_TEXT = re.compile(
-    r"\b(?:wistar|sprague-dawley|c57bl|balb/c|in mice|in rats|cell lines?)\b", re.IGNORECASE
-)
+_NO_TRIAL = frozenset({"retrospective studies", "case-control studies", "cross-sectional studies"})
+"""MeSH terms of designs in which nobody is assigned: the trial that such a work mentions is where its people
+came from."""
+_NOT_OF_PEOPLE: tuple[Design, ...] = ("animal study", "laboratory study")
 
 
 def stated(types: Iterable[str]) -> EvidenceType | None:
@@ -105,26 +89,21 @@ def infer(title: str, text: str, terms: Iterable[str], otherwise: EvidenceType) 
             return kind, f"{cue}: {_short(match)}"
     if animals:
         return "preclinical", "MeSH: Animals without Humans"
-    if not _NOT_RANDOM.search(title + " " + start):
-        for pattern, where, cue in (
-            (_RANDOM_TITLE, title, "title"),
-            (_RANDOM_DESIGN, start, "design"),
-            (_RANDOM_TEXT, start, "text"),
-        ):
-            if match := pattern.search(where):
-                return "randomized_trial", f"{cue}: {_short(match)}"
-        if "double-blind method" in mesh:
-            return "randomized_trial", "MeSH: Double-Blind Method"
+    own = own_design(title, start, named_only=otherwise == "document")
+    if own and own.design == "randomized trial" and not (mesh & _NO_TRIAL):
+        return "randomized_trial", f"text: {own.words}"
+    if "double-blind method" in mesh:
+        return "randomized_trial", "MeSH: Double-Blind Method"
+    if own and own.design == "non-randomized trial":
+        return "clinical_trial", f"text: {own.words}"
     designs = sorted(mesh & _OBSERVATIONAL)
     if designs and "randomized controlled trials as topic" not in mesh:
         return "observational", f"MeSH: {designs[0].title()}"
     if match := _GUIDELINE_TITLE.search(title):
         return "guideline", f"title: {_short(match)}"
-    if not mesh and _ANIMAL_TEXT.search(title):
-        return "preclinical", "title"
-    if match := _OBSERVATIONAL_TEXT.search(title + "\n" + start):
-        return "observational", f"text: {_short(match)}"
-    return otherwise, ""
+    if own is None or (own.design in _NOT_OF_PEOPLE and "humans" in mesh):
+        return otherwise, ""
+    return EVIDENCE[own.design], f"text: {own.words}"
 
 
 def _short(match: re.Match[str]) -> str:

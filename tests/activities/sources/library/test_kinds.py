@@ -20,10 +20,15 @@ from activities.types import EvidenceType
         ("Statins", "A retrospective review of 40 patient records was done.", (), "observational"),
         ("Statins", "Text.", ("Animals", "Rats"), "preclinical"),
         ("Rhabdomyolysis: a case report", "", (), "case_report"),
+        (
+            "Statins",
+            "In this non-randomized study patients were randomized to nothing.",
+            (),
+            "clinical_trial",
+        ),
         # no cue of the authors' own
         ("Statins", "Text.", ("Randomized Controlled Trials as Topic", "Humans"), "article"),
         ("Statins", "Text.", ("Meta-Analysis as Topic",), "article"),
-        ("Statins", "In this non-randomized study patients were randomized to nothing.", (), "article"),
         ("Statins", "Earlier meta-analyses disagree.", (), "article"),
         ("Statins", "Patients were selected. A random sample was drawn.", (), "article"),
         ("Statins", "Text.", ("Animals", "Humans"), "article"),
