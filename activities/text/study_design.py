@@ -148,7 +148,8 @@ _NAMED: tuple[tuple[Design, re.Pattern[str]], ...] = (
         "cross-sectional study",
         _ignoring_case(
             r"\bcross-?sectional (?:[\w-]+ ){0,3}?(?:stud|survey|design|analys|data|investigation|household)"
-            r"|\b(?:postal|mailed|questionnaire|telephone|population|web-based|online|national) (?-i:survey)\b"
+            r"|\b(?:postal|mailed|questionnaire|telephone|population|web-based|online|national)"
+            r" (?-i:survey)\b"
         ),
     ),
     (

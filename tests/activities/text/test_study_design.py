@@ -23,7 +23,7 @@ def row_of(item: Evidence) -> WorkRow:
     [
         (
             (
-                "METHODS: A total of 310 men with painful stable osteoarthritis of the left knee fulfilling all"
+                "METHODS: A total of 310 men with painful stable osteoarthritis of the left knee meeting all"
                 " criteria of the registry, never treated with injections before, were randomized to receive"
                 " either saline or hyaluronate."
             ),
