@@ -1,6 +1,7 @@
 """The design of a study is what its own title and methods say was done, not what is said of others."""
 
 import pytest
+from pydantic import JsonValue
 
 from activities.report.strength import grade_of
 from activities.report.works import work_rows
@@ -90,7 +91,7 @@ def test_a_trial_without_indexing_is_graded_and_shown_as_one() -> None:
 
 
 def test_indexing_terms_name_the_kind_of_an_observational_study() -> None:
-    record = {
+    record: dict[str, JsonValue] = {
         "pmid": "1",
         "title": "Tea",
         "abstract": "Tea was drunk.",
@@ -102,7 +103,12 @@ def test_indexing_terms_name_the_kind_of_an_observational_study() -> None:
 
 def test_people_of_a_trial_who_are_studied_later_are_not_randomized_by_the_later_study() -> None:
     text = "METHODS: In 1990 our clinic entered 35 patients. They were randomly assigned to drug or placebo."
-    record = {"pmid": "1", "title": "Fate", "abstract": text, "mesh": ["Humans", "Retrospective Studies"]}
+    record: dict[str, JsonValue] = {
+        "pmid": "1",
+        "title": "Fate",
+        "abstract": text,
+        "mesh": ["Humans", "Retrospective Studies"],
+    }
     assert read_record(record, "x").evidence_type == "observational"
 
 
