@@ -1,8 +1,8 @@
 """Extract the full text of JATS, the XML that PubMed Central keeps articles in (https://jats.nlm.nih.gov).
 
-Running text only: headings, paragraphs and lists of the abstract and the body. Tables, figures, formulas in
-TeX, supplements, references and numeric citation marks are left out: they are not sentences, and a mark such
-as `[3]` inside a quote would be mistaken for one of the report's own.
+Running text: headings, paragraphs and lists of the abstract and the body; then the rows of the tables
+(`jats_tables`). Figures, formulas in TeX, supplements, references and numeric citation marks are left out:
+they are not sentences, and a mark such as `[3]` inside a quote would be mistaken for one of the report's own.
 """
 
 import re
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from activities.documents.jats_tables import table_lines
 from activities.documents.xml_text import raw_text, text_of
 from activities.errors import Malformed
 from activities.sources import publication
@@ -60,6 +61,8 @@ class JatsArticle:
     abstract: str
     body: str
     """Empty when the publisher does not allow the full text to be downloaded."""
+    tables: str
+    """The tables under the heading `TABLES`, each line a paragraph; empty where there are none."""
     notices: tuple[StandingNotice, ...]
 
 
@@ -81,6 +84,7 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
         types=tuple(kind for kind in types if kind),
         abstract=_running(_main_abstract(meta)),
         body=_running(article.find("body")),
+        tables=_tables(article),
         notices=_notices(meta, reported_by),
     )
 
@@ -93,6 +97,12 @@ def _main_abstract(meta: etree._Element) -> etree._Element | None:
 
 def _running(element: etree._Element | None) -> str:
     return "\n".join(line for line in _lines(element) if line) if element is not None else ""
+
+
+def _tables(article: etree._Element) -> str:
+    """The tables below a heading of their own: what the last part of an article is, they are not."""
+    said = "\n\n".join(map(_clean, table_lines(article, _skip)))
+    return f"TABLES\n\n{said}" if said else ""
 
 
 def _lines(element: etree._Element) -> list[str]:

@@ -7,7 +7,7 @@ from activities.text.abbreviations import Abbreviations
 from activities.text.concepts import Concepts
 from activities.text.question import asked
 from activities.text.ranking import Item
-from activities.text.rows import Cell, cells
+from activities.text.rows import Cell, cells, is_marked
 from activities.text.sentences import OF_THE_USER
 from activities.text.tokens import terms
 
@@ -20,9 +20,12 @@ def without_other_rows(question: str, item: Item) -> Item:
     for. Of rows that the question compares, those that it compares its way to stay alone."""
     if item.compared:
         return replace(item, ranked=item.ranked[: item.compared])
-    if item.document.evidence_type not in OF_THE_USER:
-        return item
-    rows = {ranked.sentence.quote: found for ranked in item.ranked if (found := cells(ranked.sentence.quote))}
+    own = item.document.evidence_type in OF_THE_USER
+    rows = {
+        ranked.sentence.quote: found
+        for ranked in item.ranked
+        if (own or is_marked(ranked.sentence.quote)) and (found := cells(ranked.sentence.quote))
+    }
     if not rows:
         return item
     numbers = set(_NUMBER.findall(question))

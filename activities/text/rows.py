@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from activities.documents.row_form import HEADING_CHARS, SHORT_ROW
+from activities.documents.row_form import HEADING_CHARS, ROW
 from activities.text.persons_and_places import persons
 from activities.text.tokens import terms
 
@@ -24,7 +24,8 @@ class Cell(NamedTuple):
 def cells(text: str) -> tuple[Cell, ...]:
     """The cells of a row; none of a text that is no row of at least two cells with headings."""
     found: list[Cell] = []
-    start = len(SHORT_ROW) if text.startswith(SHORT_ROW) else 0
+    marked = ROW.match(text)
+    start = marked.end() if marked else 0
     for piece in _BETWEEN.split(text[start:]):
         heading, colon, value = piece.partition(": ")
         if not colon or not value or len(heading) > HEADING_CHARS or ". " in heading:
@@ -36,7 +37,12 @@ def cells(text: str) -> tuple[Cell, ...]:
 
 def is_row(text: str) -> bool:
     """Whether a text is a row: with headings, or so short that it says that it is one."""
-    return text.startswith(SHORT_ROW) or bool(cells(text))
+    return is_marked(text) or bool(cells(text))
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text says that it is a row: those of articles all do."""
+    return bool(ROW.match(text))
 
 
 def answering_cells(

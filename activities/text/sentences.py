@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import nupunkt
 
+from activities.documents.row_form import ROW
 from activities.text.parts import LABEL, Part, part_of_label, part_of_sentence
 from activities.text.tokens import pairs, terms
 from activities.types import Evidence, EvidenceType
@@ -32,6 +33,8 @@ LEAST_WORDS_SAID, LEAST_LETTERS_SAID = 3, 0.25
 LONGEST_TEXT = 400_000
 """Characters of one document that are read."""
 
+_CAPTION = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?: ")
+"""The caption of a table of an article (`documents.jats_tables`), which says nothing."""
 _BLANKS = re.compile(r"\s+")
 _HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
 """A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
@@ -137,7 +140,7 @@ def split(
         for first, after in spans:
             quote = text[first:after].strip().lstrip(":;,. ")
             # A combining mark at the edge of a run could make it differ once both are normalised.
-            if not quotable(quote, own=own) or normalise(quote) not in whole:
+            if not quotable(quote, own=own) or _CAPTION.match(quote) or normalise(quote) not in whole:
                 continue
             if quote_fault(normalise(quote), named):
                 continue
@@ -170,7 +173,8 @@ class Statement:
 
 @lru_cache(maxsize=128)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Every sentence of a text, also those too short to be quoted alone (`PATIENTS: 44 with asthma.`)."""
+    """Every sentence of a text but for rows of its tables, also those too short to be quoted alone
+    (`PATIENTS: 44 with asthma.`)."""
     found: list[Statement] = []
     for start, end, label in _labelled(text):
         part = part_of_label(label) if label else "plain"
@@ -179,7 +183,7 @@ def statements(text: str) -> tuple[Statement, ...]:
         for at, piece in _blocks(text[start:end]):
             for first, after in _spans(piece):
                 run = text[start + at + first : start + at + after].strip().lstrip(":;,. ")
-                if run:
+                if run and not ROW.match(run):
                     own = part_of_sentence(normalise(run), part, last=False)
                     found.append(Statement(run, label, own))
     return tuple(found)

@@ -1,0 +1,105 @@
+"""The tables of an article in JATS as lines that can be read and quoted alone: the label and caption of each,
+then its rows, every cell behind the heading of its column.
+
+A cell over several rows or columns stands in each of them; headings in several lines are joined. A row names
+its table (`One row of Table 2: `): so it is found in the article, and no reader takes it for running text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lxml import etree
+
+from activities.documents import tables
+from activities.documents.row_form import row_of
+from activities.documents.xml_text import Skip, text_of
+
+MOST_ROWS = 1_000
+"""Rows of one article that are read; longer tables are lists of data."""
+MOST_COLUMNS = 60
+_NUMBERED = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?", re.IGNORECASE)
+
+Grid = list[list[str]]
+
+
+def table_lines(article: etree._Element, skip: Skip) -> Iterator[str]:
+    """The lines of the tables in the body of an article or beside it, in order. `skip`: elements of which
+    the text is left out (marks of notes)."""
+    left = MOST_ROWS
+
+    def note(element: etree._Element) -> bool:
+        return element.get("ref-type") == "table-fn" or skip(element)
+
+    places = (article.find("body"), article.find("floats-group"))
+    for wrap in (wrap for place in places if place is not None for wrap in place.iter("table-wrap")):
+        table = wrap.find(".//table")
+        if table is None or left <= 0:
+            continue
+        headings, rows = _read(table, note)
+        label = text_of(wrap.find("label"), note).rstrip(" .:")
+        caption = text_of(wrap.find("caption"), note)
+        heading = f"{label}: {caption}" if label and caption else label or caption
+        if heading:
+            yield heading
+        number = label if _NUMBERED.fullmatch(label) else ""
+        for group, below in _grouped(rows[:left]) if headings else [("", rows[:left])]:
+            said = tables.lines([headings, *below] if headings else below, headed=bool(headings))
+            yield from (row_of(number, group, line) for line in said if below)
+        left -= len(rows)
+
+
+def _grouped(rows: Grid) -> Iterator[tuple[str, Grid]]:
+    """The rows below each cell over all columns, with its text."""
+    group = ""
+    below: Grid = []
+    for row in rows:
+        if len(row) == 1:
+            yield group, below
+            group, below = row[0], []
+        else:
+            below.append(row)
+    yield group, below
+
+
+def _read(table: etree._Element, skip: Skip) -> tuple[list[str], Grid]:
+    """The headings of the columns, empty where the table marks none, and the rows below them."""
+    head = _grid(table.iterfind("thead/tr"), skip)
+    body = _grid([*table.iterfind("tbody/tr"), *table.iterfind("tr")], skip)
+    # one cell over all columns is a caption or names the rows below it
+    named = [row for row in head if len(set(row)) > 1]
+    columns = zip(*named, strict=False) if named else ()
+    headings = [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
+    return headings, [[row[0]] if len(set(row)) == 1 and len(row) > 1 else row for row in body]
+
+
+def _grid(rows: Sequence[etree._Element] | Iterator[etree._Element], skip: Skip) -> Grid:
+    """The texts of the cells, as many a row as there are columns, one that spans several in each."""
+    grid: Grid = []
+    below: dict[int, tuple[int, str]] = {}
+    for row in rows:
+        line: list[str] = []
+        for cell in (cell for cell in row if cell.tag in ("td", "th")):
+            _continue(line, below)
+            text = text_of(cell, skip)
+            for _ in range(_span(cell, "colspan")):
+                if (rows_left := _span(cell, "rowspan") - 1) > 0:
+                    below[len(line)] = (rows_left, text)
+                line.append(text)
+        _continue(line, below)
+        grid.append(line[:MOST_COLUMNS])
+    width = max(map(len, grid), default=0)
+    return [[*line, *("" for _ in range(width - len(line)))] for line in grid]
+
+
+def _continue(line: list[str], below: dict[int, tuple[int, str]]) -> None:
+    """Put the cells that reach down from rows above where they stand."""
+    while len(line) in below:
+        left, text = below.pop(len(line))
+        if left > 1:
+            below[len(line)] = (left - 1, text)
+        line.append(text)
+
+
+def _span(cell: etree._Element, name: str) -> int:
+    said = cell.get(name, "1")
+    return min(max(int(said), 1), MOST_COLUMNS) if said.isascii() and said.isdigit() else 1

@@ -1,0 +1,90 @@
+"""The rows of an article's tables can be found and quoted alone."""
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from activities.sources.pmc import read_evidence
+from activities.text.sentences import sentences, statements
+from activities.types import Evidence
+from tests.activities.extractive.abstracts import texts, written
+
+RECORDED = Path(__file__).parents[2] / "recorded" / "pmc" / "efetch_pmc_6329583.xml"
+DOSES = """
+<table-wrap><label>Table 2.</label><caption><p>Doses and what became of the men.</p></caption>
+<table><thead>
+<tr><th rowspan="2">Arm</th><th colspan="2">Dose of colchicine</th>
+<th rowspan="2">Men who left<sup><xref ref-type="table-fn">a</xref></sup></th></tr>
+<tr><th>morning</th><th>evening</th></tr></thead>
+<tbody>
+<tr><td colspan="4">First year</td></tr>
+<tr><td rowspan="2">Low dose</td><td>0.5 mg</td><td>none</td><td>12 of 140</td></tr>
+<tr><td>0.6 mg</td><td>none</td><td>9 of 138</td></tr>
+<tr><td>High dose</td><td>1 mg</td><td>1 mg</td><td>31 of 141</td></tr>
+</tbody></table></table-wrap>
+"""
+
+
+def article(table: str, body: str = "<p>We treated men with gout for two years.</p>") -> Evidence:
+    source = f"""<article article-type="research-article"><front><article-meta>
+    <article-id pub-id-type="pmc">PMC77</article-id><title-group>
+    <article-title>Colchicine in men with gout</article-title></title-group></article-meta></front>
+    <body><sec><title>Results</title>{body}{table}</sec>
+    <sec><title>Conclusions</title><p>Low doses of colchicine were tolerated by most men.</p></sec>
+    </body></article>"""
+    return read_evidence(etree.fromstring(source))
+
+
+def test_a_row_has_its_cells_behind_their_headings_and_names_its_table() -> None:
+    dose = "Dose of colchicine"
+    rows = (
+        ("Low dose", "0.5 mg", "none", "12 of 140"),
+        ("Low dose", "0.6 mg", "none", "9 of 138"),
+        ("High dose", "1 mg", "1 mg", "31 of 141"),
+    )
+    assert article(DOSES).text.split("\n\n")[1:] == [
+        "TABLES",
+        "Table 2: Doses and what became of the men.",
+        *(
+            f"One row of Table 2, First year: Arm: {arm}; {dose} morning: {first}; {dose} evening: {second}; "
+            f"Men who left: {left}"
+            for arm, first, second, left in rows
+        ),
+    ]
+
+
+def test_a_row_is_quoted_where_it_answers_and_its_caption_is_not() -> None:
+    found = article(DOSES)
+    said = texts(written("How many men left the high dose arm of colchicine?", [found]))
+    rows = [text for text in said if text.startswith("One row")]
+    assert [row.split("; ")[-1] for row in rows] == ["Men who left: 31 of 141."]
+    assert not any(s.quote.startswith("Table 2") for s in sentences(found))
+
+
+def test_the_rows_are_no_conclusion_and_no_statement_on_how_a_work_was_done() -> None:
+    found = article(DOSES)
+    rows = [s for s in sentences(found) if s.quote.startswith("One row")]
+    assert len(rows) == 3
+    assert {s.part for s in rows} == {"plain"}
+    assert not any("One row" in s.text for s in statements(found.text))
+
+
+def test_an_article_without_tables_has_its_running_text_alone() -> None:
+    assert "TABLES" not in article("").text
+    assert "TABLES" not in article("<table-wrap><label>Table 1</label><graphic/></table-wrap>").text
+
+
+@pytest.mark.parametrize("span", ["0", "-3", "x", "9999999", "\u0663"])
+def test_a_span_that_makes_no_sense_ends_in_rows(span: str) -> None:
+    table = DOSES.replace('colspan="4"', f'colspan="{span}"').replace('rowspan="2"', f'rowspan="{span}"')
+    assert len(article(table).text) < 20_000
+
+
+def test_the_tables_of_a_recorded_article_are_read() -> None:
+    (found,) = (read_evidence(one) for one in etree.parse(RECORDED).getroot().iter("article"))
+    assert found.text.count("\n\nTable ") == 6
+    assert (
+        "One row of Table 2: Feature: Extreme macrocephaly (\u22654 SD); Score (points): 3"
+        in found.text.split("\n\n")
+    )
