@@ -1,6 +1,6 @@
 """Does the back end without a model answer from the tables of a user's own documents?
 
-    python -m benchmarks.own_tables [--half seen|blind|blind_two|all] [--kind csv|xlsx|docx|md|html|all]
+    python -m benchmarks.own_tables [--half seen|blind|blind_two|all] [--kind csv|xlsx|docx|md|html|pdf|all]
         [--verbose]
 
 `own_tables.jsonl` holds tables of a library, a laboratory, a company and the like, written for this
@@ -84,12 +84,20 @@ def write_html(path: Path, rows: Rows) -> None:
     path.write_text(f"<html><body><table>{body}</table></body></html>", encoding="utf-8")
 
 
+def write_pdf(path: Path, rows: Rows) -> None:
+    import typst
+
+    cells = ",".join(f"[#{json.dumps(text, ensure_ascii=False)}]" for row in rows for text in row)
+    path.write_bytes(typst.compile(f"#table(columns: {len(rows[0])}, {cells})".encode()))
+
+
 WRITERS: dict[str, Callable[[Path, Rows], None]] = {
     "csv": write_csv,
     "xlsx": write_xlsx,
     "docx": write_docx,
     "md": write_md,
     "html": write_html,
+    "pdf": write_pdf,
 }
 
 

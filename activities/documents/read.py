@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree, html
 
-from activities.documents import tables
+from activities.documents import pdf_tables, tables
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -193,30 +193,17 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         count = len(reader.pages)
         printed = _Sizes()
         for page in reader.pages[:MAX_PAGES]:
-            words = _join_hyphens(page.extract_text(visitor_text=None if pages else printed.add))
+            words = page.extract_text(visitor_text=None if pages else printed.add)
             pages.append(words)
             chars += len(words)
             if chars > MAX_CHARS or time.monotonic() - began > seconds:
                 break
+        pdf_tables.read_rows(reader.pages, pages, began + seconds * pdf_tables.SHARE_OF_TIME)
+        pages = [_join_hyphens(page) for page in pages]
         info = {str(k): str(v) for k, v in (reader.metadata or {}).items() if v is not None}
     except Unreadable:
         raise
-    except (
-        PyPdfError,
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        RecursionError,
-        AssertionError,
-        ZeroDivisionError,
-        OverflowError,
-        MemoryError,
-        NotImplementedError,
-    ) as error:
-        # pypdf raises exceptions of many types for broken files
+    except (PyPdfError, *pdf_tables.BROKEN) as error:
         raise Unreadable(f"it cannot be read as a PDF: {type(error).__name__} {error}") from error
     cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
     if not any(page.strip() for page in pages):

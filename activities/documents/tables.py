@@ -24,7 +24,7 @@ def lines(rows: Iterable[Sequence[str]], *, headed: bool = False) -> Iterator[st
     """The lines of a table, given by its rows of cells; empty cells hold the place of their column.
 
     `headed`: the file marks the first row as headings. Without that mark it has headings where it looks like
-    one (`_has_headings`). Lines of one cell above the headings are captions and stay.
+    one (`has_headings`). Lines of one cell above the headings are captions and stay.
     """
     tidy = ([" ".join(cell.split()) for cell in row] for row in rows)
     filled = (row for row in tidy if any(row))
@@ -36,7 +36,7 @@ def lines(rows: Iterable[Sequence[str]], *, headed: bool = False) -> Iterator[st
         yield from filter(None, row)
     if not first:
         return
-    headings = first[0] if len(first) > 1 and (headed or _has_headings(first)) else None
+    headings = first[0] if len(first) > 1 and (headed or has_headings(first)) else None
     if headings is None:
         yield from _line(first[0], None, may_be_headings=True)
     for row in first[1:]:
@@ -91,7 +91,7 @@ def _is_label(row: Sequence[str]) -> bool:
     return len(row) == 2 and len(row[0]) <= HEADING_CHARS and not _VALUE.match(row[0])
 
 
-def _has_headings(rows: Sequence[Sequence[str]]) -> bool:
+def has_headings(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row names the columns: short, different texts without values, one a column. Of two
     columns, which could be labels with their values, one must have nothing but values below."""
     head, rest = rows[0], rows[1:]
