@@ -1,6 +1,6 @@
 """Does the back end without a model answer from a user's own documents that are not medical?
 
-    python -m benchmarks.own_documents [--half choosing|held-out|notes|blind|all] [--verbose]
+    python -m benchmarks.own_documents [--half choosing|held-out|notes|blind|blind_two|all] [--verbose]
 
 `own_documents.jsonl` holds short texts on history, law, economics, engineering and a company's affairs,
 written for this benchmark. Of each: questions that it answers, in other words than its own (`asked`), and
@@ -10,7 +10,11 @@ id, is for choosing rules; the library holds both halves. Those marked `blind` a
 patients with lay questions among them: their questions were written before any was asked, and nothing was
 chosen or corrected on them. Those marked `notes` are a person's own (a repair, a lease, minutes), with many
 questions for facts that the notes do not say, also written before any was asked; rules are chosen on them.
-For each of these two the library holds its texts and both halves.
+`blind_two` are twelve more of varied kinds (minutes, e-mail, lab log, policy, curriculum vitae, recipe,
+contract, meeting, bug report, travel plan, specification, diary), written before any was asked, of which
+nothing but the totals is read. For each of these three the library holds its texts and both halves. `said`,
+where it stands, are words of the sentence that answers each question: whether it is quoted first, and what is
+named in answer, is compared with them.
 """
 
 import json
@@ -32,6 +36,7 @@ class Text(TypedDict):
     asked: list[str]
     absent: list[str]
     half: NotRequired[str]
+    said: NotRequired[list[str]]
 
 
 def part(text: Text) -> str:
@@ -73,7 +78,11 @@ def cases(text: Text, name: str) -> list[Case]:
     def answers(document: Evidence) -> bool:
         return text["text"][:60] in document.text
 
-    asked = [Case("asked", question, answers, name) for question in text["asked"]]
+    said = text.get("said", [""] * len(text["asked"]))
+    asked = [
+        Case("asked", question, answers, name, words)
+        for question, words in zip(text["asked"], said, strict=True)
+    ]
     return [*asked, *(Case("absent", question, answers, name) for question in text["absent"])]
 
 
