@@ -21,6 +21,24 @@ DATE = re.compile(
     r"|\b(?:19|20)\d\d\b|(?<=\b[iI]n )1\d{3}\b"
 )
 """A day, a month with its year, or a year; before 1900 behind `in` only, where it is no count."""
+_WEEKDAY = r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
+_BEFORE_A_MONTH = "|".join(
+    rf"(?<=\b{word} )"
+    for word in ("in", "of", "by", "from", "since", "until", "before", "after", "early", "late")
+)
+_SPAN = r"(?:hour|day|week|fortnight|month|quarter|year|decade)s?"
+TIME = re.compile(
+    rf"\b[mM]id-{_WHOLE_MONTH}\b|(?:{_BEFORE_A_MONTH}){_WHOLE_MONTH}\b"
+    rf"|\b{_WEEKDAY}s?\b(?: the {_DAY}\b)?"
+    r"|\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b(?:1[0-2]|[1-9]) ?[ap]\.?m\b|\b\w+ o'clock\b"
+    r"|\b(?:half|quarter) (?:past|to) \w+"
+    rf"|\b(?:in|within|until) (?:about |another )?"
+    rf"(?:half an? |an? |the |(?:{COUNT}) )?{_SPAN}\b(?: ago)?"
+    rf"|\b(?:{COUNT}) {_SPAN} (?:ago|later|earlier|before|after)\b"
+    r"|\b(?:in|this|last|next|every|of) (?:spring|summer|autumn|winter)\b"
+    r"|\b(?:today|tomorrow|yesterday|tonight|noon|midnight)\b"
+)
+"""A time that is no date: a month, a day of the week, an hour, a span after which something happens."""
 _CURRENCY = r"(?:EUR|USD|GBP|CHF|JPY|CAD|AUD|CNY|INR|SEK|NOK|DKK)"
 _CODE = re.compile(rf"\b{_CURRENCY}\b|[$\u20ac\u00a3\u00a5\u20b9]")
 _BEGINS_WITH_NUMBER = re.compile(r"^\W*\d")
@@ -107,6 +125,8 @@ def amounts(question: str, focus: str, text: str) -> Iterator[tuple[str, int, fl
         for match in pattern.finditer(text):
             if pattern is MONEY and not _is_money(match["unit"]):
                 continue
+            if pattern is TIME and DATE.search(text, max(0, match.start() - 3), match.end() + 5):
+                continue  # a part of a date
             if pattern is not _COUNT or _counts(match.group(), question):
                 yield match.group().strip(" ,."), match.start(), weight
 
@@ -171,7 +191,7 @@ def asks_what_it_costs(question: str) -> bool:
     found = _WHAT_DOES.match(" ".join(question.split()))
     words = _WORD.findall(found["rest"].casefold()) if found else []
     return any(
-        _of_paying(word)
+        of_paying(word)
         and words[place - 1] not in _BEFORE_A_NOUN
         and (place + 1 == len(words) or is_function(words[place + 1]))
         for place, word in enumerate(words)
@@ -179,7 +199,7 @@ def asks_what_it_costs(question: str) -> bool:
     )
 
 
-def _of_paying(word: str) -> bool:
+def of_paying(word: str) -> bool:
     """Whether a word is `cost`, or the verb of a kind of cost or payment (charge, pay)."""
     if word == "cost":
         return True
@@ -251,7 +271,7 @@ def _patterns(question: str, focus: str) -> tuple[re.Pattern[str], ...]:
     how = _HOW.search(question)
     adjective = (how["adjective"] or "").casefold() if how else ""
     if how and how["when"]:
-        return (DATE, AGE)
+        return (DATE, AGE, TIME)
     if adjective == "many":
         return (_COUNT,)
     if asks_for_money(question):

@@ -1,5 +1,8 @@
 """Whether a work gives the sort of thing that a question asks for: who, where, when, how much, how many."""
 
+import re
+from collections.abc import Sequence
+
 from activities.text.amounts import (
     asks_for_money,
     asks_what_it_costs,
@@ -9,9 +12,13 @@ from activities.text.amounts import (
     is_unit,
 )
 from activities.text.directness import log_odds, logistic
+from activities.text.embeddings import embedder
+from activities.text.modified import on_another
 from activities.text.needle import Needle, Reading
 from activities.text.question import answer_fit, asked, says_what_sort
 from activities.text.sentences import sentences
+from activities.text.stated_roles import asked_role
+from activities.text.tokens import fold
 from activities.types import Evidence, EvidenceType
 
 GIVEN = 1.0
@@ -24,6 +31,17 @@ the number of things that is asked for: a note without a sum says no price. Chos
 same benchmark. Abstracts write numbers and names in ways that the patterns do not know."""
 _LEAST_TOLD = 0.5
 """Share of the question's information content, at least, in the sentence that gives it."""
+LEAST_LIKE = 0.3
+"""Cosine with the question, at least, of the sentence that may hold what is asked for, by itself: without the
+title, which any question on the same matter comes near to. Chosen on the part `notes` and the half
+`choosing`, as `SURE_LIKE` is."""
+SURE_LIKE = 0.6
+"""The same from which that sentence is held to give it, as `_LEAST_TOLD` of the question's words."""
+_TOLD_ITSELF = 0.75
+"""Share of the question's information content in a sentence from which it need not be compared."""
+_UNLIKELY = 0.1
+"""Probability under which a text is not read further."""
+_PRONOUN = re.compile(r"\b(?:it|he|she|they|him|her|them|this|these|that|those)\b", re.IGNORECASE)
 _OWN: frozenset[EvidenceType] = frozenset({"document"})
 
 
@@ -34,16 +52,70 @@ def weighed(question: str, needle: Needle, reading: Reading, document: Evidence,
     if not (noun or says_what_sort(question)):
         return chance
     said = [sentence.text for sentence in sentences(document)]
-    if document.evidence_type in _OWN and not any(may_hold(question, text) for text in said):
+    own = document.evidence_type in _OWN
+    if own and not _gives(question, needle, reading, said, chance):
         return logistic(log_odds(chance) + NOT_GIVEN)
     if noun or asks_what_it_costs(question):
         return chance  # other texts have numbers and sums too
     want = asked(question)
-    given = any(
-        needle.told(spoken) >= _LEAST_TOLD and answer_fit(want, question, text) == 1
-        for text, spoken in zip(said, reading.sentences, strict=True)
-    )
+    fitting = [place for place, text in enumerate(said) if answer_fit(want, question, text) == 1]
+    given = any(needle.told(reading.sentences[place]) >= _LEAST_TOLD for place in fitting)
+    if own and not given and chance >= _UNLIKELY:
+        kept = _on_the_same(question, needle, reading, said, fitting)
+        given = _like(question, said, kept, 0.0) >= SURE_LIKE
     return logistic(log_odds(chance) + GIVEN) if given else chance
+
+
+def _gives(question: str, needle: Needle, reading: Reading, said: Sequence[str], chance: float) -> bool:
+    """Whether a text has a sentence that may hold what is asked for, and that is itself on what the question
+    names: a note on another price, or on another person's part, has a sum or a name as well."""
+    held = [place for place, text in enumerate(said) if may_hold(question, text)]
+    if len(held) == len(said) and not is_missed(question):
+        return True
+    kept = _on_the_same(question, needle, reading, said, held)
+    if not kept or chance < _UNLIKELY:
+        return bool(kept)
+    if any(needle.told(reading.sentences[place]) >= _TOLD_ITSELF for place in kept):
+        return True
+    return _like(question, said, kept, 1.0) >= LEAST_LIKE
+
+
+def _on_the_same(
+    question: str, needle: Needle, reading: Reading, said: Sequence[str], places: Sequence[int]
+) -> list[int]:
+    """The sentences that do not speak of another thing of the kind that is asked for, and that name, by
+    themselves or in their heading, the role that a person is asked for in (the secretary)."""
+    role = asked_role(question)
+    of_role = {place for place, word in enumerate(needle.words) if role and fold(word.shown) == role}
+    spoken = {place: reading.sentences[place] | reading.title for place in places}
+    return [
+        place
+        for place in places
+        if of_role <= spoken[place] and not on_another(question, needle.words, spoken[place], said[place])
+    ]
+
+
+def _like(question: str, said: Sequence[str], places: Sequence[int], unknown: float) -> float:
+    """The highest cosine of these sentences with the question; `unknown` where no encoder is installed. A
+    sentence is read behind the one before it where a pronoun stands for what that one names."""
+    encoder = embedder() if places else None
+    if encoder is None:
+        return unknown
+    texts = [
+        f"{said[place - 1]} {said[place]}" if place and _PRONOUN.search(said[place]) else said[place]
+        for place in places
+    ]
+    vectors = encoder.encode([question, *texts])
+    return float((vectors[1:] * vectors[0]).sum(axis=1).max())
+
+
+def is_missed(question: str) -> bool:
+    """Whether a question asks for a person, a sum of money or a number of things, which a sentence surely
+    lacks where none is found in it."""
+    noun = counted(question)
+    return (
+        bool(noun and not is_unit(noun)) or asks_for_money(question) or asked(question).things == ("person",)
+    )
 
 
 def may_hold(question: str, text: str) -> bool:

@@ -29,11 +29,13 @@ from activities.text.answer_relations import ASKS_TREATMENT, TREATS, meanings, t
 from activities.text.concepts import Concepts
 from activities.text.drugs import is_given
 from activities.text.entities import Kind, link, resolve
+from activities.text.modified import on_another, whole_names
 from activities.text.name_forms import describes, is_everyday, is_other, is_phrase, particular
 from activities.text.numerals import number_of
 from activities.text.persons_and_places import persons, places
 from activities.text.question import INHERITANCE, Asked
 from activities.text.rows import Cell, answering_cells, cells, cells_of_persons
+from activities.text.stated_roles import asked_role, persons_in_role, roles_said
 from activities.text.technical import technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
 from activities.text.uses import COMPARED_WITH
@@ -77,6 +79,8 @@ _KINDS: dict[str, frozenset[Kind]] = {
 _MEASURED = 0.6
 """Weight of the word for what an amount is of (`recurrence` of a recurrence rate): its sentence has it."""
 _TYPED = 1.0
+_STATED = 2.0
+"""What a person counts beside whom the role stands that is asked for."""
 _SIGN = 0.4
 """What a symptom or finding counts where diseases are asked for."""
 _LISTED, _UNTYPED = 0.8, 0.45
@@ -151,6 +155,7 @@ class Reader:
         self.asked_for = {self.head, *thesaurus.singulars(self.head)} - {""}
         self.particular = particular(self.asked_for)
         self.thing = frozenset(terms(want.focus)) if want.form == "definition" else frozenset[str]()
+        self.role = asked_role(question)
         self.signs = bool(_SIGNS.search(want.focus))
         self.treats = "drug" in want.things and bool(ASKS_TREATMENT.search(question))
         self.of_kind: set[str] = set()
@@ -200,7 +205,12 @@ class Reader:
             return  # every row of a table has its headings; another row says more of what is asked
         if self.treats and not TREATS.search(passage.text):
             return
-        marks = self._marks(passage.text, spoken)
+        number = "number" in self.want.things
+        if number and on_another(self.question, self.concepts.words, spoken, passage.text):
+            return
+        marks = (whole_names(self.question, passage.text) if number else []) or self._marks(
+            passage.text, spoken
+        )
         adjusted = [match.span() for match in _ADJUSTED.finditer(passage.text)]
         seen: dict[str, float] = {}
         candidates = list(self._of_cells(row)) or self._candidates(passage.text)
@@ -238,7 +248,7 @@ class Reader:
             yield from amounts(self.question, self.want.focus, text)
             return
         if "person" in things or "place" in things:
-            for name, start, value in persons(text) if "person" in things else places(text):
+            for name, start, value in self._persons(text) if "person" in things else places(text):
                 self.of_kind.add(name)
                 yield name, start, value
             return
@@ -343,6 +353,15 @@ class Reader:
                     yield name, start, _LISTED
                 else:
                     yield name, start, self._of_head(name) * _UNTYPED
+
+    def _persons(self, text: str) -> Iterator[tuple[str, int, float]]:
+        """Those beside whom the role that is asked for stands; where none does, all who are named, unless
+        they are named beside other roles."""
+        stated = list(persons_in_role(self.question, text))
+        if stated:
+            yield from ((name, start, _STATED) for name, start in stated)
+        elif not (self.role and roles_said(text)):
+            yield from persons(text)
 
     def _named_by_kind(self, name: str) -> bool:
         """Whether a name, or what it stands for, has the noun that is asked for in it: HSV of a virus."""

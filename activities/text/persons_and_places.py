@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from activities.text import thesaurus
 from activities.text.answer_phrases import noun_phrases
+from activities.text.numerals import COUNT, number_of
 from activities.text.tokens import fold, is_function
 
 _TITLE = r"(?:Mr|Mrs|Ms|Mx|Dr|Prof|Sir|Dame|Lord|Lady|Judge|Captain|King|Queen|President|Hr|Herr|Frau|Mme|M)"
@@ -37,13 +38,14 @@ _INSIDE = re.compile(r"\b(?:in|at|near|inside|into|through|across|around)(?: the
 """Prepositions behind which a name is that of a place."""
 _SAYS_WHAT = re.compile(r"\b(?:is|are|was|were|becomes?|became) (?:the|an?) $")
 """What stands before a noun that says what a named person is: `Ann is the owner`."""
+_COUNTED = re.compile(rf"\b(?:{COUNT}) $", re.IGNORECASE)
 _OF_NAME, _OF_NOUN, _OF_GROUP = 1.0, 0.7, 0.5
 """What a name in capitals counts, a noun for a person or a place, one for a group."""
 
 
 def persons(text: str) -> Iterator[tuple[str, int, float]]:
     """Each person or body that a sentence names, where the name begins, and how surely it is one (0 to 1)."""
-    names = list(_names(text))
+    names = list(named(text))
     for name, start in names:
         if not _INSIDE.search(text[:start]):
             yield name, start, _OF_NAME
@@ -53,6 +55,8 @@ def persons(text: str) -> Iterator[tuple[str, int, float]]:
         ):
             continue
         files = thesaurus.files(fold(phrase.rsplit(" ", 1)[-1]))[:2]
+        if number_of(phrase.split()[0]) is not None or _COUNTED.search(text[:start]):
+            continue  # how many they are says of nobody who it is
         if _PERSONS in files[:1]:
             yield phrase, start, _OF_NOUN
         elif _GROUPS in files:
@@ -61,7 +65,7 @@ def persons(text: str) -> Iterator[tuple[str, int, float]]:
 
 def places(text: str) -> Iterator[tuple[str, int, float]]:
     """Each place that a sentence names, where the name begins, and how surely it is one."""
-    names = list(_names(text))
+    names = list(named(text))
     phrases = [*names, *noun_phrases(text)]
     for found in _IN_PLACE.finditer(text):
         for phrase, start in phrases:
@@ -74,7 +78,7 @@ def places(text: str) -> Iterator[tuple[str, int, float]]:
             break
 
 
-def _names(text: str) -> Iterator[tuple[str, int]]:
+def named(text: str) -> Iterator[tuple[str, int]]:
     """Names in capitals. A single word that begins a sentence is one where the dictionary does not have it; a
     day or a month is none."""
     for match in _NAME.finditer(text):

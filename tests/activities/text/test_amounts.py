@@ -96,6 +96,11 @@ def test_a_count_is_named_with_those_that_it_is_of() -> None:
         ("The boiler failed in 1348.", "1348"),
         ("The boiler failed in August.", "August"),
         ("The boiler failed in August 2021.", "August 2021"),
+        ("The boiler failed on Tuesday.", "Tuesday"),
+        ("The boiler failed at 17:40.", "17:40"),
+        ("The boiler failed at half past six.", "half past six"),
+        ("The boiler failed in mid-June.", "mid-June"),
+        ("The boiler failed within two weeks.", "within two weeks"),
     ],
 )
 def test_a_date_is_named_as_a_whole(text: str, named: str) -> None:

@@ -55,3 +55,33 @@ def test_times_places_and_measures_are_written_in_too_many_ways_to_be_missed(que
 
 def test_an_abstract_is_not_held_to_lack_a_number() -> None:
     assert shift("How many planks had rotted?", REPAIR, "observational") >= 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who painted the bridge?", "The bridge is a fine sight. In the inn Otto Varga served trout."),
+        ("What does the bridge toll cost?", "The bridge opens at eight. Lunch at the inn was 14 euros."),
+    ],
+)
+def test_a_name_or_a_sum_in_a_sentence_on_something_else_is_not_what_is_asked_for(
+    question: str, text: str
+) -> None:
+    assert shift(question, text) == pytest.approx(NOT_GIVEN, abs=0.01)
+
+
+def test_the_price_of_another_ticket_is_not_the_one_that_is_asked_for() -> None:
+    question, text = "What does a return passage cost?", "Ferry in May. A single passage costs 9 euros."
+    assert shift(question, text) == pytest.approx(NOT_GIVEN, abs=0.01)
+    assert shift(question, f"{text} A return passage costs 15 euros.") >= 0
+
+
+def test_a_note_that_does_not_name_a_role_does_not_say_who_has_it() -> None:
+    text = "Rowing club in May. Present: Otto Varga (captain), Lena Moss."
+    assert shift("Who is the treasurer of the rowing club?", text) == pytest.approx(NOT_GIVEN, abs=0.01)
+    assert shift("Who is the captain of the rowing club?", text) >= 0
+
+
+def test_a_sentence_that_surely_means_what_is_asked_speaks_for_its_note() -> None:
+    text = "The gate was mended. We picked the cherries in early July."
+    assert shift("When did you harvest the cherries?", text) > 0

@@ -27,6 +27,7 @@ LEASE = (
         ("Ludwig van Beethoven wrote it.", ["Ludwig van Beethoven"]),
         ("On Monday nothing was signed.", []),
         ("Nothing was signed.", []),
+        ("Twenty-three singers came.", []),
     ],
 )
 def test_persons_and_bodies_are_named(sentence: str, named: list[str]) -> None:
