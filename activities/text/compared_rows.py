@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import ge, gt, le, lt
 
+from activities.text import thesaurus
 from activities.text.amounts import names_money
 from activities.text.column_values import Column, read_column
 from activities.text.comparatives import MONEY, OPPOSITE, Comparison, Dimension, Way, comparison, dimension_of
@@ -29,6 +30,9 @@ _SUMMARY = re.compile(rf"(?:{_TOTAL.pattern}|sub-?totals?|average|mean|median)\b
 _OF_ANY_TABLE = frozenset(
     map(stem, ("number", "amount", "table", "list", "row", "column", "entry", "record", "recorded"))
 )
+_DAYS = frozenset(map(stem, ("date", "day", "year", "time")))
+"""What a column of days or times is called that says no more than that."""
+_PERIODS = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual", "total"})
 _PEOPLE = frozenset(map(stem, ("people", "person", "patient", "participant", "subject", "individual")))
 """Who is counted where a study or an event says how many took part (`Enrolled`)."""
 _BEYOND: Mapping[Way, Callable[[float, float], bool]] = {
@@ -87,6 +91,11 @@ class _Table:
         pairs = zip(self.cells, self.summaries, strict=True)
         return read_column(["" if summary else row.get(heading, "") for row, summary in pairs])
 
+    def repeats(self, heading: str) -> bool:
+        """Whether several rows have one value below a heading."""
+        said = [row[heading] for row in self.cells if heading in row]
+        return len(set(said)) < len(said)
+
     def values(self, place: int) -> frozenset[str]:
         """Comparison forms of the words of a row's cells."""
         return frozenset(form for value in self.cells[place].values() for form in _forms(value))
@@ -107,19 +116,28 @@ def _sure_column(asked: Comparison, table: _Table, title: str) -> _Sure | None:
     words = [(n, word) for n, word in enumerate(asked.words) if word[0].isdigit() or not is_function(word)]
     columns = {h: column for h in table.headings if (column := table.column(h)) and _fits(asked, column)}
     named = {place: _named(word, table.headings) for place, word in words}
+    qualified = {heading for heading in columns if _is_qualified(heading, asked)}
+    columns = {
+        heading: column
+        for heading, column in columns.items()
+        if heading not in qualified or heading not in named.get(asked.beside, ())
+    }
     heading = _chosen(asked, columns, named)
     if heading is None:
         return None
     column = columns[heading]
     if asked.unit and not _has_unit(asked.unit, heading, column):
         return None
+    of_rows = named.get(asked.beside, set()) - {heading}
+    if not of_rows and any(map(table.repeats, _headings(named, {min(named, default=0)}) - {heading})):
+        return None  # which customer has the most: what several rows of one have would be added up
     rows = [place for place, value in enumerate(column.values) if value is not None]
     titled = _forms(title)
     for place, word in words:
         form = stem(word)
         if named[place] or form in _OF_ANY_TABLE or {form} <= weak_stems() or form in titled:
             continue
-        if _has_unit(word, heading, column):
+        if _has_unit(word, heading, column) or (form in _DAYS and (column.kind != "number" or column.years)):
             continue
         if place == asked.beside and form in _PEOPLE and any(named[p] == {heading} for p, _ in words):
             continue  # enrolled the most patients: the column says enrolled
@@ -133,13 +151,17 @@ def _sure_column(asked: Comparison, table: _Table, title: str) -> _Sure | None:
 
 
 def _chosen(asked: Comparison, columns: Collection[str], named: Mapping[int, set[str]]) -> str | None:
-    """The heading of the column that is asked for: that of the noun beside the word that compares; else the
-    only one that the question names beside what it asks for (`which probe`) and what it narrows the rows by
-    (`on floor 2`), or of the adjective's own dimension. None where these differ."""
+    """The heading of the column that is asked for: that of the noun beside the word that compares, or of the
+    adjective's dimension where that noun is of the rows (`the tallest tree`); else the only one that the
+    question names beside what it asks for (`which probe`) and what it narrows the rows by (`on floor 2`), or
+    of the adjective's dimension. None where these differ."""
+    own = {heading for heading in columns if asked.dimension and _of_dimension(asked.dimension, heading)}
     for place in (asked.beside, asked.beside + 1):
         beside = named.get(place, set()) & {*columns}
         if len(beside) == 1:
             return beside.pop()
+        if named.get(place) and len(own) == 1:
+            return own.pop()
         if place not in named or named[place]:
             break
     narrowing = {
@@ -147,15 +169,14 @@ def _chosen(asked: Comparison, columns: Collection[str], named: Mapping[int, set
     }
     first = min(named, default=-1)
     said = _headings(named, {*named} - narrowing - {first}) & {*columns}
-    own = {heading for heading in columns if asked.dimension and _of_dimension(asked.dimension, heading)}
     either = (said & own or said | own) or _headings(named, {first} - narrowing) & {*columns}
     if not either and asked.ordered:
-        either = {*columns}
+        either = {heading for heading in columns if _forms(heading) <= _DAYS}
     return either.pop() if len(either) == 1 else None
 
 
 def _headings(named: Mapping[int, set[str]], places: Collection[int]) -> set[str]:
-    return {heading for place in places for heading in named[place]}
+    return {heading for place in places for heading in named.get(place, ())}
 
 
 def _is_digit(asked: Comparison, place: int) -> bool:
@@ -182,6 +203,23 @@ def _named(word: str, headings: Sequence[str]) -> set[str]:
     if exact or dimension is None:
         return exact
     return {heading for heading in headings if _of_dimension(dimension, heading)}
+
+
+def _is_qualified(heading: str, asked: Comparison) -> bool:
+    """Whether a heading says more than the question by an adjective or a participle: the most tests are not
+    the failed ones. By any word, where the question compares by an adjective: what is most effective is not
+    what has the most side effects."""
+    said = {stem(word) for word in asked.words}
+    bare = re.sub(r"\(.*?\)", " ", fold(heading))
+    more = [word for word in _WORD.findall(bare) if stem(word) not in said and word not in _PERIODS]
+    beside = "".join(asked.words[asked.beside : asked.beside + 1])
+    return any(map(_describes, more)) or (bool(more) and _describes(beside))
+
+
+def _describes(word: str) -> bool:
+    """Whether a word is an adjective or a participle."""
+    parts = thesaurus.parts_of_speech(word)
+    return not thesaurus.mostly_noun(word) and ("a" in parts or ("v" in parts and word.endswith("ed")))
 
 
 def _of_dimension(dimension: Dimension, heading: str) -> bool:

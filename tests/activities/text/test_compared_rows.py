@@ -1,6 +1,8 @@
 """A question that compares is answered with the rows it compares its way to, or left to other rules."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from activities.documents.tables import lines
 from activities.text.column_values import read_column
@@ -49,6 +51,8 @@ def firsts(question: str, rows: list[list[str]], **facts: str) -> list[str]:
         ("Which room is the lowest?", ["Dogwood"]),
         ("Which room on floor 1 is the highest?", ["Aster"]),
         ("Which room was renovated first?", ["Cedar"]),
+        ("When was the cheapest room renovated?", ["Birch"]),
+        ("What is the latest renovated date?", ["Birch"]),
         ("Which room was renovated most recently?", ["Birch"]),
         ("Which rooms have more than 30 seats?", ["Aster", "Cedar"]),
         ("Which rooms have at least 18 seats?", ["Aster", "Birch", "Cedar"]),
@@ -69,6 +73,7 @@ def test_the_rows_that_a_comparison_gives(question: str, names: list[str]) -> No
         "Which room has the most windows?",
         "Which room has the highest ceiling?",
         "Which room is the oldest?",
+        "Which was the last room?",
         "In which room is the rent highest?",
         "Which room has the second most seats?",
         "Which room does not have the most seats?",
@@ -92,6 +97,38 @@ def test_the_fastest_has_the_least_time_and_the_oldest_the_first_year() -> None:
     assert firsts("Which runner had the longest time?", RUNS) == ["Ola"]
     assert firsts("Which runner from Norway was the slowest?", RUNS) == ["Ola"]
     assert firsts("Which runner was born first?", RUNS) == ["Pia"]
+
+
+def test_what_several_rows_of_one_thing_have_is_not_compared() -> None:
+    assert firsts("Which country had the slowest time?", RUNS) == []
+    assert firsts("Which country has the slowest runner?", RUNS) == ["Ola"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ("which", "who", "most", "least", "first", "cheapest", "than", "more", "total", "2", "room")
+        )
+    ),
+    st.lists(st.lists(st.text("1a.,-:%\u20ac ;\n", max_size=6), min_size=1, max_size=4), max_size=5),
+)
+def test_no_question_and_no_table_is_an_error(words: list[str], cells: list[list[str]]) -> None:
+    compared(" ".join(("which", *words)), table([["room", "seats", "cost", "day"], *cells], {}))
+    compared(" ".join(("who", *words)), table(ROOMS, {}))
+
+
+def test_a_column_with_an_adjective_that_is_not_asked_for_is_another() -> None:
+    drugs = [["Drug", "Adverse effects", "Price"], ["abc", "4", "$2"], ["def", "9", "$3"], ["ghi", "1", "$5"]]
+    assert firsts("Which drug is the most effective?", drugs) == []
+    assert firsts("Which drug has the most effects?", drugs) == []
+    assert firsts("Which drug has the most adverse effects?", drugs) == ["def"]
+    drugs[0] = ["Drug", "Side effects", "Monthly price"]
+    assert firsts("Which drug is the most effective?", drugs) == []
+    assert firsts("Which drug has the most side effects?", drugs) == ["def"]
+    drugs[0] = ["Drug", "Failed tests", "Monthly price"]
+    assert firsts("Which drug has the fewest tests?", drugs) == []
+    assert firsts("Which drug failed the fewest tests?", drugs) == ["ghi"]
+    assert firsts("Which drug has the lowest price?", drugs) == ["abc"]
 
 
 def test_equal_rows_are_all_given() -> None:
