@@ -38,6 +38,7 @@ from activities.text.rows import Cell, answering_cells, cells, cells_of_persons
 from activities.text.stated_roles import asked_role, persons_in_role, roles_said
 from activities.text.technical import technical
 from activities.text.tokens import fold, is_function, stem, terms, weak_stems
+from activities.text.treated import asks_harms, treated
 from activities.text.uses import COMPARED_WITH
 
 LEAST_COVERAGE = 0.25
@@ -110,7 +111,7 @@ class Reader:
     def __init__(
         self, question: str, want: Asked, passages: Sequence[Passage], works: Iterable[str] = ()
     ) -> None:
-        texts = [p.text for p in passages]
+        texts, works = [p.text for p in passages], tuple(works)
         known = Abbreviations((*texts, *works, *_initials(question, texts)))
         self.question = question
         self.want = want
@@ -129,6 +130,8 @@ class Reader:
         self.own = {t for word in self.concepts.words for t in word.terms}
         self.typed = frozenset(self.own)
         self.entities = {(e.id, e.name) for e in link(question)}
+        if "disease" in want.things and asks_harms(want.focus):  # what was treated is no harm
+            self.entities.update(treated((*texts, *works)))
         names = [e.surface for e in link(question)]
         for name in (*names, *(w.shown for w in self.concepts.words)):
             for other in known.of(name):

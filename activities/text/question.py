@@ -92,7 +92,7 @@ _DRUG = re.compile(r"\b(?:drugs?|medications?|medicines?|treatments?|therap(?:y|
                    r"|brand name|agents?|vaccines?|antibod(?:y|ies))\b", re.IGNORECASE)  # fmt: skip
 _DISEASE = re.compile(
     r"\b(?:diseases?|disorders?|syndromes?|conditions?|cancers?|infections?|indications?|used for|tested for"
-    r"|symptoms?|features?|adverse|side effects?|complications?)\b",
+    r"|symptoms?|features?|adverse|side effects?|complications?|harms?|risks)\b",
     re.IGNORECASE,
 )
 _GENE = re.compile(
