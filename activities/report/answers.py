@@ -7,12 +7,38 @@ from activities.report.summary import part_of
 from activities.text.answer_reader import Passage
 from activities.text.answers import ASKS_NAMES, answers, leading
 from activities.text.drug_findings import Finding, together
+from activities.text.giving_sentence import Said, giving
 from activities.text.parts import Part
 from activities.text.question import asked
+from activities.text.sentences import sentences
 from activities.types import Claim, Evidence
 
 READ = 20_000
 """Characters of a work that are read for its abbreviations."""
+
+
+def giving_first(
+    question: str, claims: Sequence[Claim], documents: Mapping[str, Evidence]
+) -> tuple[str, ...]:
+    """The id of the claim whose quote gives what a question asks for of a user's own texts, where another one
+    holds more of its words; none otherwise."""
+    own = [
+        (claim.id, support)
+        for claim in claims
+        for support in claim.support
+        if documents[support.evidence_id].evidence_type == "document"
+    ]
+    place = giving(
+        question,
+        [Said(s.evidence_id, _place(s.quote, documents[s.evidence_id]), s.quote) for _, s in own],
+    )
+    return () if place is None else (own[place][0],)
+
+
+def _place(quote: str, document: Evidence) -> int:
+    """Which sentence of a work a quote begins with; -1 where that is not found."""
+    found = (n for n, sentence in enumerate(sentences(document)) if quote[:40] in sentence.quote)
+    return next(found, -1)
 
 
 def answers_of(

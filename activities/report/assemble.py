@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from activities.candidates.types import Candidate, CandidateFindings
 from activities.publication import PublishInput
-from activities.report.answers import answers_of
+from activities.report.answers import answers_of, giving_first
 from activities.report.brief import brief
 from activities.report.candidates import check_candidates
 from activities.report.certainty import certainty
@@ -70,9 +70,12 @@ def build_report(
 
     answers, first = answers_of(step.question, list(claims.values()), documents)
     short = set(step.models) == {"extractive"}
+    giving = () if first or not short else giving_first(step.question, list(claims.values()), documents)
     leading = tuple(dict.fromkeys(_of_candidates(candidates.kept, claims))) if short else ()
     on_drugs = [c for c in claims.values() if c.id in leading or _finds_of_a_drug(c.text)] if leading else ()
-    summary = summary_claims(step.question, on_drugs or list(claims.values()), documents, (*leading, *first))
+    summary = summary_claims(
+        step.question, on_drugs or list(claims.values()), documents, (*leading, *giving, *first)
+    )
     numbers = _number([*summary, *claims.values()], candidates.kept)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
     references = _references(numbers, documents, study, origins)
@@ -111,7 +114,9 @@ def build_report(
         filled = sum(bool(section.paragraphs) for section in done.sections)
         judged = of_sections(step, cited, filled)
     named = () if new_use and not candidates.kept else answers
-    answer = brief(step.question, kept, summary, rows, references, named, candidates.kept) if short else ()
+    answer = (
+        brief(step.question, kept, summary, rows, references, named, candidates.kept, giving) if short else ()
+    )
     return Report(
         run_id=step.run_id,
         question=step.question,

@@ -54,16 +54,17 @@ def brief(
     references: Sequence[Reference],
     answers: Sequence[Answer],
     candidates: Sequence[Candidate] = (),
+    giving: Sequence[str] = (),
 ) -> tuple[BriefSentence, ...]:
     """The sentences in their order: what is named in answer, or the candidates where the run has looked for
     them, what was found, which way it points, the
     findings of the best works, the figures, what speaks against them. `summary`: the claims that answer best,
-    the best first."""
+    the best first. `giving`: ids of claims that give what is asked for, in however few of its words."""
     if not claims or not summary:
         return ()
     quoted = {support for candidate in candidates for support in candidate.support}
     direct = {claim.id for claim in _direct(question, summary, references)}
-    leading = [c for c in summary if c.id in direct or quoted.intersection(c.support)]
+    leading = [c for c in summary if c.id in direct or c.id in giving or quoted.intersection(c.support)]
     made = _Brief(claims, leading, works, references)
     return tuple(
         BriefSentence(statement=statement, text=sentence(statement), claims=ids)

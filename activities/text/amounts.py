@@ -13,22 +13,22 @@ _MONTH = (
     rf"(?:{_WHOLE_MONTH}"
     r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?)"
 )
+_BEFORE_A_MONTH = "|".join(
+    rf"(?<=\b[{word[0]}{word[0].upper()}]{word[1:]} )"
+    for word in ("in", "of", "by", "from", "since", "until", "to", "before", "after", "early", "late")
+)
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 DATE = re.compile(
     rf"\b{_DAY}(?: of)? {_MONTH}(?:,? [12]\d{{3}}\b)?|\b{_MONTH} {_DAY}(?:,? [12]\d{{3}})?\b(?!\d)"
-    rf"|(?:(?<=\b[iI]n )|(?<=\b[sS]ince )|(?<=\b[uU]ntil )){_WHOLE_MONTH}(?! [12]\d{{3}}\b)"
+    rf"|(?:{_BEFORE_A_MONTH}){_WHOLE_MONTH}(?! [12]\d{{3}}\b)"
     rf"|\b{_MONTH},? [12]\d{{3}}\b|\b[12]\d{{3}}-[01]\d-[0-3]\d\b|\b[0-3]?\d[./][01]?\d[./](?:19|20)\d\d\b"
     r"|\b(?:19|20)\d\d\b|(?<=\b[iI]n )1\d{3}\b"
 )
 """A day, a month with its year, or a year; before 1900 behind `in` only, where it is no count."""
 _WEEKDAY = r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
-_BEFORE_A_MONTH = "|".join(
-    rf"(?<=\b{word} )"
-    for word in ("in", "of", "by", "from", "since", "until", "before", "after", "early", "late")
-)
 _SPAN = r"(?:hour|day|week|fortnight|month|quarter|year|decade)s?"
 TIME = re.compile(
-    rf"\b[mM]id-{_WHOLE_MONTH}\b|(?:{_BEFORE_A_MONTH}){_WHOLE_MONTH}\b"
+    rf"\b[mM]id-{_WHOLE_MONTH}\b"
     rf"|\b{_WEEKDAY}s?\b(?: the {_DAY}\b)?"
     r"|\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b(?:1[0-2]|[1-9]) ?[ap]\.?m\b|\b\w+ o'clock\b"
     r"|\b(?:half|quarter) (?:past|to) \w+"

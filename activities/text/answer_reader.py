@@ -49,6 +49,8 @@ _ANOTHER = 0.4
 """What is left of that where the work does not mention a name of the question."""
 SURE = 0.9
 """`Word.technical` of a name that a work must mention to answer."""
+_AHEAD = 3
+"""How many times as far a number counts that stands before the name it is looked for at."""
 _NEAR = 12.0
 """Words of distance at which nearness counts for half."""
 _SYMBOL = re.compile(r"\b(?:[A-Z][A-Z0-9]{1,7}(?:-?\d+[A-Za-z]?)?|[A-Z][a-z]{0,3}\d{1,3}[A-Za-z]?)\b")
@@ -211,16 +213,16 @@ class Reader:
         number = "number" in self.want.things
         if number and on_another(self.question, self.concepts.words, spoken, passage.text):
             return
-        marks = (whole_names(self.question, passage.text) if number else []) or self._marks(
-            passage.text, spoken
-        )
+        entire = whole_names(self.question, passage.text) if number else []
+        marks = entire or self._marks(passage.text, spoken)
         adjusted = [match.span() for match in _ADJUSTED.finditer(passage.text)]
         seen: dict[str, float] = {}
         candidates = list(self._of_cells(row)) or self._candidates(passage.text)
         for name, start, value in candidates:
             if _inside(start, adjusted):
                 continue
-            distance = min((abs(start - m) for m in marks), default=60) / 6
+            ahead = _AHEAD if entire else 1  # in a list of prices each stands behind its name
+            distance = min(((start - m if start > m else ahead * (m - start)) for m in marks), default=60) / 6
             seen[name] = max(seen.get(name, 0.0), value * coverage**2 * (0.4 + 0.6 / (1 + distance / _NEAR)))
         yield from seen.items()
 
