@@ -7,7 +7,7 @@ grammar, no words of any subject.
 import re
 
 _BEFORE = re.compile(
-    r"(?P<start>^|[;:]\s|\bthat,?\s|\bindicates?,?\s|,\s(?:and|or)\s)"
+    r"(?P<start>^|[;:]\s|\bthat,?\s|\bindicates?,?\s|,?\s(?:and|or)\s)"
     r"(?:although|though|even (?:though|if)|despite|in spite of|notwithstanding|while)\b[^,;]*(?:,|;|$)\s*",
     re.IGNORECASE,
 )

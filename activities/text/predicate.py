@@ -24,7 +24,8 @@ _FIRST_SENSES = 3
 
 _CLASS = re.compile(
     r"(?:(?:^|[:.;,\u2013\u2014-]\s*)(?:is|are|was|were)"
-    r"|\b(?:be|become|serve as|act as|represent|constitute|form))\b"
+    r"|\b(?:be|become|serve as|act as|(?:considered|regarded as|classified as)(?= an? )|represent|constitute"
+    r"|form))\b"
     r"[^?]*?\ban? (?P<qualities>(?:[\w-]+ ){0,3}?)(?P<noun>[\w-]+)"
     r"(?= (?:of|for|to|in|on|at|with|against|during|after|among|from|by)\b|\s*\?)",
     re.IGNORECASE,
@@ -126,6 +127,11 @@ class Predicate:
         there are none."""
         places = {place for place, word in enumerate(self._concepts.words) if word.shown.casefold() in words}
         return not places or bool(places & self._mentioned(text))
+
+    @property
+    def asks_class(self) -> bool:
+        """Whether a question asks if its subject is of a class: `is X a Y?`."""
+        return self._class is not None
 
     def class_in(self, text: str) -> bool:
         """Whether a text has the noun that a question asks whether its subject is (`is age a barrier?`)."""

@@ -28,10 +28,12 @@ from activities.text.affirmed_throughout import affirmed_throughout
 from activities.text.borne_out import borne_out, reported_tests
 from activities.text.concepts import Concepts
 from activities.text.concessions import main_clauses
+from activities.text.contraries import contrary_said
 from activities.text.elided import completed
 from activities.text.entities import resolve
 from activities.text.harms import asks_safety, harm
 from activities.text.hedges import unhedged
+from activities.text.members import counted_among, said_to_be
 from activities.text.opposites import change, changed, denies_opposite, undirected
 from activities.text.predicate import Predicate, weights_of
 from activities.text.question import compared, is_yes_or_no, stems
@@ -110,7 +112,7 @@ def weigh(question: str, findings: Sequence[str], work: str = "") -> Verdict | U
         return "no sentence on the question"
     predicate = Predicate(question, known)
     if of_all:
-        found = [_of_all(predicate, text) for text, _ in near]
+        found = [_of_all(question, predicate, text) for text, _ in near]
     else:
         found = [_read(question, predicate, text, share, stated) for text, share in near]
     sure = [reading for reading in found if isinstance(reading, Verdict)]
@@ -167,7 +169,8 @@ def _hedged(question: str, predicate: Predicate, reading: Verdict) -> bool:
     if wording.SUPPORTED.search(stated):  # a hypothesis that is supported may be worded as one
         return False
     if reading.way == "no":
-        return not (wording.DENIES.search(stated) or change(question, stated) == "opposite")
+        denies = wording.DENIES.search(stated) or change(question, stated) == "opposite"
+        return not (denies or contrary_said(question, stated))
     if predicate.loses(reading.sentence, stated):
         return True
     again = _way(question, predicate, stated, stated)
@@ -193,6 +196,13 @@ def _read(
         return "independent of something else"
     if _on_a_part(question, sentence):
         return "a part of what is asked"
+    another = relations.beside(question, sentence) and predicate.in_text(sentence)
+    if contrary_said(question, sentence) or (another and share >= LEAST_COVERAGE):
+        return Verdict("no", sentence)
+    undenied = wording.DENIED.sub(" ", sentence)
+    said = relations.exists(question, undenied) or counted_among(predicate, undenied)
+    if said and share >= LEAST_COVERAGE:
+        return Verdict("yes", sentence)
     if any(wording.WEIGHS.search(relations.without_safety(question, text)) for text in findings):
         return "weighs two sides"
     whole = " ".join(findings)
@@ -214,11 +224,12 @@ def _read(
     return Verdict(way, sentence)
 
 
-def _of_all(predicate: Predicate, sentence: str) -> Verdict | Undecided:
+def _of_all(question: str, predicate: Predicate, sentence: str) -> Verdict | Undecided:
     """The same for a question about all of a kind (`are enhancers always active?`): one counter-example
     denies
     it, and only a statement on all affirms it."""
     exception = relations.NOT_ALL.search(sentence) and predicate.in_text(sentence)
+    exception = exception or relations.not_all(question, sentence)
     denied = any(predicate.in_text(match.group()) for match in wording.DENIED.finditer(sentence))
     if exception or denied or predicate.contrary_in(sentence):
         return Verdict("no", sentence)
@@ -339,6 +350,10 @@ def _affirmed(question: str, predicate: Predicate, quoted: str, whole: str) -> W
         found = None
     restates = not denies and (related or not asked) and not predicate.evaluates
     if wording.ALIKE.search(quoted) and not wording.ASKS_ALIKE.search(question):
+        restates = False
+    if predicate.asks_class and restates:
+        restates = said_to_be(predicate, quoted)
+    if relations.EXISTENCE.search(question):  # naming a thing does not say that it is there
         restates = False
     supported = wording.SUPPORTED.search(bare) and (predicate.in_text(bare) or predicate.names_first(bare))
     stated = change(question, sentence)

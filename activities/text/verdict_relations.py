@@ -62,6 +62,11 @@ MISSING = re.compile(
     re.IGNORECASE,
 )
 """What is said not to be there."""
+_AVAILABLE = re.compile(
+    r"\b(?:used|available|approved|licen[sc]ed|marketed|recommended|prescribed|first-line|standard|exists?)\b",
+    re.IGNORECASE,
+)
+"""What can be had."""
 ASKS_USE = re.compile(
     r"\b(?:used|useful|approved|indicated|prescribed|licen[sc]ed|employed) (?:for|in|to|against|as)\b",
     re.IGNORECASE,
@@ -112,6 +117,14 @@ NOT_ALL = re.compile(
     re.IGNORECASE,
 )
 """A counter-example to a statement on all."""
+_ALL_OF = re.compile(r"\b(?:all|every|each|any)\s(?:[\w-]+\s){0,2}?(?P<of>[a-z]{3,})\b", re.IGNORECASE)
+_NOT_ALL_OF = re.compile(r"\bnot (?:all|every)\s(?P<of>(?:[\w-]+[\s.,;]?){1,3})", re.IGNORECASE)
+ONLY = re.compile(r"\b(?:only|solely|exclusively)\b", re.IGNORECASE)
+"""A question whether there is nothing beside something."""
+_BESIDE = re.compile(
+    r"\b(?:also|not (?:only|just|limited to|exclusively|solely)|in addition|as well|(?<!each )others?)\b",
+    re.IGNORECASE,
+)
 _NECESSARY = (
     r"(?:necess(?:ary|it\w+)|needed|required?|warranted|justif\w+|indicated|recommend\w*|mandatory|essential"
     r"|obligatory|worthwhile)"
@@ -178,6 +191,20 @@ def denied(question: str, sentence: str) -> bool:
     )
 
 
+def not_all(question: str, sentence: str) -> bool:
+    """Whether a question asks about all of a kind, and a sentence says something of `not all` of it."""
+    asked = {form for match in _ALL_OF.finditer(question) for form in thesaurus.singulars(fold(match["of"]))}
+    said = (
+        word for match in _NOT_ALL_OF.finditer(sentence) for word in re.findall(r"\w+", fold(match["of"]))
+    )
+    return any(asked & {*thesaurus.singulars(word)} for word in said)
+
+
+def beside(question: str, sentence: str) -> bool:
+    """Whether a question asks if something is the only one, and a sentence says that there is another."""
+    return bool(ONLY.search(question) and _BESIDE.search(sentence))
+
+
 def works(question: str, stated: str) -> bool:
     """Whether a question asks for an efficacy, and a statement says that trials showed it."""
     return bool(ASKS_EFFICACY.search(question) and EFFICACY.search(stated))
@@ -196,6 +223,16 @@ def to_be_done(question: str, stated: str) -> bool:
 def without_safety(question: str, sentence: str) -> str:
     """A sentence without its clause on safety before a `but`, for a question that does not ask for that."""
     return sentence if ASKS_SAFETY.search(question) else SAFETY_FIRST.sub("", sentence)
+
+
+def exists(question: str, sentence: str) -> bool:
+    """Whether a question asks if there is something against or for a thing, and a sentence says that it is
+    used or can be had. `sentence`: without what it denies."""
+    asked = EXISTENCE.search(question)
+    if asked is None or not _AVAILABLE.search(sentence) or PENDING.search(sentence):
+        return False
+    wanted = {*thesaurus.singulars(fold(asked["what"].rsplit(" ", 1)[-1]))}
+    return any(wanted & {*thesaurus.singulars(word)} for word in re.findall(r"\w+", fold(sentence)))
 
 
 def _absent(question: str, sentence: str) -> bool:

@@ -274,3 +274,15 @@ def of_verb(word: str) -> bool:
         if rank == 1 and synset.part == "n"
         for place in synset.related
     )
+
+
+@cache
+def _antonyms() -> dict[str, frozenset[str]]:
+    text = resources.files(__package__).joinpath("antonyms.txt").read_text(encoding="ascii")
+    rows = (line.split("\t") for line in text.splitlines())
+    return {word: frozenset(opposed.split(";")) for word, opposed in rows}
+
+
+def antonyms(adjective: str) -> frozenset[str]:
+    """The direct antonyms of an adjective in any of its meanings (`dominant`: `recessive`, `subordinate`)."""
+    return _antonyms().get(adjective.casefold(), frozenset())

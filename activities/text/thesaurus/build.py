@@ -1,4 +1,4 @@
-"""Make `wordnet.txt.gz` from the files of WordNet 3.1 (`data.*` and `index.sense` of its `dict` folder).
+"""Make `wordnet.txt.gz` and `antonyms.txt` from WordNet 3.1 (`data.*`, `index.sense` of its `dict` folder).
 
     python -m activities.text.thesaurus.build DICT_FOLDER
 
@@ -8,6 +8,9 @@ often it was met in that sense in WordNet's tagged texts (`attack~3=2`), the lin
 hyponyms, and of what it is derived from or pertains to and the other way round (`renal` pertains to
 `kidney`). Left out: instances (people and places by name), places, objects, animals and plants, and synsets
 without a link to another word.
+
+`antonyms.txt` has a line for each adjective with antonyms: the adjective, a tab, and its antonyms in any of
+its meanings, with semicolons.
 """
 
 import gzip
@@ -97,11 +100,34 @@ def lines(folder: Path) -> list[str]:
     return found
 
 
+def antonyms(folder: Path) -> list[str]:
+    """Each adjective of one word with its direct antonyms."""
+    rows = []
+    for line in (folder / FILES["a"]).read_text(encoding="ascii").splitlines():
+        if not line.startswith("  "):
+            parts = line.split(" | ", 1)[0].split()
+            count = int(parts[3], 16)
+            rows.append((parts[0], [w.split("(")[0].lower() for w in parts[4 : 4 + 2 * count : 2]], parts))
+    words = {offset: named for offset, named, _ in rows}
+    found: dict[str, set[str]] = defaultdict(set)
+    for _, named, parts in rows:
+        rest = parts[4 + 2 * len(named) + 1 :]
+        for kind, offset, _, places in (rest[i : i + 4] for i in range(0, len(rest) - 3, 4)):
+            if kind == "!":
+                own, of_other = (int(place, 16) - 1 for place in (places[:2], places[-2:]))
+                one, other = named[own], words[offset][of_other]
+                if "_" not in one + other:
+                    found[one].add(other)
+    return [f"{word}\t{';'.join(sorted(found[word]))}" for word in sorted(found)]
+
+
 def main() -> None:
     text = "\n".join(lines(Path(sys.argv[1]))) + "\n"
     target = Path(__file__).parent / "wordnet.txt.gz"
     with target.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
         packed.write(text.encode("ascii"))
+    opposed = "\n".join(antonyms(Path(sys.argv[1]))) + "\n"
+    (target.parent / "antonyms.txt").write_text(opposed, encoding="ascii")
     sys.stdout.write(f"{text.count(chr(10))} synsets, {target.stat().st_size} bytes\n")
 
 

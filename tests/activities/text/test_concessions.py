@@ -14,6 +14,7 @@ from activities.text.verdict import verdict
         ("Despite higher costs, survival improved.", "survival improved."),
         ("Survival improved; larger trials are needed.", "Survival improved;"),
         ("Larger trials are needed.", ""),
+        ("It is rare and although costs rose, survival improved.", "It is rare and survival improved."),
         ("Survival improved while costs fell.", "Survival improved while costs fell."),
     ],
 )

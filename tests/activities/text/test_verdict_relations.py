@@ -105,3 +105,23 @@ def test_an_abbreviation_that_the_work_defines_names_what_is_asked() -> None:
     work = "Keyhole adrenal surgery (KAS) for large tumours of the adrenal gland was studied. KAS was safe."
     said = "KAS is a safe and effective technique for large tumours."
     assert way("Is keyhole adrenal surgery safe for large tumours?", said, work=work) == "yes"
+
+
+def test_something_said_of_not_all_denies_a_question_for_all() -> None:
+    asked = "Is group therapy suitable for all people with tinnitus?"
+    said = "Group therapy helps with tinnitus, but not all people are willing to join."
+    assert way(asked, said) == "no"
+    assert way(asked, "Group therapy helps with tinnitus, but not all clinics pay for it.") is None
+
+
+def test_something_beside_it_denies_that_it_is_the_only_one() -> None:
+    asked = "Is quinine only effective in adults with malaria?"
+    assert way(asked, "Quinine is effective in adults with malaria and also in children.") == "no"
+    assert way(asked, "Quinine is effective in adults with malaria.") is None
+
+
+def test_what_is_used_or_can_be_had_exists() -> None:
+    asked = "Is there any treatment for onychophagia?"
+    assert way(asked, "Habit reversal is used as a treatment for onychophagia, but takes long.") == "yes"
+    assert way(asked, "A treatment for onychophagia is not available.") != "yes"
+    assert way(asked, "Onychophagia calls for a plan of treatment.") is None
