@@ -24,6 +24,8 @@ LONGEST_TEXT = 400_000
 """Characters of a text whose tables are compared (`sentences.LONGEST_TEXT`)."""
 MOST_ROWS = 20
 """Rows beyond a number that are given; more would be cut, and a part of a list is no answer."""
+LETTERS_OF_TEXT = 40
+"""Letters that a line of running text has at least; a page number, a group of rows or a row has fewer."""
 _TOTAL = re.compile(r"(?:grand |overall )?totals?|sum|overall|all|altogether", re.IGNORECASE)
 _SUMMARY = re.compile(rf"(?:{_TOTAL.pattern}|sub-?totals?|average|mean|median)\b.{{0,20}}", re.IGNORECASE)
 """The first cell of a row that sums up others."""
@@ -68,13 +70,22 @@ def compared(question: str, document: Evidence) -> Compared | None:
     if len(found) != 1:
         return None
     table, (heading, column, places) = found[0]
-    if sum(heading in other.headings for other in tables) > 1:
+    if sum(heading in other.headings for other in tables) > 1 or not _is_whole(table, document):
         return None
     asked = _as_measured(asked, heading, column)
     kept = _fitting(asked, table, column, places)
     if not kept or len(kept) > MOST_ROWS:
         return None
     return Compared(tuple(table.rows[place] for place in kept), heading, len(places))
+
+
+def _is_whole(table: "_Table", document: Evidence) -> bool:
+    """Whether a table has no further rows. In a document with pages it may go on as text that was not read as
+    rows, unless running text follows it, or nothing."""
+    if not document.pages:
+        return True
+    follows = document.text[document.text.rindex(table.rows[-1]) + len(table.rows[-1]) :].strip()
+    return not follows or sum(map(str.isalpha, follows.partition("\n")[0])) >= LETTERS_OF_TEXT
 
 
 class _Table:

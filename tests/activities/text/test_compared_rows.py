@@ -144,6 +144,22 @@ def test_a_part_of_a_table_and_two_tables_are_not_compared() -> None:
     assert firsts(question, [*ROOMS[:3], ["North wing", "", "", "", "", ""], *ROOMS[3:]]) == []
 
 
+@pytest.mark.parametrize(
+    ("after", "whole"),
+    [
+        ("", True),
+        ("The rooms are let by the office of the house, which is open on weekdays.", True),
+        ("7", False),
+        ("Elm 3 200 4,400 2012-01-01 5.0 m", False),
+        ("North wing", False),
+    ],
+)
+def test_a_table_on_a_page_is_compared_where_it_surely_ends(after: str, whole: bool) -> None:
+    page = table(ROOMS, {})
+    page = page.model_copy(update={"text": f"{page.text}\n\n{after}".strip(), "pages": (0,)})
+    assert bool(compared("Which room has the most seats?", page)) is whole
+
+
 def test_more_rows_than_are_quoted_are_no_list() -> None:
     many = [ROOMS[0], *([f"R{n}", "1", str(n + 50), "1", "", ""] for n in range(30))]
     assert firsts("Which rooms have more than 10 seats?", many) == []
