@@ -2,18 +2,22 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from activities.extractive.query import split_clauses
 from activities.extractive.topics import Topic, aspect_of, topic, with_antecedent
 from activities.steps import PlanInput
-from activities.text.facets import FINDINGS, facet_of
+from activities.text.facets import FINDINGS, facet_of, names_intervention
 from activities.text.tokens import fold, phrases
 from activities.types import ReportPlan, ReportPlanSection
 
 _DEFAULT_OUTLINE = ("Background", "Main findings", "Limits of the evidence")
+DIRECT = "Direct evidence"
+"""The section that is asked the question itself, where its topic says less than the question."""
 _OF_THE_ASPECT = ("clinical", "open", "findings")
 """Aspects of the outline that are asked about the aspect of a question, not about its subject."""
-
+_WITHOUT_HARMS = frozenset({"risk factors", "survival", "prognosis", "diagnosis", "inheritance", "causes"})
+"""Aspects of which harms are not asked: length of stay does no harm."""
 _OF_DRUGS = ("clinical", "safety", "open")
 """Aspects of the outline that are asked about drugs where candidates are looked for."""
 
@@ -25,10 +29,15 @@ def plan(step: PlanInput) -> ReportPlan:
     question = step.parsed.improved_query or step.question
     clauses = step.parsed.research_questions or split_clauses(question)
     about = topic(question, step.parsed.key_entities)
+    if len(clauses) > 1:  # the clauses ask the question itself
+        about = replace(about, is_whole=True)
+    elif step.profile.candidates and not about.is_whole:  # so does the outline
+        about = Topic(about.subject, about.subject)
     sections: dict[str, ReportPlanSection] = {}
 
     def add(title: str, key_question: str) -> None:
-        if len(sections) < room and fold(title) not in sections:
+        is_asked = any(section.key_question == key_question for section in sections.values())
+        if len(sections) < room and fold(title) not in sections and not is_asked:
             sections[fold(title)] = ReportPlanSection(title=title, key_question=key_question)
 
     if len(clauses) > 1:
@@ -43,6 +52,8 @@ def plan(step: PlanInput) -> ReportPlan:
             add(first_words(clause) if fold(title) in sections else title, clause)
     for note in step.steering:
         add(title_of(note), note)
+    if not about.is_whole:
+        add(DIRECT, question)
     outline = step.profile.outline or _DEFAULT_OUTLINE
     for title, key_question in _sections(about, outline, question, drugs=step.profile.candidates):
         add(title, key_question)
@@ -61,24 +72,40 @@ def _sections(
     about: Topic, outline: Sequence[str], question: str, *, drugs: bool
 ) -> Iterator[tuple[str, str]]:
     """Title and key question of each section: the aspects that are asked for, then the outline's, which ask
-    about the same. Of an aspect that was asked for, the outline has no second section, and none on mechanisms
-    where other aspects are asked for. `drugs`: what is found in people, harms and open questions are those of
-    drugs against the disease, not of the disease."""
+    about the same, or the question itself where its subject is no phrase. `drugs`: what is found in people,
+    harms and open questions are those of drugs against the disease, not of the disease."""
     asked = [(aspect, aspect_of(aspect)) for aspect in about.aspects]
     for aspect, facet in asked:
         wording = facet or FINDINGS
         yield capitalised(aspect), wording.question.format(topic=about.subject if facet else aspect)
-    done = {facet.name for _, facet in asked if facet} | ({"mechanism"} if asked else set())
+    done = _left_out(about, {facet.name for _, facet in asked if facet}, question)
     whole = about.aspects[0] if len(asked) == 1 else about.subject
     for title in outline:
         facet = facet_of(title)
-        if facet is None:
+        if facet is not None and facet.name in done:
+            continue
+        if facet is None or not about.is_phrase:
             yield title, f"{title}: {question}"
-        elif facet.name not in done:
+        else:
             of_it = facet.name in _OF_THE_ASPECT or (facet.name == "safety" and "treatment" in done)
             of_drugs = drugs and not asked and facet.name in _OF_DRUGS
             topic_of_it = f"drugs against {about.subject}" if of_drugs else about.subject
             yield title, facet.question.format(topic=whole if of_it and not of_drugs else topic_of_it)
+
+
+def _left_out(about: Topic, asked: set[str], question: str) -> set[str]:
+    """Aspects that get no section from the outline: those that were asked for, which have one, the mechanism
+    where something else is asked for, and harms where neither a treatment nor a subject as a whole is."""
+    names = set(asked)
+    wanted = facet_of(question)
+    if about.aspects or (not about.is_whole and (wanted is None or wanted.name != "mechanism")):
+        names.add("mechanism")
+    is_treated = "treatment" in asked or names_intervention(about.subject)
+    if not about.is_phrase:  # would be asked the question itself once more
+        names |= {"clinical", "findings"}
+    if not is_treated and (not about.is_whole or asked & _WITHOUT_HARMS):
+        names.add("safety")
+    return names
 
 
 def title_of(clause: str) -> str:

@@ -1,7 +1,8 @@
 """What a broad question is about, and which aspects of it are asked for.
 
 `What are the treatment options for hernia?` is about hernia and asks for one aspect, its treatment options;
-`Leigh syndrome: causes and treatment` asks for two; `What is known about asthma?` asks for none.
+`Leigh syndrome: causes and treatment` asks for two; `What is known about asthma?` asks for none. Of any other
+question (`Does coffee protect against liver cancer?`) the topic says less than the question.
 """
 
 import re
@@ -9,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.extractive.query import topic_of
+from activities.extractive.question_forms import as_phrase, joined, of_a_kind
 from activities.text.entities import of_kind
 from activities.text.facets import ASPECTS, DRUGS, Facet, framed
 from activities.text.needle import SURE, Needle
+from activities.text.pico import parts_of
 from activities.text.question import asked
 from activities.text.tokens import is_function, phrases, terms, weak_stems
 from activities.types import Profile
@@ -25,20 +28,6 @@ _OPENING = re.compile(
     r"|^what do (?:we|you|people) know (?:about|of|on)\s+"
     r"|^(?:please\s+)?(?:tell me about|describe|explain|summari[sz]e|discuss|compare|report on)\s+"
     r"|^(?:what|which) (?:is|are|was|were)\s+(?=the\b)",
-    re.IGNORECASE,
-)
-_FACTORS = re.compile(
-    r"^(?:what|which)(?: (?:things?|factors?|variables?))?"
-    r" (?:influences?|affects?|determines?|predicts?|drives?)\s+",
-    re.IGNORECASE,
-)
-_TREATMENTS = re.compile(
-    r"^(?:what|which) (?P<kind>(?:\w+ ){0,2}?(?:treatments?|therap(?:y|ies)|drugs?|medications?|medicines?"
-    r"|interventions?)) (?:(?:can|could|may|might|should|would|are|is) )?(?:\w+ly )?(?:be )?"
-    r"(?:(?:slow|stop|halt|prevent|treat|reduce|relieve|improve|delay|cure)(?:s|es)?"
-    r"|(?:help|work)s? (?:in|for|against|with)"
-    r"|(?:used|given|effective|recommended|approved) (?:in|for|against|to treat))"
-    r"(?: the)?(?: (?:progression|course|development|symptoms|burden|risk) of(?: the)?)? (?P<what>.+)$",
     re.IGNORECASE,
 )
 _HOW = re.compile(
@@ -82,22 +71,27 @@ class Topic:
     """The same with the aspect that is asked for in its first words: `treatment options for hernia`."""
     aspects: tuple[str, ...] = ()
     """Each aspect that is asked for, with the subject; empty for a question about the subject as such."""
+    is_whole: bool = True
+    """Whether the question asks for all that is said of the subject and its aspects, and for nothing else."""
+    is_phrase: bool = True
+    """Whether the subject reads as a noun phrase. Else it is a row of names that may hold verbs."""
 
 
 def topic(question: str, entities: tuple[str, ...] = ()) -> Topic:
     """A question taken apart; one that is no noun phrase after its opening is about what it names."""
     body = _SPACE.sub(" ", question).strip(" ?.!")
-    if factors := _FACTORS.match(body):
-        named = _ARTICLE.sub("", body[factors.end() :])
-        return Topic(named, f"factors associated with {named}", (f"factors associated with {named}",))
-    if treatments := _TREATMENTS.match(body):
-        whole = f"{treatments['kind']} for {treatments['what']}"
-        return Topic(treatments["what"], whole, (whole,))
+    if asks_for := as_phrase(body):
+        phrase, subject = asks_for
+        return Topic(subject, phrase, (phrase,))
     opening = _OPENING.match(body)
     text = _ARTICLE.sub("", body[opening.end() :] if opening else body)
     if opening is None and not _is_noun_phrase(body):
-        named = topic_of(question, entities)
-        return Topic(named, named)
+        parts = parts_of(question)
+        if some := of_a_kind(parts):
+            phrase, subject = some
+            return Topic(subject, phrase, (phrase,), is_whole=False)
+        named = joined(parts) or topic_of(question, entities)
+        return Topic(named, named, is_whole=False, is_phrase=bool(joined(parts)))
     subject, colon, rest = text.partition(":")
     if not colon:
         subject, *more = _ITS.split(text, maxsplit=1)
@@ -200,6 +194,8 @@ def _divided(text: str) -> tuple[str, str]:
     """The first words that name an aspect, up to their last preposition, and what they are said of."""
     words = text.split()
     weak, end = weak_stems(), 0
+    if words and words[0].lower().endswith("ing"):  # working from home is what the text is about
+        return "", text
     for place, word in enumerate(words[:-1]):
         if _PREPOSITION.match(word):
             end = place + 1

@@ -17,10 +17,10 @@ from activities.report.certainty import certainty
 from activities.report.claims import CheckedDrafts, check_drafts
 from activities.report.confidence import (
     Judged,
-    asked_and_not_named,
     confidence,
     confidence_reasons,
     of_sections,
+    short_of,
 )
 from activities.report.contexts import contexts
 from activities.report.formats.citations import Citations
@@ -104,15 +104,17 @@ def build_report(
     refused = [item for item in done.checked if not item.kept]
     rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
     kept = list(claims.values())
-    unnamed = ""
+    direct = done.of_question(step.question)
+    lacking = None
     sought = step.profile == "drug_repurposing"
     new_use = sought and asks_for_a_new_use(step.question)  # what is in use already is no answer
-    if short and not candidates.kept and (new_use or not answers):
-        unnamed = asked_and_not_named(step.question, kept, candidates=sought)
+    if short and not candidates.kept:
+        named_already = bool(answers) and not new_use
+        lacking = short_of(step.question, direct, kept, named=named_already, candidates=sought)
     judged = Judged(step.confidence, step.confidence_reasons)
     if len(step.sections) > 1 and not step.confidence_reasons:  # each section was judged by itself
         filled = sum(bool(section.paragraphs) for section in done.sections)
-        judged = of_sections(step, cited, filled)
+        judged = of_sections(step, cited, filled, divided=direct is None)
     named = () if new_use and not candidates.kept else answers
     answer = (
         brief(step.question, kept, summary, rows, references, named, candidates.kept, giving) if short else ()
@@ -146,8 +148,8 @@ def build_report(
         ),
         limitations=sentences(statements),
         statements=statements,
-        confidence=confidence(judged.confidence, verified, len(refused), unnamed),
-        confidence_reasons=confidence_reasons(step, judged.reasons, kept, verified, len(refused), unnamed),
+        confidence=confidence(judged.confidence, verified, len(refused), lacking),
+        confidence_reasons=confidence_reasons(step, judged.reasons, kept, verified, len(refused), lacking),
         stop_reason=step.stop_reason,
         generated_at=step.generated_at,
         draft=step.draft,

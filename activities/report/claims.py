@@ -15,6 +15,7 @@ from activities.publication import PlannedSection
 from activities.report.formats.text import clean
 from activities.report.schema import DroppedClaim
 from activities.text.entities import of_kind
+from activities.text.tokens import fold
 from activities.types import Claim, Statement
 from activities.verification.quote_check import Checked, QuoteChecker, normalise
 
@@ -119,6 +120,14 @@ class CheckedDrafts:
     @property
     def kept(self) -> list[Checked]:
         return [item for item in self.checked if item.kept]
+
+    def of_question(self, question: str) -> list[Claim] | None:
+        """The claims of the section that is asked the question itself, beside others; None without one."""
+        itself = fold(question).split()
+        asked = [s for s in self.sections if fold(s.planned.section.key_question).split() == itself]
+        if len(self.sections) == 1 or not asked:
+            return None
+        return [claim for section in asked for claim in section.claims]
 
 
 def check_drafts(sections: Sequence[PlannedSection], checker: QuoteChecker) -> CheckedDrafts:

@@ -13,13 +13,14 @@ from activities.text.ranking import Item, rank, relevant
 from activities.types import Claim, Evidence, Statement
 
 UNNAMED = 0.3
-"""Confidence at most in an answer that does not name what is asked for."""
+"""Confidence at most in an answer that does not name what is asked for, or to another question."""
 _SUBSTANCES = frozenset({"06", "27"})
 """WordNet's files of artefacts (`drug`, `medication`) and substances; a treatment is an act."""
 _NAMES: tuple[Kind, ...] = ("drug", "drug_class", "chemical", "protein")
 _OWN_REASONS = frozenset(
     {
         "confidence_unnamed",
+        "confidence_indirect",
         "confidence_strength",
         "confidence_one_study",
         "confidence_contradictions",
@@ -51,19 +52,32 @@ def asked_and_not_named(question: str, claims: Sequence[Claim], *, candidates: b
     return "" if any(of_kind(quote, _NAMES) for quote in quotes) else want.focus
 
 
-def confidence(judged: float, kept: int, refused: int, unnamed: str) -> float:
+def short_of(
+    question: str, direct: Sequence[Claim] | None, claims: Sequence[Claim], *, named: bool, candidates: bool
+) -> Statement | None:
+    """What the claims leave open of the question: a name of what it asks for, or an answer at all. `direct`:
+    those of the section that is asked the question itself; None where the sections divide it between them.
+    `named`: whether an answer is named already. `candidates`: see `asked_and_not_named`."""
+    if direct is not None and claims and not direct:
+        return Statement(code="confidence_indirect")
+    unnamed = "" if named else asked_and_not_named(question, direct or claims, candidates=candidates)
+    return Statement(code="confidence_unnamed", values={"asked": unnamed}) if unnamed else None
+
+
+def confidence(judged: float, kept: int, refused: int, short: Statement | None) -> float:
     """The judge's confidence, 0 where there is no answer; it falls with the share of claims that are kept
-    once that is under half, since the evidence does not say what was made of it, and is low where no quote
-    names what is asked for. Rounded, so that it does not depend on the order in which sections end."""
+    once that is under half, since the evidence does not say what was made of it, and is low where the claims
+    are `short` of the question. Rounded, so that it does not depend on the order in which sections end."""
     share = kept / (kept + refused) if kept else 0.0
-    return round(min(judged * min(1.0, 2 * share), UNNAMED if unnamed else 1.0), 4)
+    return round(min(judged * min(1.0, 2 * share), UNNAMED if short else 1.0), 4)
 
 
-def of_sections(step: PublishInput, documents: Sequence[Evidence], filled: int) -> Judged:
+def of_sections(step: PublishInput, documents: Sequence[Evidence], filled: int, *, divided: bool) -> Judged:
     """How sure the cited works of all sections together make of the answer, which no step has judged; at most
-    what the surest section gives where a model judged. `filled`: sections that have claims."""
+    what the surest section gives where a model judged. `filled`: sections that have claims. `divided`: the
+    sections divide the question between them, and none is asked the question itself."""
     texts = [step.question]
-    for planned in step.sections:
+    for planned in step.sections if divided else ():
         frame = framed(planned.section.key_question)
         texts.append(frame[1] if frame else planned.section.key_question)
     best: dict[str, Item] = {}
@@ -90,14 +104,14 @@ def confidence_reasons(
     claims: Sequence[Claim],
     kept: int,
     refused: int,
-    unnamed: str,
+    short: Statement | None,
 ) -> tuple[Statement, ...]:
     """What the judging step gave, and what this step has found itself."""
     if not claims:
         return ()
     found = [reason for reason in judged if reason.code not in _OWN_REASONS]
-    if unnamed:
-        found.insert(0, Statement(code="confidence_unnamed", values={"asked": unnamed}))
+    if short:
+        found.insert(0, short)
     strengths = {claim.strength for claim in claims}
     best = next(grade for grade in ("strong", "moderate", "weak") if grade in strengths)
     standing = sum(claim.strength == best for claim in claims)

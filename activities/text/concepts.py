@@ -317,14 +317,27 @@ def _other_names(text: str) -> tuple[str, ...]:
     if aged := age_groups.other_names(text):
         return aged
     meant = _meaning(text)
-    kinds = thesaurus.narrower(text, meant) if THINGS.intersection(thesaurus.files(text)) else frozenset()
-    return tuple(sorted({*thesaurus.synonyms(text, meant), *kinds, *synonyms(text, MOST_SYNONYMS)}))
+    is_thing = THINGS.intersection(thesaurus.files(text))
+    kinds = thesaurus.narrower(text, meant, rarest=2) if is_thing else frozenset()
+    parts = "n" if thesaurus.mostly_noun(text) else "nvar"
+    return tuple(sorted({*thesaurus.synonyms(text, meant, parts), *kinds, *synonyms(text, MOST_SYNONYMS)}))
 
 
 def _meaning(text: str) -> frozenset[str]:
     """WordNet's files of what a phrase means that is the name of a disease, a finding or a substance."""
     kinds = {entity.kind for entity in link(text) if len(entity.surface) == len(text)}
     return frozenset().union(*(_FILES_OF_KIND.get(kind, frozenset()) for kind in kinds))
+
+
+def _hides_another(word: str, form: str) -> bool:
+    """Whether the comparison form of a word is that of another, more usual one: a conditioner, and a
+    condition."""
+    return (
+        " " not in word
+        and form != word
+        and thesaurus.tagged_count(form) > thesaurus.tagged_count(word)
+        and form not in thesaurus.synonyms(word)
+    )
 
 
 def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...], ...]:
@@ -336,7 +349,7 @@ def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...],
         forms = tuple(terms(other))
         if not forms or all(f in weak for f in forms):
             continue
-        if len(forms) == 1 and len(other) < _LEAST_VARIANT:
+        if len(forms) == 1 and (len(other) < _LEAST_VARIANT or _hides_another(other, forms[0])):
             continue
         if number_of(other) is not None and number_of(text) is None:
             continue  # three of anything is no triad

@@ -161,6 +161,7 @@ _NOT_PEOPLE = re.compile(
     re.IGNORECASE,
 )
 """Findings in animals and cell cultures are no evidence from people."""
+_TREATMENT = next(facet for facet in ASPECTS if facet.name == "treatment")
 _AUTHORS_ACT = re.compile(r"\b(?:we|our|the authors?'?)\b|\bhere,? (?:we|the)\b", re.IGNORECASE)
 """What the authors of a work did or wish is no background."""
 _LESS_HARM = re.compile(
@@ -226,6 +227,12 @@ def is_about(facet: Facet, sentence: Sentence) -> bool:
         return False
     text = without_diseases(sentence.text) if facet.name == "mechanism" else sentence.text
     return sentence.part in facet.parts or says_cue(facet, text)
+
+
+def names_intervention(text: str) -> bool:
+    """Whether a text names something that people are given or that is done to them: a drug, or a treatment by
+    its words."""
+    return names_a_treatment(text) or says_cue(_TREATMENT, text)
 
 
 def without_diseases(text: str) -> str:

@@ -16,6 +16,7 @@ from activities.text.concepts import Concepts, Word
 from activities.text.information import information
 from activities.text.likeness import Vectors, likeness, of_text
 from activities.text.neighbours import in_place_of
+from activities.text.pico import parts_of
 from activities.text.question import Thing, asked
 from activities.text.sentences import sentences
 from activities.text.technical import TECHNICAL
@@ -67,6 +68,7 @@ class Needle:
         self._others = sum(not (word.verb or set(word.terms) <= weak) for word in self.words)
         self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
+        self._given = _intervention(question, self.words)
         self._readings = [_reading(self.concepts, document) for document in documents]
         counted = (reading.counts.items() for reading in self._readings)
         self.subjects = Counter(place for counts in counted for place, count in counts if count >= SUBJECT)
@@ -74,7 +76,10 @@ class Needle:
         self.holders = Counter(place for reading in self._readings for place in reading.spoken)
         """How many of them mention it."""
         self.information = [information(word.shown) for word in self.words]
-        self._readings = [replace(reading, missing=self._missing(reading)) for reading in self._readings]
+        self._readings = [
+            replace(reading, missing=self._missing(reading), without_intervention=self._lacks_it(reading))
+            for reading in self._readings
+        ]
         total = len(documents)
         self.weights: list[float] = []
         self.names_things = things = self._things > 0
@@ -100,6 +105,9 @@ class Needle:
     def readings(self) -> list["Reading"]:
         """One reading a document, in their order."""
         return self._readings
+
+    def _lacks_it(self, reading: "Reading") -> bool:
+        return bool(self._given) and not reading.untitled and self._given.isdisjoint(reading.spoken)
 
     def _missing(self, reading: "Reading") -> tuple[Word, ...]:
         """The things a question names that a work does not mention: its technical words; and, of a work with
@@ -184,8 +192,17 @@ class Reading:
     """Words for things that a work without its title does not mention, but others of their kind."""
     missing: tuple[Word, ...] = ()
     """Things that the question names and the document does not mention."""
+    without_intervention: bool = False
+    """Whether it has a title and mentions nothing of the intervention or exposure that the question names."""
     like: float = 0.0
     """`likeness` of the question and the sentence that is nearest to it, read with the title."""
+
+
+def _intervention(question: str, words: Sequence[Word]) -> frozenset[int]:
+    """Places of the nouns of the intervention or exposure that a question names; none for a question that
+    asks for things of a kind (which drugs)."""
+    named = set(terms(parts_of(question).intervention)) - weak_stems()
+    return frozenset(n for n, word in enumerate(words) if word.noun and not named.isdisjoint(word.terms))
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,8 @@ _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|should|would|will|has|ha
 _CHANGES = (
     r"(?:reduc|improv|increas|decreas|lower|rais|prevent|affect|influenc|impact|predict|worsen"
     r"|delay|chang|alter"
-    r"|enhanc|impair|slow|promot|shorten|prolong|modif|determin|caus|accelerat)(?:e|es|ed|s|y|ies|ied)?"
+    r"|enhanc|impair|slow|promot|shorten|prolong|modif|determin|caus|accelerat|harm|hurt|damag|injur"
+    r"|trigger|induc|aggravat|alleviat|eas|boost|weaken|strengthen|suppress|stimulat|limit)(?:e|es|ed|s|y|ies|ied)?"
     r"|lead to|leads to|result in|results in|contribute to|contributes to|protect (?:from|against)"
     r"|protects (?:from|against)|have an? (?:\w+ )?(?:effect|impact|influence) on|play a role in"
 )

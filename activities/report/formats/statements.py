@@ -389,6 +389,7 @@ WORDING: Mapping[str, Wording] = {
     "confidence_strength": lambda s: (
         f"The strongest evidence is graded {s.text('strength')}; {_share(s)} on it."
     ),
+    "confidence_indirect": "No quote answers the question itself; the sections report what is near it.",
     "confidence_unnamed": "No quote names what is asked for: {asked}.",
     "confidence_one_study": _one_study,
     "confidence_few_claims_stand": "Only {verified} of {claims} claims passed the checks.",

@@ -9,6 +9,7 @@ import gzip
 import re
 import threading
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
@@ -20,6 +21,8 @@ from activities.text.vocabulary import irregular
 
 COMMON_SENSES = 3
 """Senses of a word that are used, the most frequent first; rarer ones mislead more than they help."""
+OFTEN, LEAST_SHARE = 10, 0.15
+"""Of a word that was met so often in tagged texts, a sense that less than this share had is not used."""
 MOST_NARROWER = 60
 """A word with more narrower words than this (`disease`) names a field and not a thing."""
 _PLURALS = (
@@ -156,37 +159,55 @@ def parts_of_speech(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _meant(phrase: str, files: frozenset[str]) -> Iterator[_Synset]:
-    """The senses of a phrase that are in one of these files; where none is, its common ones."""
+def _meant(phrase: str, files: frozenset[str], parts: str) -> Iterator[_Synset]:
+    """The senses of a phrase that are in one of these files; where none is, its common ones of these parts of
+    speech, or of any where it has none of these."""
     senses = _senses(phrase)
     fitting = [synset for _, synset, _ in senses if synset.file in files]
-    yield from fitting or (synset for rank, synset, _ in senses if rank <= COMMON_SENSES)
+    if fitting:
+        yield from fitting
+        return
+    senses = tuple(sense for sense in senses if sense[1].part in parts) or senses
+    times = Counter[str]()
+    for _, synset, met in senses:
+        times[synset.part] += met
+    for rank, synset, met in senses:
+        seldom = times[synset.part] >= OFTEN and met < LEAST_SHARE * times[synset.part]
+        if rank <= COMMON_SENSES and not seldom:
+            yield synset
 
 
 @lru_cache(maxsize=16_384)
-def synonyms(phrase: str, files: frozenset[str] = frozenset()) -> frozenset[str]:
+def synonyms(phrase: str, files: frozenset[str] = frozenset(), parts: str = "nvar") -> frozenset[str]:
     """Other words for the same thing: of one synset, or the noun and the adjective of one another. `files`:
-    WordNet's files of the meaning, where it is known (a stroke is a disease and not a hit)."""
+    WordNet's files of the meaning, where it is known (a stroke is a disease and not a hit). `parts`: what the
+    phrase may be, where that is known (exercise as a noun is no exertion of rights)."""
     found: set[str] = set()
-    for synset in _meant(phrase, files):
-        found.update(synset.words)
+    for synset in _meant(phrase, files, parts):
+        found.update(_words(synset, COMMON_SENSES))
         for other in synset.related:
-            found.update(_synset(other).words)
+            found.update(_words(_synset(other), COMMON_SENSES))
     return frozenset(found - {phrase.casefold()})
 
 
 @lru_cache(maxsize=16_384)
-def narrower(phrase: str, files: frozenset[str] = frozenset()) -> frozenset[str]:
+def narrower(phrase: str, files: frozenset[str] = frozenset(), rarest: int = COMMON_SENSES) -> frozenset[str]:
     """Words for kinds of the thing, two levels down, or one where two have too many; empty for a word that
-    names a whole field. `files`: see `synonyms`."""
+    names a whole field. `files`: see `synonyms`. `rarest`: which of its senses a word may have there; a set
+    is an exercise, but mostly not."""
     found: set[str] = set()
-    for synset in _meant(phrase, files):
+    for synset in _meant(phrase, files, "n"):
         if synset.part == "n":
-            kinds = {word for place in synset.below for word in _synset(place).words}
+            kinds = {word for place in synset.below for word in _words(_synset(place), rarest)}
             lower = {p for place in synset.below for p in _synset(place).below}
-            both = kinds | {word for place in lower for word in _synset(place).words}
+            both = kinds | {word for place in lower for word in _words(_synset(place), rarest)}
             found |= both if len(both) <= MOST_NARROWER else kinds if len(kinds) <= MOST_NARROWER else set()
     return frozenset(found)
+
+
+def _words(synset: _Synset, rarest: int) -> Iterator[str]:
+    """Its words of which it is one of the most frequent senses: a mobile phone is a cell, but mostly not."""
+    return (word for word, rank in zip(synset.words, synset.ranks, strict=True) if rank <= rarest)
 
 
 def first_sense(phrase: str) -> list[str]:
