@@ -51,6 +51,9 @@ from activities.text.uses import asks_for_a_new_use
 from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import Checked, QuoteChecker
 
+_OF_AN_ANSWER = ("brief_works", "brief_direction")
+"""Sentences of the short answer that only a report that answers the question has."""
+
 
 def build_report(
     step: PublishInput,
@@ -119,6 +122,8 @@ def build_report(
     answer = (
         brief(step.question, kept, summary, rows, references, named, candidates.kept, giving) if short else ()
     )
+    if lacking:
+        answer = tuple(part for part in answer if part.statement.code not in _OF_AN_ANSWER)
     return Report(
         run_id=step.run_id,
         question=step.question,

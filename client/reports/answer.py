@@ -15,8 +15,8 @@ FIRST_CLAIMS = 5
 """Claims shown on the terminal; the report has them all."""
 SAMPLE_ONLY = "sample_only"
 """Code of the statement that only the bundled sample library was searched."""
-UNNAMED = "confidence_unnamed"
-"""Code of the statement that no quote names what is asked for."""
+SHORT = ("confidence_indirect", "confidence_unnamed")
+"""Codes of the statements that no quote answers the question itself, or names what it asks for."""
 UNREADABLE = "records_unreadable"
 """Code of the statement that counts what could not be read."""
 
@@ -84,12 +84,12 @@ def _claim(claim: Claim, citations: Citations) -> AnswerClaim:
 def _bottom_line(report: Report) -> str:
     if report.unanswered is not None:
         return f"No claim could be supported: {sentence(report.unanswered).rstrip('.')}."
+    claims = claims_of(report)
+    short = next((s for s in report.confidence_reasons if s.code in SHORT), None)
+    if claims and short:
+        return f"{sentence(short)} The nearest finding: {with_references(claims[0])}"
     if balance := words.balance(report):
         return balance
-    claims = claims_of(report)
-    unnamed = next((s for s in report.confidence_reasons if s.code == UNNAMED), None)
-    if claims and unnamed:
-        return f"{sentence(unnamed)} The nearest finding: {with_references(claims[0])}"
     return with_references(claims[0]) if claims else clean(report.executive_summary)
 
 

@@ -38,6 +38,12 @@ def sections(question: str, *clauses: str, profile: str = "biomedical") -> dict[
         ("Which drugs are used to treat gout in women?", "gout in women", ("drugs for gout in women",)),
         ("Does metformin slow Alzheimer's disease?", "metformin and Alzheimer's disease", ()),
         ("Give an overview of the Roman road network", "Roman road network", ()),
+        ("How is gout diagnosed in women?", "gout in women", ("diagnosis of gout in women",)),
+        ("What helps against gout?", "gout", ("treatments for gout",)),
+        ("What increases the risk of gout in young men?", "gout in young men",
+         ("factors associated with gout in young men",)),
+        ("Which drugs lower mortality in sepsis?", "sepsis", ("drugs for sepsis",)),
+        ("What is known about working from home?", "working from home", ()),
     ],
 )  # fmt: skip
 def test_a_broad_question_is_divided_into_its_subject_and_what_is_asked_of_it(
@@ -72,6 +78,48 @@ def test_what_is_asked_for_has_a_section_of_its_own_which_comes_first() -> None:
     assert plan["Background"] == "What is the background of hernia?"
     assert "treatment options for hernia" in plan["Evidence from studies in people"]
     assert "Mechanism" not in plan
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Does coffee protect against liver cancer?",
+        "When should statins be stopped in older people?",
+        "Which drugs lower mortality in sepsis?",
+        "How common is depression after stroke?",
+    ],
+)
+def test_a_question_that_asks_for_one_thing_is_asked_itself_first(question: str) -> None:
+    plan = sections(question)
+    assert next(iter(plan.items())) == ("Direct evidence", question)
+    assert "Mechanism" not in plan
+    assert len(set(plan.values())) == len(plan)
+
+
+def test_harms_are_asked_of_what_can_do_harm() -> None:
+    assert "Safety and limits" in sections("When should statins be stopped in older people?")
+    assert "Safety and limits" in sections("What is known about gout?")
+    assert "Safety and limits" not in sections("What predicts length of stay in hospital?")
+    assert "Safety and limits" not in sections("How common is depression after stroke?")
+
+
+def test_a_section_asks_about_a_phrase_or_repeats_the_question() -> None:
+    assert "coffee and liver cancer" in sections("Does coffee protect against liver cancer?")["Background"]
+    stopped = "When should statins be stopped in older people?"
+    assert sections(stopped)["Background"] == f"Background: {stopped}"
+
+
+def test_two_titles_of_an_outline_that_ask_the_same_are_one_section() -> None:
+    plan = sections("What is known about tides?", profile="general")
+    assert list(plan) == ["Background", "What is known", "Points of dispute"]
+
+
+def test_a_clause_that_points_back_asks_about_what_is_named_behind_it() -> None:
+    plan = sections(
+        "What causes gout and how is it treated?", "What causes gout?", "How is it treated (gout)?"
+    )
+    assert plan["Treatment of gout"] == "What treatments are there for gout?"
+    assert "Direct evidence" not in plan
 
 
 def test_an_aspect_has_one_section() -> None:

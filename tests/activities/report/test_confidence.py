@@ -7,6 +7,7 @@ import pytest
 from activities.report.confidence import UNNAMED
 from activities.report.formats.words import percent
 from activities.report.schema import Report
+from client.reports.answer import answer_of
 from tests.activities.cases import INCREASED, planned, publish_input, quoting
 from tests.activities.report.building import built
 
@@ -52,6 +53,24 @@ def test_the_confidence_of_an_overview_comes_from_all_its_works() -> None:
     works = next(reason.values for reason in two.confidence_reasons if reason.code == "confidence_works")
     assert works["works"] == 2
     assert two.confidence > one.confidence > 0
+
+
+def test_a_report_whose_sections_answer_all_but_the_question_says_so() -> None:
+    itself = planned("s1")
+    itself = itself.model_copy(
+        update={
+            "section": itself.section.model_copy(update={"key_question": "Does metformin reduce  mortality?"})
+        }
+    )
+    beside = planned("s2", quoting(ADMISSIONS, ("pmid:1", ADMISSIONS)))
+    report = built(publish_input(itself, beside, models=("extractive",)))
+    assert report.confidence <= UNNAMED
+    assert report.confidence_reasons[0].code == "confidence_indirect"
+    assert answer_of(report).bottom_line.startswith("No quote answers the question itself")
+    answered = itself.model_copy(update={"draft": beside.draft})
+    other = planned("s2", quoting(INCREASED, ("pmid:2", INCREASED)))
+    report = built(publish_input(answered, other, models=("extractive",)))
+    assert "confidence_indirect" not in {reason.code for reason in report.confidence_reasons}
 
 
 def test_an_overview_says_how_many_of_its_sections_stay_empty() -> None:

@@ -151,3 +151,21 @@ def test_a_work_need_not_have_the_words_that_any_question_has() -> None:
     asked = "What do trials and studies in patients show about survival in lung cancer?"
     first, second = rank(asked, works)
     assert first.direct >= 0.75 * second.direct
+
+
+def test_a_work_on_the_outcome_does_not_answer_for_another_intervention() -> None:
+    """The abstract names an exercise's other senses (use, practice, a set of questions), and no exercise."""
+    leaflet = document(
+        31,
+        "Patients with cancer were given a set of leaflets in general practice. The use of leaflets "
+        "helped patients with cancer to decide.",
+        "Leaflets for patients with cancer",
+    )
+    walking = document(
+        32,
+        "Patients with cancer walked three times a week. Exercise helped patients with cancer to recover.",
+        "Exercise for patients with cancer",
+    )
+    asked = "Does exercise help patients with cancer?"
+    assert helping(asked, [leaflet]) == []
+    assert helping(asked, [leaflet, walking]) == ["pmid:32"]
