@@ -1,5 +1,5 @@
-"""Older people in a question: `in older adults`, `the elderly`. Other age groups are single words that the
-thesaurus knows (children, infants, adolescents)."""
+"""Older people in a question: `in older adults`, `the elderly`; other age groups are single words that the
+thesaurus knows (children, infants, adolescents). And works on people of another age than a question."""
 
 import re
 from collections.abc import Iterator
@@ -16,6 +16,25 @@ AGED = (
 )
 """What the age group is called (MeSH, check tags `Aged` and `Aged, 80 and over` with their entry terms). Not
 `aged` and `old age`, whose words stand wherever an age is given."""
+
+
+_MINORS = re.compile(
+    r"\b(?:child(?:ren|hood)?|p(?:a?e|\u00e6)diatrics?|infan(?:ts?|cy)|neonat(?:es?|al)|newborns?|toddlers?"
+    r"|preschool\w*|adolescen(?:ts?|ce)|teenagers?|minors|boys|girls)\b",
+    re.IGNORECASE,
+)
+_ADULTS = re.compile(r"\b(?:adults?|adulthood|elderly|older people|seniors)\b", re.IGNORECASE)
+"""What people of these ages are called (MeSH, check tags and their entry terms). Not `women` and `men`, who
+are named beside children as their parents."""
+
+
+def of_another_age(question: str, title: str, text: str) -> bool:
+    """Whether a question is on children or on adults, and a work's title on the others, whose text does not
+    mention those that are asked about."""
+    for own, other in ((_MINORS, _ADULTS), (_ADULTS, _MINORS)):
+        if own.search(question) and not other.search(question):
+            return bool(other.search(title)) and not own.search(title) and not own.search(text)
+    return False
 
 
 def spans(plain: str) -> Iterator[tuple[int, int]]:

@@ -178,8 +178,10 @@ def logistic(value: float) -> float:
 def on_another_thing(needle: Needle, reading: Reading) -> bool:
     """Whether a work surely answers another question: it does not mention a name of it, what is said to have
     an effect, or a thing that another of the works at hand is about, or it speaks of another thing of the
-    same kind."""
-    if reading.without_intervention or reading.neighbours or (reading.displaced and reading.missing):
+    same kind or of people of another age."""
+    if reading.without_intervention or reading.other_people or reading.neighbours:
+        return True
+    if reading.displaced and reading.missing:
         return True
     return any(
         is_name(needle, place) or word.technical >= SURE or (word.technical and needle.subjects[place])

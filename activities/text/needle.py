@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from activities.text.abbreviations import Abbreviations
+from activities.text.age_groups import of_another_age
 from activities.text.concepts import Concepts, Word
 from activities.text.information import information
 from activities.text.likeness import Vectors, likeness, of_text
@@ -77,8 +78,13 @@ class Needle:
         """How many of them mention it."""
         self.information = [information(word.shown) for word in self.words]
         self._readings = [
-            replace(reading, missing=self._missing(reading), without_intervention=self._lacks_it(reading))
-            for reading in self._readings
+            replace(
+                reading,
+                missing=self._missing(reading),
+                without_intervention=self._lacks_it(reading),
+                other_people=of_another_age(question, document.title, document.text),
+            )
+            for reading, document in zip(self._readings, documents, strict=True)
         ]
         total = len(documents)
         self.weights: list[float] = []
@@ -194,6 +200,8 @@ class Reading:
     """Things that the question names and the document does not mention."""
     without_intervention: bool = False
     """Whether it has a title and mentions nothing of the intervention or exposure that the question names."""
+    other_people: bool = False
+    """Whether it is on children where the question is on adults, or on adults where it is on children."""
     like: float = 0.0
     """`likeness` of the question and the sentence that is nearest to it, read with the title."""
 

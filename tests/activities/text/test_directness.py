@@ -169,3 +169,13 @@ def test_a_work_on_the_outcome_does_not_answer_for_another_intervention() -> Non
     asked = "Does exercise help patients with cancer?"
     assert helping(asked, [leaflet]) == []
     assert helping(asked, [leaflet, walking]) == ["pmid:32"]
+
+
+def test_a_work_on_children_does_not_answer_for_adults() -> None:
+    text = "Steroids helped children with asthma in the emergency department."
+    children = document(33, text, "Steroids for asthma in paediatric patients")
+    both = document(34, f"{text} Adults were helped less.", "Steroids for asthma in paediatric patients")
+    assert helping("Do steroids help adults with asthma?", [children]) == []
+    assert helping("Do steroids help adults with asthma?", [both]) == ["pmid:34"]
+    assert helping("Do steroids help children with asthma?", [children]) == ["pmid:33"]
+    assert helping("Do steroids help in asthma?", [children]) == ["pmid:33"]
