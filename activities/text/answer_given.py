@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from activities.text import thesaurus
 from activities.text.amounts import (
     asks_for_money,
     asks_what_it_costs,
@@ -14,11 +15,13 @@ from activities.text.amounts import (
 from activities.text.directness import log_odds, logistic
 from activities.text.embeddings import embedder
 from activities.text.modified import on_another
-from activities.text.needle import Needle, Reading
+from activities.text.needle import ABBREVIATED, Needle, Reading
+from activities.text.numerals import COUNT, number_of
+from activities.text.persons_and_places import persons
 from activities.text.question import answer_fit, asked, says_what_sort
 from activities.text.sentences import sentences
 from activities.text.stated_roles import asked_role
-from activities.text.tokens import fold
+from activities.text.tokens import fold, terms
 from activities.types import Evidence, EvidenceType
 
 GIVEN = 1.0
@@ -39,6 +42,13 @@ SURE_LIKE = 0.6
 """The same from which that sentence is held to give it, as `_LEAST_TOLD` of the question's words."""
 _TOLD_ITSELF = 0.75
 """Share of the question's information content in a sentence from which it need not be compared."""
+_PERSONS = "18"
+"""WordNet's file of nouns for persons."""
+_WHICH = re.compile(r"^(?:which|what)\b", re.IGNORECASE)
+_NUMBERED = re.compile(rf"\b(?P<number>{COUNT})[\s-]+(?P<unit>[^\W\d_]+(?: cent\b)?)", re.IGNORECASE)
+_CONDITION = re.compile(
+    rf"\bat (?:a \w+ of )?(?P<number>{COUNT})[\s-]+(?P<unit>[^\W\d_]+(?: cent\b)?)", re.IGNORECASE
+)
 _UNLIKELY = 0.1
 """Probability under which a text is not read further."""
 _PRONOUN = re.compile(r"\b(?:it|he|she|they|him|her|them|this|these|that|those)\b", re.IGNORECASE)
@@ -49,10 +59,12 @@ def weighed(question: str, needle: Needle, reading: Reading, document: Evidence,
     """The probability `chance` that a work answers: raised where it gives what is asked for, lowered where it
     is a text of the user's own that gives none."""
     noun = counted(question)
-    if not (noun or says_what_sort(question)):
+    own = document.evidence_type in _OWN
+    if own and under_another_condition(question, f"{document.title}. {document.text[:ABBREVIATED]}"):
+        return logistic(log_odds(chance) + NOT_GIVEN)
+    if not (noun or says_what_sort(question) or (own and asks_for_person(question))):
         return chance
     said = [sentence.text for sentence in sentences(document)]
-    own = document.evidence_type in _OWN
     if own and not _gives(question, needle, reading, said, chance):
         return logistic(log_odds(chance) + NOT_GIVEN)
     if noun or asks_what_it_costs(question):
@@ -125,5 +137,31 @@ def may_hold(question: str, text: str) -> bool:
         return is_unit(noun) or gives_count(noun, text)
     if asks_for_money(question):
         return gives_sum(text)
+    if not asks_for_person(question):
+        return True
+    known = fold(question)
+    return any(fold(name) not in known for name, _, _ in persons(text))
+
+
+def asks_for_person(question: str) -> bool:
+    """Whether a question asks who, or which person of a kind (`which plumber came?`)."""
     want = asked(question)
-    return want.things != ("person",) or answer_fit(want, question, text) == 1
+    if want.form != "fact" or want.things == ("person",):
+        return want.things == ("person",)
+    head = fold(want.focus).rpartition(" ")[2]
+    return not want.things and bool(_WHICH.match(question)) and _PERSONS in thesaurus.files(head)[:1]
+
+
+def under_another_condition(question: str, text: str) -> bool:
+    """Whether a text gives only other numbers of what a question asks `at` a number of: 40 degrees where it
+    asks what happens at 80."""
+    for found in _CONDITION.finditer(question):
+        (unit,) = terms(found["unit"])[:1] or ("",)
+        given = {
+            number_of(m["number"])
+            for m in _NUMBERED.finditer(text)
+            if terms(m["unit"])[:1] == [unit] and unit
+        }
+        if given and number_of(found["number"]) not in given:
+            return True
+    return False

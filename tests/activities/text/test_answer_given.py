@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.text.answer_given import NOT_GIVEN, may_hold, weighed
+from activities.text.answer_given import NOT_GIVEN, may_hold, under_another_condition, weighed
 from activities.text.directness import log_odds
 from activities.text.needle import Needle
 from activities.types import EvidenceType
@@ -85,3 +85,27 @@ def test_a_note_that_does_not_name_a_role_does_not_say_who_has_it() -> None:
 def test_a_sentence_that_surely_means_what_is_asked_speaks_for_its_note() -> None:
     text = "The gate was mended. We picked the cherries in early July."
     assert shift("When did you harvest the cherries?", text) > 0
+
+
+def test_which_person_of_a_kind_is_answered_by_somebody_who_is_named() -> None:
+    question = "Which plumber mended the tap?"
+    assert shift(question, "The tap was mended. It drips no more.") == pytest.approx(NOT_GIVEN, abs=0.01)
+    assert shift(question, "The tap was mended by Ilse Brandt, who is a plumber.") >= 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("Does the glue hold at 80 degrees?", "At 40 degrees the glue held for a day.", True),
+        (
+            "Does the glue hold at 80 degrees?",
+            "The glue held at 40 degrees, at eighty degrees it failed.",
+            False,
+        ),
+        ("Does the glue hold at 80 degrees?", "The glue was bought from 40 shops.", False),
+        ("Did the glue hold for 3 hours?", "The glue held for 5 hours.", False),
+    ],
+)
+def test_what_holds_at_another_number_is_not_what_is_asked(question: str, text: str, other: bool) -> None:
+    assert under_another_condition(question, text) is other
+    assert (shift(question, text) < 0) is other
