@@ -19,6 +19,9 @@ from activities.report.confidence import (
     Judged,
     confidence,
     confidence_reasons,
+    is_unjudged,
+    limited_to,
+    most_allowed,
     of_sections,
     short_of,
 )
@@ -118,6 +121,9 @@ def build_report(
     if len(step.sections) > 1 and not step.confidence_reasons:  # each section was judged by itself
         filled = sum(bool(section.paragraphs) for section in done.sections)
         judged = of_sections(step, cited, filled, divided=direct is None)
+    if is_unjudged(step):
+        judged = Judged(0.0, ())
+    most = most_allowed(kept, documents)
     named = () if new_use and not candidates.kept else answers
     answer = (
         brief(step.question, kept, summary, rows, references, named, candidates.kept, giving) if short else ()
@@ -153,8 +159,10 @@ def build_report(
         ),
         limitations=sentences(statements),
         statements=statements,
-        confidence=confidence(judged.confidence, verified, len(refused), lacking),
-        confidence_reasons=confidence_reasons(step, judged.reasons, kept, verified, len(refused), lacking),
+        confidence=confidence(limited_to(judged, most), verified, len(refused), lacking),
+        confidence_reasons=confidence_reasons(
+            step, judged.reasons, kept, verified, len(refused), lacking, most
+        ),
         stop_reason=step.stop_reason,
         generated_at=step.generated_at,
         draft=step.draft,

@@ -1,11 +1,19 @@
 """How sure a report is of its answer, and why: what the judging step gave, and what the kept claims show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from activities.publication import PublishInput
 from activities.text import thesaurus
-from activities.text.answer_confidence import confidence_in, reasons
+from activities.text.answer_confidence import (
+    MOST_SURE,
+    WEAK_CLAIMS,
+    confidence_in,
+    most_allowed_by,
+    reasons,
+    why_limited,
+    within,
+)
 from activities.text.entities import Kind, of_kind
 from activities.text.facets import framed
 from activities.text.question import asked
@@ -21,6 +29,7 @@ _OWN_REASONS = frozenset(
     {
         "confidence_unnamed",
         "confidence_indirect",
+        "confidence_not_computed",
         "confidence_strength",
         "confidence_one_study",
         "confidence_contradictions",
@@ -72,6 +81,33 @@ def confidence(judged: float, kept: int, refused: int, short: Statement | None) 
     return round(min(judged * min(1.0, 2 * share), UNNAMED if short else 1.0), 4)
 
 
+def most_allowed(claims: Sequence[Claim], documents: Mapping[str, Evidence]) -> float:
+    """The highest confidence that what the kept claims quote allows, whichever mode and judge found it."""
+    if not claims:
+        return MOST_SURE
+    weak = all(claim.strength == "weak" for claim in claims)
+    return min(WEAK_CLAIMS if weak else MOST_SURE, most_allowed_by(_quoted(claims, documents)))
+
+
+def limited_to(judged: Judged, most: float) -> float:
+    """The judging step's confidence, limited to what the claims allow (`most_allowed`)."""
+    limits = [reason.number("percent") for reason in judged.reasons if reason.code == "confidence_limited"]
+    return within(judged.confidence, min(limits, default=100) / 100, most)
+
+
+def _quoted(claims: Sequence[Claim], documents: Mapping[str, Evidence]) -> list[Evidence]:
+    names = dict.fromkeys(support.evidence_id for claim in claims for support in claim.support)
+    return [documents[name] for name in names if name in documents]
+
+
+def is_unjudged(step: PublishInput) -> bool:
+    """Whether no step has judged the evidence: a judgement has reasons, also one of 0; that of a run with
+    several sections is each section's own, and lost where the run says that no judge was available."""
+    if step.confidence or step.confidence_reasons:
+        return False
+    return len(step.sections) == 1 or step.stop_reason == "judge_unavailable"
+
+
 def of_sections(step: PublishInput, documents: Sequence[Evidence], filled: int, *, divided: bool) -> Judged:
     """How sure the cited works of all sections together make of the answer, which no step has judged; at most
     what the surest section gives where a model judged. `filled`: sections that have claims. `divided`: the
@@ -105,23 +141,26 @@ def confidence_reasons(
     kept: int,
     refused: int,
     short: Statement | None,
+    most: float,
 ) -> tuple[Statement, ...]:
-    """What the judging step gave, and what this step has found itself."""
+    """What the judging step gave, and what this step has found itself. `most`: what the claims allow
+    (`most_allowed`)."""
     if not claims:
         return ()
-    found = [reason for reason in judged if reason.code not in _OWN_REASONS]
+    unjudged = is_unjudged(step)
+    found = [] if unjudged else _with_limit(judged, most)
+    if unjudged:
+        found.append(Statement(code="confidence_not_computed", values={"stop_reason": step.stop_reason}))
     if short:
         found.insert(0, short)
     strengths = {claim.strength for claim in claims}
     best = next(grade for grade in ("strong", "moderate", "weak") if grade in strengths)
     standing = sum(claim.strength == best for claim in claims)
-    found.append(
-        Statement(
-            code="confidence_strength", values={"strength": best, "claims": standing, "of": len(claims)}
-        )
-    )
     alone = sum(claim.independent_works <= 1 for claim in claims)
-    if alone:
+    each_alone = standing == alone == len(claims)
+    strength = {"strength": best, "claims": standing, "of": len(claims), "alone": int(each_alone)}
+    found.append(Statement(code="confidence_strength", values=strength))
+    if alone and not each_alone:
         found.append(Statement(code="confidence_one_study", values={"claims": alone, "of": len(claims)}))
     disputed = sum(bool(claim.contradicts) for claim in claims)
     if disputed:
@@ -130,6 +169,21 @@ def confidence_reasons(
         found.append(
             Statement(code="confidence_few_claims_stand", values={"verified": kept, "claims": kept + refused})
         )
-    if step.stop_reason not in ("sufficient_evidence", "no_new_evidence"):
+    if not unjudged and step.stop_reason not in ("sufficient_evidence", "no_new_evidence"):
         found.append(Statement(code="confidence_stopped", values={"stop_reason": step.stop_reason}))
     return tuple(found)
+
+
+def _with_limit(judged: Sequence[Statement], most: float) -> list[Statement]:
+    """The judging step's reasons, with the limit that the claims set where it is the lower one. That a single
+    work helps is not said beside a limit that says so."""
+    found = [reason for reason in judged if reason.code not in _OWN_REASONS]
+    limited = why_limited(most)
+    if limited is not None:
+        before = [r for r in found if r.code == "confidence_limited" and r.number("percent") <= 100 * most]
+        if not before:
+            found = [*(r for r in found if r.code != "confidence_limited"), limited]
+    said = {str(r.values.get("why")) for r in found if r.code == "confidence_limited"}
+    if said & {"single", "small"}:
+        found = [r for r in found if r.code != "confidence_works" or r.number("works") > 1]
+    return found

@@ -23,7 +23,17 @@ _OF_SEVERAL_STUDIES = ("meta_analysis", "systematic_review", "guideline")
 """Kinds that rest on several studies by themselves."""
 _LIMITED_FROM = 0.6
 """Directness from which the kind of evidence limits confidence."""
-_LIMITS = {WEAK_ONLY: "weak", SMALL_STUDY: "small", ONE_STUDY: "single", TWO_STUDIES: "two"}
+WEAK_CLAIMS = 0.85
+"""Highest confidence in claims that all grade weak, however many works they quote; the number is our own."""
+_LIMITS = {
+    WEAK_ONLY: "weak",
+    WEAK_CLAIMS: "graded_weak",
+    SMALL_STUDY: "small",
+    ONE_STUDY: "single",
+    TWO_STUDIES: "two",
+}
+MOST_SURE = 0.99
+"""The highest confidence there is: quotes of a few works make nothing certain."""
 FEW_PEOPLE = 200
 """Participants under which a study is small."""
 _STANDS_ON = 0.8
@@ -66,6 +76,15 @@ def confidence_of(items: Sequence[Item], share: float) -> float:
     return round(value * (1 - _DISPUTED * disagreement(items)) * (0.5 + 0.5 * share), 4)
 
 
+def within(value: float, before: float, most: float) -> float:
+    """A confidence that was limited to `before`, limited to `most`; what was surer stays the surer."""
+    if value <= _LIMITED_FROM or most >= before:
+        return min(value, most)
+    return round(
+        _LIMITED_FROM + (value - _LIMITED_FROM) * (most - _LIMITED_FROM) / (before - _LIMITED_FROM), 4
+    )
+
+
 def _limited(direct: float, most: float) -> float:
     """Directness from `_LIMITED_FROM` to 1, scaled to end at `most`: a doubtful answer is no surer for more
     works, and of two answers from evidence of one kind the more direct one stays the surer."""
@@ -81,8 +100,12 @@ def stands_on(items: Sequence[Item]) -> list[Evidence]:
 
 
 def most_confidence(items: Sequence[Item]) -> float:
+    """The highest confidence that the works which an answer rests on allow."""
+    return most_allowed_by(stands_on(items))
+
+
+def most_allowed_by(works: Sequence[Evidence]) -> float:
     """The highest confidence that evidence of this strength, number, size and independence allows."""
-    works = stands_on(items)
     if not any(weight(work) > _WEAK for work in works):
         return WEAK_ONLY
     if any(work.evidence_type in _OF_SEVERAL_STUDIES for work in works):
@@ -102,6 +125,13 @@ def is_small(works: Sequence[Evidence]) -> bool:
     return people < FEW_PEOPLE
 
 
+def why_limited(most: float) -> Statement | None:
+    """The reason for a limit; None for none of `most_allowed_by`."""
+    if most not in _LIMITS:
+        return None
+    return Statement(code="confidence_limited", values={"why": _LIMITS[most], "percent": round(100 * most)})
+
+
 def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
     """What the confidence was computed from."""
     if not items:
@@ -113,10 +143,9 @@ def reasons(items: Sequence[Item], share: float) -> tuple[Statement, ...]:
         Statement(code="confidence_direct", values={"percent": min(99, round(100 * best.direct))}),
         Statement(code="confidence_works", values={"works": len(items), "independent": count}),
     ]
-    most = most_confidence(items)
-    if most in _LIMITS:
-        why = _LIMITS[most]
-        found.append(Statement(code="confidence_limited", values={"why": why, "percent": round(100 * most)}))
+    limited = why_limited(most_confidence(items))
+    if limited is not None:
+        found.append(limited)
     if disagreement(items):
         found.append(Statement(code="confidence_disagreement"))
     if share < 1:

@@ -33,6 +33,9 @@ class Compared:
     verified_claims: int = 0
     references: int = 0
     confidence: float = 0.0
+    """0 where no step has judged the evidence."""
+    sureness: str = "0%"
+    """The confidence as reports print it."""
     calls: int = 0
     """Calls of a language model."""
     tokens: int = 0
@@ -83,6 +86,7 @@ async def _compared(
     output: Path | None,
 ) -> Compared:
     """The result of one run."""
+    from activities.report.formats.words import sureness
     from client.reports.load import ended_report, save_report
     from client.runs.query import progress
     from client.terminal import plain
@@ -100,6 +104,7 @@ async def _compared(
         verified_claims=ended.outcome.verified_claims,
         references=ended.outcome.references,
         confidence=report.confidence,
+        sureness=sureness(report),
         calls=seen.budget.used.calls,
         tokens=seen.budget.used.tokens,
         seconds=seen.budget.elapsed_seconds,
@@ -120,7 +125,7 @@ def show(rows: Sequence[Compared]) -> None:
     lines = {
         "claims verified": [str(row.verified_claims) for row in rows],
         "references": [str(row.references) for row in rows],
-        "confidence": [f"{row.confidence:.2f}" for row in rows],
+        "confidence": [row.sureness for row in rows],
         "model calls": [str(row.calls) for row in rows],
         "tokens": [f"{row.tokens:,}" for row in rows],
         "seconds": [f"{row.seconds:.1f}" for row in rows],

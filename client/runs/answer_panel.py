@@ -8,7 +8,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from activities.report.formats.words import percent
+from activities.report.formats.words import sureness
 from activities.report.schema import Report
 from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
 from client.runs.listing import shortest_name
@@ -53,7 +53,7 @@ def answer_parts(
             parts.append(Text(f"  and {len(claims) - FIRST_CLAIMS} more claims in the report", style="dim"))
     check = report.verification
     reasons = " ".join(map(plain, answer.confidence_reasons))
-    confidence = f"Confidence {percent(answer.confidence)}"
+    confidence = f"Confidence {sureness(report)}"
     if report.unanswered is None or reasons:
         parts.append(Text(f"{confidence}: {reasons}" if reasons else confidence))
     parts.append(

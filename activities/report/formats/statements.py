@@ -202,6 +202,18 @@ def _share(s: Statement) -> str:
     )
 
 
+def _strength(s: Statement) -> str:
+    """Beside what a claim rests on, where each rests on one study: it is said once."""
+    of, strength = s.number("of"), s.text("strength")
+    if s.values.get("alone"):
+        each = "The only claim" if of == 1 else "Each of the claims" if of > 2 else "Each of both claims"
+        return f"{each} rests on one study, graded {strength}."
+    if s.number("claims") == of:
+        share = _share(s)
+        return f"{share[0].upper()}{share[1:]} on evidence graded {strength}."
+    return f"The strongest evidence is graded {strength}; {_share(s)} on it."
+
+
 def _helping(s: Statement) -> str:
     works, independent = s.number("works"), s.number("independent")
     if works == 1:
@@ -220,6 +232,7 @@ def _one_study(s: Statement) -> str:
 
 _LIMITS = {
     "weak": "Only kinds of evidence that prove little were found",
+    "graded_weak": "No claim rests on evidence graded above weak",
     "small": "The answer rests on one study of few people, or that does not say of how many",
     "single": "The answer rests on one study",
     "two": "The answer rests on two independent studies",
@@ -386,9 +399,8 @@ WORDING: Mapping[str, Wording] = {
     "brief_figures": brief_finding,
     "brief_against": brief_finding,
     # what confidence was computed from
-    "confidence_strength": lambda s: (
-        f"The strongest evidence is graded {s.text('strength')}; {_share(s)} on it."
-    ),
+    "confidence_strength": _strength,
+    "confidence_not_computed": lambda s: f"No step judged the evidence: {_because(s)}.",
     "confidence_indirect": "No quote answers the question itself; the sections report what is near it.",
     "confidence_unnamed": "No quote names what is asked for: {asked}.",
     "confidence_one_study": _one_study,

@@ -81,7 +81,7 @@ def view_of(report: Report) -> View:
         summary_text=() if points else _summary_text(report),
         near=tuple(_near(passage, n, shown) for n, passage in enumerate(report.near, start=1)),
         balance="" if answer else words.balance(report),
-        confidence=words.percent(report.confidence),
+        confidence=words.sureness(report),
         confidence_reasons=reasons,
         verified=words.verified(report),
         sections=sections,

@@ -19,6 +19,7 @@ from activities.report.schema import (
     Report,
     ReportSection,
 )
+from activities.text.answer_confidence import MOST_SURE
 from activities.types import ArmResult, ComputedEffect, SearchRecord, Statement, WorkDirection
 
 DIRECTIONS: Mapping[WorkDirection, str] = {
@@ -245,13 +246,15 @@ def flow_text(report: Report) -> str:
     )
 
 
-MOST_SURE = 0.99
-"""The highest confidence that is printed: quotes of a few works make nothing certain."""
-
-
 def percent(confidence: float) -> str:
     """A confidence as it is printed."""
     return f"{min(confidence, MOST_SURE):.0%}"
+
+
+def sureness(report: Report) -> str:
+    """The confidence of a report as it is printed, also where no step has judged its evidence."""
+    unjudged = any(reason.code == "confidence_not_computed" for reason in report.confidence_reasons)
+    return "not computed" if unjudged else percent(report.confidence)
 
 
 def spent(method: Methodology) -> str:
