@@ -6,7 +6,6 @@ from typing import NamedTuple
 from activities.publication import PublishInput
 from activities.text import thesaurus
 from activities.text.answer_confidence import (
-    MOST_SURE,
     WEAK_CLAIMS,
     confidence_in,
     most_allowed_by,
@@ -15,6 +14,7 @@ from activities.text.answer_confidence import (
     within,
 )
 from activities.text.entities import Kind, of_kind
+from activities.text.evidence_strength import MOST_SURE
 from activities.text.facets import framed
 from activities.text.question import asked
 from activities.text.ranking import Item, rank, relevant

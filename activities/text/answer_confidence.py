@@ -32,8 +32,6 @@ _LIMITS = {
     ONE_STUDY: "single",
     TWO_STUDIES: "two",
 }
-MOST_SURE = 0.99
-"""The highest confidence there is: quotes of a few works make nothing certain."""
 FEW_PEOPLE = 200
 """Participants under which a study is small."""
 _STANDS_ON = 0.8

@@ -19,7 +19,7 @@ from activities.report.schema import (
     Report,
     ReportSection,
 )
-from activities.text.answer_confidence import MOST_SURE
+from activities.text.evidence_strength import MOST_SURE
 from activities.types import ArmResult, ComputedEffect, SearchRecord, Statement, WorkDirection
 
 DIRECTIONS: Mapping[WorkDirection, str] = {
