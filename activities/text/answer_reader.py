@@ -133,7 +133,11 @@ class Reader:
         self.typed = frozenset(self.own)
         self.entities = {(e.id, e.name) for e in link(question)}
         if "disease" in want.things and asks_harms(want.focus):  # what was treated is no harm
-            self.entities.update(treated((*texts, *works)))
+            had = list(treated((*texts, *works)))
+            self.entities.update((entity.id, entity.name) for entity in had)
+            self.typed |= {
+                term for entity in had for term in terms(entity.surface)
+            }  # cancer of breast cancer
         names = [e.surface for e in link(question)]
         for name in (*names, *(w.shown for w in self.concepts.words)):
             for other in known.of(name):

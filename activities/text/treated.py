@@ -45,15 +45,17 @@ def asks_harms(focus: str) -> bool:
     return bool(_HARMS.search(focus))
 
 
-def treated(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(id, preferred name) of the diseases that most of their mentions say were there before."""
+def treated(texts: Iterable[str]) -> Iterator[Entity]:
+    """The diseases that most of their mentions say were there before, each as one mention names it."""
     seen: Counter[tuple[str, str]] = Counter()
     before: Counter[tuple[str, str]] = Counter()
+    mention: dict[tuple[str, str], Entity] = {}
     for text in texts:
         for entity in of_kind(text, ("disease", "phenotype")):
+            mention[entity.id, entity.name] = entity
             seen[entity.id, entity.name] += 1
             before[entity.id, entity.name] += was_there(text, entity)
-    yield from (key for key, times in seen.items() if before[key] >= LEAST_SHARE * times)
+    yield from (mention[key] for key, times in seen.items() if before[key] >= LEAST_SHARE * times)
 
 
 def was_there(text: str, entity: Entity) -> bool:
