@@ -19,7 +19,7 @@ from activities.text.likeness import Vectors, likeness, of_text
 from activities.text.neighbours import in_place_of
 from activities.text.pico import parts_of
 from activities.text.question import Thing, asked
-from activities.text.sentences import sentences
+from activities.text.sentences import OF_THE_USER, sentences
 from activities.text.technical import TECHNICAL
 from activities.text.tokens import terms, weak_stems
 from activities.types import Evidence
@@ -70,7 +70,8 @@ class Needle:
         self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
         self._given = _intervention(question, self.words)
-        self._readings = [_reading(self.concepts, document) for document in documents]
+        self._tested = self._places(parts_of(question).intervention) if want.form == "yes_no" else frozenset()
+        self._readings = [self._placed(_reading(self.concepts, document), document) for document in documents]
         counted = (reading.counts.items() for reading in self._readings)
         self.subjects = Counter(place for counts in counted for place, count in counts if count >= SUBJECT)
 
@@ -102,6 +103,27 @@ class Needle:
             if not any(self._relates(self.words[place]) for place in (one, other)):
                 self.pairs[one, other] = _PAIR * min(self.weights[one], self.weights[other])
         self.total = sum(self.weights) + sum(self.pairs.values())
+
+    def _places(self, part: str) -> frozenset[int]:
+        """Places of the nouns of a part of the question."""
+        held = set(terms(part))
+        return frozenset(
+            place
+            for place, word in enumerate(self.words)
+            if word.noun and set(word.terms) <= held and not set(word.terms) <= self._weak
+        )
+
+    def _placed(self, reading: "Reading", document: Evidence) -> "Reading":
+        """The reading of an abstract that mentions what the question judges among its methods only (a scan
+        that everyone had before the test that is studied): it is displaced by what the work is about."""
+        own = document.evidence_type in OF_THE_USER or document.full_text or reading.untitled
+        if own or not self._tested & reading.spoken:
+            return reading
+        said = zip(sentences(document), reading.sentences, strict=True)
+        told = reading.title.union(*(places for s, places in said if s.part not in ("methods", "background")))
+        if self._tested & told:
+            return reading
+        return replace(reading, displaced=reading.displaced | (self._tested & reading.spoken))
 
     def _relates(self, word: Word) -> bool:
         """Whether a word only says how the things of a question are related, which each text says in its own

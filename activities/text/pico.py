@@ -34,7 +34,8 @@ _RELATED = (
     r"|predictive of|responsible for"
 )
 _JUDGED = (
-    r"(?:(?:an? |the )(?:\w+ ){0,2}?)?(?:effective|efficacious|safe|useful|beneficial|feasible"
+    r"(?:(?:an? |the )(?:\w+ ){0,2}?)?(?:effective|efficacious|safe|useful|accurate|reliable|valid"
+    r"|sensitive|specific|beneficial|feasible"
     r"|helpful|recommended"
     r"|indicated|appropriate|necessary|justified|superior|better|worse)"
     r"(?: and (?:effective|safe|feasible|useful))?(?: (?:treatment|therapy|option|alternative"

@@ -179,3 +179,30 @@ def test_a_work_on_children_does_not_answer_for_adults() -> None:
     assert helping("Do steroids help adults with asthma?", [both]) == ["pmid:34"]
     assert helping("Do steroids help children with asthma?", [children]) == ["pmid:33"]
     assert helping("Do steroids help in asthma?", [children]) == ["pmid:33"]
+
+
+PASSING = Evidence(
+    evidence_id="pmid:70",
+    source="library",
+    title="Can calprotectin become a marker of acute pouchitis?",
+    text=(
+        "METHODS: Sixty adults had preoperative endoscopy and their calprotectin was measured.\n\n"
+        "RESULTS: Calprotectin was no higher in acute pouchitis.\n\n"
+        "CONCLUSIONS: Calprotectin is of no use for the diagnosis of acute pouchitis."
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Is endoscopy accurate for the diagnosis of acute pouchitis?", False),
+        ("Is calprotectin accurate for the diagnosis of acute pouchitis?", True),
+    ],
+)
+def test_a_work_that_mentions_the_test_asked_about_among_its_methods_only_does_not_answer(
+    question: str, answers: bool
+) -> None:
+    (item,) = rank(question, [PASSING])
+    assert bool(item.direct) is answers
+    assert bool(relevant([item])) is answers
