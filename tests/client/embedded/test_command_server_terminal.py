@@ -79,17 +79,9 @@ def test_a_command_in_the_background_does_not_read_the_terminal(served: int, tmp
     shell.close()
 
 
-def test_a_command_that_no_shell_can_continue_reads_the_end_of_the_input(served: int, tmp_path: Path) -> None:
-    shell = pexpect.spawn(
-        "bash", ["--norc", "-i"], env={**os.environ, "PS1": "$ "}, encoding="utf-8", timeout=60, echo=False
-    )
-    shell.expect_exact("$ ")
-    shell.sendline(f"(set -m; {' '.join(LAUNCH)} list prompt {tmp_path}/pid </dev/tty &)")
-    shell.expect_exact("name? ")
-    shell.sendline("echo read by the $((3 + 4))th shell")
-    shell.expect_exact("read by the 7th shell")
-    shell.expect_exact("hello")
-    shell.close()
+def test_a_command_that_the_shell_cannot_stop_may_not_read_in_the_background() -> None:
+    terminal = pexpect.spawn(sys.executable, ["-c", MAY_READ], encoding="utf-8", timeout=60)
+    terminal.expect_exact("foreground True, background False")
 
 
 def test_the_editor_has_the_terminal_of_the_caller(served: int, tmp_path: Path) -> None:
@@ -102,6 +94,18 @@ def test_the_editor_has_the_terminal_of_the_caller(served: int, tmp_path: Path) 
     missing = at_a_terminal("edit", EDITOR="/no/such/editor")
     missing.expect("(?i)editing failed")
 
+
+MAY_READ = """
+import os, signal
+from client.launch import may_read
+child = os.fork()
+if not child:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTTIN, signal.SIG_IGN)  # as the system does for a group that no shell can continue
+    os._exit(may_read())
+status = os.waitpid(child, 0)[1]
+print(f"foreground {may_read()}, background {os.waitstatus_to_exitcode(status) == 1}")
+"""
 
 EDITOR = (
     "import os,sys,time; os.tcgetpgrp(0); t = time.time() + 5; p = sys.argv[1]; "
