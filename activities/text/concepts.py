@@ -18,6 +18,7 @@ from activities.text.entities import link, synonyms
 from activities.text.forms import OPPOSED, Held, has_form, possible, said
 from activities.text.numbered import numbered
 from activities.text.numerals import number_of
+from activities.text.pico import parts_of
 from activities.text.technical import (
     ENTITY,
     LONGEST_NAME,
@@ -142,6 +143,11 @@ class Concepts:
         for before, name in marks.lettered(shown, tokens):
             letter_of = (fold(name[-1]),)
             self.words.append(Word(name, letter_of, ENTITY, exact=True, after=before, entity=True))
+        given = set(terms(parts_of(bare).intervention)) - weak
+        self.given = frozenset(
+            place for place, word in enumerate(self.words) if word.noun and not given.isdisjoint(word.terms)
+        )
+        """Places of the nouns of the intervention or exposure; none where things of a kind are asked for."""
         self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
         self._diseases = tuple(_diseases(plain, tokens, place_of))
         self._marks = {
@@ -177,7 +183,7 @@ class Concepts:
                 if size > 1 and not re.fullmatch(r"[\w\s'/-]+", text):
                     continue
                 places = tuple(place_of[n] for n in range(first, last + 1) if n in place_of)
-                variants = _variants(text, abbreviations)
+                variants = _variants(text, abbreviations, mostly=not self.given.isdisjoint(places))
                 own = tuple(t for p in places for t in self.words[p].terms)
                 variants = tuple(v for v in variants if v != own)
                 if variants:
@@ -311,16 +317,18 @@ def _diseases(
 
 
 @lru_cache(maxsize=4096)
-def _other_names(text: str) -> tuple[str, ...]:
+def _other_names(text: str, *, mostly: bool) -> tuple[str, ...]:
     """What a phrase is also called, by the vocabularies of drugs and diseases and by the thesaurus. Kinds of
-    a thing mention it; kinds of an abstraction (`number` of `amount`) are other abstractions."""
+    a thing mention it; kinds of an abstraction (`number` of `amount`) are other abstractions. `mostly`: see
+    `thesaurus.synonyms`."""
     if aged := age_groups.other_names(text):
         return aged
     meant = _meaning(text)
     is_thing = THINGS.intersection(thesaurus.files(text))
-    kinds = thesaurus.narrower(text, meant, rarest=2) if is_thing else frozenset()
-    parts = "n" if thesaurus.mostly_noun(text) else "nvar"
-    return tuple(sorted({*thesaurus.synonyms(text, meant, parts), *kinds, *synonyms(text, MOST_SYNONYMS)}))
+    kinds = thesaurus.narrower(text, meant, mostly=mostly) if is_thing else frozenset()
+    return tuple(
+        sorted({*thesaurus.synonyms(text, meant, mostly=mostly), *kinds, *synonyms(text, MOST_SYNONYMS)})
+    )
 
 
 def _meaning(text: str) -> frozenset[str]:
@@ -340,16 +348,18 @@ def _hides_another(word: str, form: str) -> bool:
     )
 
 
-def _variants(text: str, abbreviations: Abbreviations) -> tuple[tuple[str, ...], ...]:
+def _variants(text: str, abbreviations: Abbreviations, *, mostly: bool) -> tuple[tuple[str, ...], ...]:
     weak = weak_stems()
     found: dict[tuple[str, ...], None] = {}
     if len(text) == 1:
         return ()
-    for other in _other_names(text):
+    for other in _other_names(text, mostly=mostly):
         forms = tuple(terms(other))
         if not forms or all(f in weak for f in forms):
             continue
-        if len(forms) == 1 and (len(other) < _LEAST_VARIANT or _hides_another(other, forms[0])):
+        if len(forms) == 1 and len(other) < _LEAST_VARIANT:
+            continue
+        if len(forms) == 1 and mostly and _hides_another(other, forms[0]):
             continue
         if number_of(other) is not None and number_of(text) is None:
             continue  # three of anything is no triad

@@ -17,7 +17,6 @@ from activities.text.concepts import Concepts, Word
 from activities.text.information import information
 from activities.text.likeness import Vectors, likeness, of_text
 from activities.text.neighbours import in_place_of
-from activities.text.pico import parts_of
 from activities.text.question import Thing, asked
 from activities.text.sentences import OF_THE_USER, sentences
 from activities.text.technical import TECHNICAL
@@ -69,8 +68,7 @@ class Needle:
         self._others = sum(not (word.verb or set(word.terms) <= weak) for word in self.words)
         self.strong = frozenset(t for word in self.words for t in word.terms if t not in weak)
         small = _WEAK_WEIGHT[min(len(self.strong), 2)]
-        self._given = _intervention(question, self.words)
-        self._tested = self._places(parts_of(question).intervention) if want.form == "yes_no" else frozenset()
+        self._tested = self.concepts.given if want.form == "yes_no" else frozenset()
         self._readings = [self._placed(_reading(self.concepts, document), document) for document in documents]
         counted = (reading.counts.items() for reading in self._readings)
         self.subjects = Counter(place for counts in counted for place, count in counts if count >= SUBJECT)
@@ -82,7 +80,7 @@ class Needle:
             replace(
                 reading,
                 missing=self._missing(reading),
-                without_intervention=self._lacks_it(reading),
+                without_intervention=self._lacks_it(reading, document),
                 other_people=of_another_age(question, document.title, document.text),
             )
             for reading, document in zip(self._readings, documents, strict=True)
@@ -103,15 +101,6 @@ class Needle:
             if not any(self._relates(self.words[place]) for place in (one, other)):
                 self.pairs[one, other] = _PAIR * min(self.weights[one], self.weights[other])
         self.total = sum(self.weights) + sum(self.pairs.values())
-
-    def _places(self, part: str) -> frozenset[int]:
-        """Places of the nouns of a part of the question."""
-        held = set(terms(part))
-        return frozenset(
-            place
-            for place, word in enumerate(self.words)
-            if word.noun and set(word.terms) <= held and not set(word.terms) <= self._weak
-        )
 
     def _placed(self, reading: "Reading", document: Evidence) -> "Reading":
         """The reading of an abstract that mentions what the question judges among its methods only (a scan
@@ -134,8 +123,11 @@ class Needle:
         """One reading a document, in their order."""
         return self._readings
 
-    def _lacks_it(self, reading: "Reading") -> bool:
-        return bool(self._given) and not reading.untitled and self._given.isdisjoint(reading.spoken)
+    def _lacks_it(self, reading: "Reading", document: Evidence) -> bool:
+        """A user's own text says in its own words what it is about."""
+        given = self.concepts.given
+        known = not reading.untitled and document.evidence_type not in OF_THE_USER
+        return known and bool(given) and given.isdisjoint(reading.spoken)
 
     def _missing(self, reading: "Reading") -> tuple[Word, ...]:
         """The things a question names that a work does not mention: its technical words; and, of a work with
@@ -221,18 +213,11 @@ class Reading:
     missing: tuple[Word, ...] = ()
     """Things that the question names and the document does not mention."""
     without_intervention: bool = False
-    """Whether it has a title and mentions nothing of the intervention or exposure that the question names."""
+    """Whether it has a title and mentions nothing of the intervention or exposure that a question names."""
     other_people: bool = False
     """Whether it is on children where the question is on adults, or on adults where it is on children."""
     like: float = 0.0
     """`likeness` of the question and the sentence that is nearest to it, read with the title."""
-
-
-def _intervention(question: str, words: Sequence[Word]) -> frozenset[int]:
-    """Places of the nouns of the intervention or exposure that a question names; none for a question that
-    asks for things of a kind (which drugs)."""
-    named = set(terms(parts_of(question).intervention)) - weak_stems()
-    return frozenset(n for n, word in enumerate(words) if word.noun and not named.isdisjoint(word.terms))
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,6 @@ import gzip
 import re
 import threading
 from array import array
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
@@ -21,8 +20,10 @@ from activities.text.vocabulary import irregular
 
 COMMON_SENSES = 3
 """Senses of a word that are used, the most frequent first; rarer ones mislead more than they help."""
-OFTEN, LEAST_SHARE = 10, 0.15
-"""Of a word that was met so often in tagged texts, a sense that less than this share had is not used."""
+MAIN_SENSES = 2
+"""Senses of a word, the most frequent first, that it mostly has."""
+LEAST_SHARE = 0.15
+"""Of the times that a noun was met in tagged texts, the share at least of a sense that it mostly has."""
 MOST_NARROWER = 60
 """A word with more narrower words than this (`disease`) names a field and not a thing."""
 _PLURALS = (
@@ -159,55 +160,49 @@ def parts_of_speech(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _meant(phrase: str, files: frozenset[str], parts: str) -> Iterator[_Synset]:
-    """The senses of a phrase that are in one of these files; where none is, its common ones of these parts of
-    speech, or of any where it has none of these."""
+def _meant(phrase: str, files: frozenset[str], *, mostly: bool) -> Iterator[_Synset]:
+    """The senses of a phrase that are in one of these files; where none is, its common ones, or those that it
+    mostly has as a noun."""
     senses = _senses(phrase)
     fitting = [synset for _, synset, _ in senses if synset.file in files]
-    if fitting:
-        yield from fitting
-        return
-    senses = tuple(sense for sense in senses if sense[1].part in parts) or senses
-    times = Counter[str]()
-    for _, synset, met in senses:
-        times[synset.part] += met
-    for rank, synset, met in senses:
-        seldom = times[synset.part] >= OFTEN and met < LEAST_SHARE * times[synset.part]
-        if rank <= COMMON_SENSES and not seldom:
-            yield synset
+    if not fitting and mostly:
+        senses = tuple(sense for sense in senses if sense[1].part == "n")
+        least = LEAST_SHARE * sum(met for _, _, met in senses)
+        senses = tuple(sense for sense in senses if sense[2] >= least)
+    yield from fitting or (synset for rank, synset, _ in senses if rank <= COMMON_SENSES)
 
 
 @lru_cache(maxsize=16_384)
-def synonyms(phrase: str, files: frozenset[str] = frozenset(), parts: str = "nvar") -> frozenset[str]:
+def synonyms(phrase: str, files: frozenset[str] = frozenset(), *, mostly: bool = False) -> frozenset[str]:
     """Other words for the same thing: of one synset, or the noun and the adjective of one another. `files`:
-    WordNet's files of the meaning, where it is known (a stroke is a disease and not a hit). `parts`: what the
-    phrase may be, where that is known (exercise as a noun is no exertion of rights)."""
+    WordNet's files of the meaning, where it is known (a stroke is a disease and not a hit). `mostly`: only of
+    what the phrase mostly means as a noun, and words that mostly mean it: exercise is seldom use, and a cell
+    seldom a mobile phone."""
     found: set[str] = set()
-    for synset in _meant(phrase, files, parts):
-        found.update(_words(synset, COMMON_SENSES))
-        for other in synset.related:
-            found.update(_words(_synset(other), COMMON_SENSES))
+    for synset in _meant(phrase, files, mostly=mostly):
+        for one in (synset, *map(_synset, synset.related)):
+            found.update(_words(one, mostly=mostly))
     return frozenset(found - {phrase.casefold()})
 
 
 @lru_cache(maxsize=16_384)
-def narrower(phrase: str, files: frozenset[str] = frozenset(), rarest: int = COMMON_SENSES) -> frozenset[str]:
+def narrower(phrase: str, files: frozenset[str] = frozenset(), *, mostly: bool = False) -> frozenset[str]:
     """Words for kinds of the thing, two levels down, or one where two have too many; empty for a word that
-    names a whole field. `files`: see `synonyms`. `rarest`: which of its senses a word may have there; a set
-    is an exercise, but mostly not."""
+    names a whole field. `files`, `mostly`: see `synonyms`; a set is an exercise, but mostly not."""
     found: set[str] = set()
-    for synset in _meant(phrase, files, "n"):
+    for synset in _meant(phrase, files, mostly=mostly):
         if synset.part == "n":
-            kinds = {word for place in synset.below for word in _words(_synset(place), rarest)}
-            lower = {p for place in synset.below for p in _synset(place).below}
-            both = kinds | {word for place in lower for word in _words(_synset(place), rarest)}
+            below = [_synset(place) for place in synset.below]
+            kinds = {word for one in below for word in _words(one, mostly=mostly)}
+            lower = {place for one in below for place in one.below}
+            both = kinds | {word for place in lower for word in _words(_synset(place), mostly=mostly)}
             found |= both if len(both) <= MOST_NARROWER else kinds if len(kinds) <= MOST_NARROWER else set()
     return frozenset(found)
 
 
-def _words(synset: _Synset, rarest: int) -> Iterator[str]:
-    """Its words of which it is one of the most frequent senses: a mobile phone is a cell, but mostly not."""
-    return (word for word, rank in zip(synset.words, synset.ranks, strict=True) if rank <= rarest)
+def _words(synset: _Synset, *, mostly: bool) -> Iterator[str]:
+    ranked = zip(synset.words, synset.ranks, strict=True)
+    return (word for word, rank in ranked if not mostly or rank <= MAIN_SENSES)
 
 
 def first_sense(phrase: str) -> list[str]:

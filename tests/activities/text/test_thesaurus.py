@@ -44,18 +44,18 @@ def test_neighbours_are_kinds_of_one_thing() -> None:
 
 def test_of_a_word_with_several_meanings_only_those_of_the_given_files_are_used() -> None:
     disease = frozenset({"26"})
-    assert "golf shot" in thesaurus.narrower("stroke")
-    assert "golf shot" not in thesaurus.narrower("stroke", disease)
+    assert "break" in thesaurus.narrower("stroke")
+    assert "break" not in thesaurus.narrower("stroke", disease)
     assert "apoplexy" in thesaurus.synonyms("stroke", disease)
     assert thesaurus.synonyms("kidney", disease) == thesaurus.synonyms("kidney")
 
 
-def test_a_rare_sense_and_another_part_of_speech_give_no_names() -> None:
-    assert "utilization" not in thesaurus.synonyms("exercise", parts="n")
-    assert "set" in thesaurus.narrower("exercise")
-    assert "set" not in thesaurus.narrower("exercise", rarest=2)
-    assert "exert" in thesaurus.synonyms("exercise")
-    assert "exert" not in thesaurus.synonyms("exercise", parts="n")
+def test_of_what_a_word_mostly_means_rare_senses_and_other_parts_of_speech_are_no_part() -> None:
+    everything = thesaurus.synonyms("exercise") | thesaurus.narrower("exercise")
+    mostly = thesaurus.synonyms("exercise", mostly=True) | thesaurus.narrower("exercise", mostly=True)
+    assert {"workout", "sit-up"} <= mostly < everything
+    assert {"utilization", "set", "exert"} <= everything - mostly
+    assert "cell" in thesaurus.synonyms("mobile phone") - thesaurus.synonyms("mobile phone", mostly=True)
 
 
 @pytest.mark.parametrize(
