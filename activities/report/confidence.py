@@ -123,7 +123,7 @@ def of_sections(step: PublishInput, documents: Sequence[Evidence], filled: int, 
             if name not in best or item.direct > best[name].direct:
                 best[name] = item
     items = sorted(best.values(), key=lambda item: (-item.direct, item.document.evidence_id))
-    share = filled / len(step.sections)
+    share = filled / len(step.sections) if divided else 1.0
     value = confidence_in(step.question, step.question, items, share)
     if set(step.models) != {"extractive"}:
         value = min(value, step.confidence)

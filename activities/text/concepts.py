@@ -148,7 +148,9 @@ class Concepts:
             place for place, word in enumerate(self.words) if word.noun and not given.isdisjoint(word.terms)
         )
         """Places of the nouns of the intervention or exposure; none where things of a kind are asked for."""
-        self.names = tuple(self._named(plain, tokens, place_of, abbreviations or Abbreviations(())))
+        known = abbreviations or Abbreviations(())
+        self.names = tuple(self._named(plain, tokens, place_of, known))
+        self._given_names = tuple(self._named(plain, tokens, place_of, known, only=self.given))
         self._diseases = tuple(_diseases(plain, tokens, place_of))
         self._marks = {
             place: mark for place, word in enumerate(self.words) if (mark := pattern(word.shown)) is not None
@@ -173,7 +175,9 @@ class Concepts:
         tokens: Sequence[tuple[str, int, int]],
         place_of: Mapping[int, int],
         abbreviations: Abbreviations,
+        only: frozenset[int] | None = None,
     ) -> Iterator[Name]:
+        """The names in a question. `only`: those that hold one of these words, and what they mostly mean."""
         for size in range(LONGEST_NAME, 0, -1):
             for first in range(len(tokens) - size + 1):
                 last = first + size - 1
@@ -183,7 +187,9 @@ class Concepts:
                 if size > 1 and not re.fullmatch(r"[\w\s'/-]+", text):
                     continue
                 places = tuple(place_of[n] for n in range(first, last + 1) if n in place_of)
-                variants = _variants(text, abbreviations, mostly=not self.given.isdisjoint(places))
+                if only is not None and only.isdisjoint(places):
+                    continue
+                variants = _variants(text, abbreviations, mostly=only is not None)
                 own = tuple(t for p in places for t in self.words[p].terms)
                 variants = tuple(v for v in variants if v != own)
                 if variants:
@@ -208,6 +214,17 @@ class Concepts:
             self._spoken(row, mark, near, names) | of_number
             for row, mark, of_number in zip(rows, marks, numbers, strict=True)
         ]
+
+    def mentions_given(self, rows: Sequence[Sequence[str]], spoken: Collection[int]) -> bool:
+        """Whether a text mentions the intervention or exposure by its words or by what they mostly mean; also
+        where there is none. `spoken`: places of the words that it mentions by any other name."""
+        held = Held(term for row in rows for term in row)
+        return (
+            not self.given
+            or not self.given.isdisjoint(self._marks.keys() & spoken)
+            or any(_has(self.words[place], held) for place in self.given)
+            or any(possible(variant, held) for name in self._given_names for variant in name.variants)
+        )
 
     def _with_number(self, folded: str) -> frozenset[int]:
         return frozenset(place for place, one in self._numbered.items() if one.number in one.numbers(folded))

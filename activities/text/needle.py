@@ -80,7 +80,6 @@ class Needle:
             replace(
                 reading,
                 missing=self._missing(reading),
-                without_intervention=self._lacks_it(reading, document),
                 other_people=of_another_age(question, document.title, document.text),
             )
             for reading, document in zip(self._readings, documents, strict=True)
@@ -122,12 +121,6 @@ class Needle:
     def readings(self) -> list["Reading"]:
         """One reading a document, in their order."""
         return self._readings
-
-    def _lacks_it(self, reading: "Reading", document: Evidence) -> bool:
-        """A user's own text says in its own words what it is about."""
-        given = self.concepts.given
-        known = not reading.untitled and document.evidence_type not in OF_THE_USER
-        return known and bool(given) and given.isdisjoint(reading.spoken)
 
     def _missing(self, reading: "Reading") -> tuple[Word, ...]:
         """The things a question names that a work does not mention: its technical words; and, of a work with
@@ -312,6 +305,16 @@ def _read(concepts: Concepts, document: Evidence) -> Reading:
     # what a title says may be presupposed, not what stands there in its place
     neighbours = in_place_of(concepts.words, everything, whole) if untitled else frozenset()
     like = likeness(concepts.vector, _vectors(document, untitled=untitled))
+    # a user's own text says in its own words what it is about
+    own = untitled or document.evidence_type in OF_THE_USER
     return Reading(
-        tuple(spoken[:-3]), spoken[-3], everything, counts, untitled, displaced, neighbours, like=like
+        sentences=tuple(spoken[:-3]),
+        title=spoken[-3],
+        spoken=everything,
+        counts=counts,
+        untitled=untitled,
+        displaced=displaced,
+        neighbours=neighbours,
+        like=like,
+        without_intervention=not own and not concepts.mentions_given(rows, everything),
     )
