@@ -206,7 +206,7 @@ def _strength(s: Statement) -> str:
     """Beside what a claim rests on, where each rests on one study: it is said once."""
     of, strength = s.number("of"), s.text("strength")
     if s.values.get("alone"):
-        each = "The only claim" if of == 1 else "Each of the claims" if of > 2 else "Each of both claims"
+        each = "The only claim" if of == 1 else "Each of the claims" if of > 2 else "Each of the two claims"
         return f"{each} rests on one study, graded {strength}."
     if s.number("claims") == of:
         share = _share(s)

@@ -76,6 +76,8 @@ def test_a_report_whose_sections_answer_all_but_the_question_says_so() -> None:
     other = planned("s2", quoting(INCREASED, ("pmid:2", INCREASED)))
     report = built(publish_input(answered, other, models=("extractive",)))
     assert "confidence_indirect" not in {reason.code for reason in report.confidence_reasons}
+    alone = built(publish_input(answered, planned("s2"), models=("extractive",)))
+    assert "confidence_sections" not in {reason.code for reason in alone.confidence_reasons}
 
 
 def test_an_overview_says_how_many_of_its_sections_stay_empty() -> None:
