@@ -72,6 +72,8 @@ def test_a_report_whose_sections_answer_all_but_the_question_says_so() -> None:
     assert report.confidence <= UNNAMED
     assert report.confidence_reasons[0].code == "confidence_indirect"
     assert answer_of(report).bottom_line.startswith("No quote answers the question itself")
+    assert "help with this question" not in report.executive_summary
+    assert "brief_works" not in {part.statement.code for part in report.brief}
     answered = itself.model_copy(update={"draft": beside.draft})
     other = planned("s2", quoting(INCREASED, ("pmid:2", INCREASED)))
     report = built(publish_input(answered, other, models=("extractive",)))

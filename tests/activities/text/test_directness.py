@@ -3,8 +3,9 @@
 import pytest
 
 from activities.text import answering
-from activities.text.directness import beside
+from activities.text.directness import beside, on_another_thing
 from activities.text.information import information
+from activities.text.needle import Needle
 from activities.text.ranking import rank, relevant
 from activities.text.tokens import stem
 from activities.types import Evidence
@@ -167,8 +168,11 @@ def test_a_work_on_the_outcome_does_not_answer_for_another_intervention() -> Non
         "Exercise for patients with cancer",
     )
     asked = "Does exercise help patients with cancer?"
-    assert helping(asked, [leaflet]) == []
+    needle = Needle(asked, [leaflet, walking])
+    assert [on_another_thing(needle, reading) for reading in needle.readings()] == [True, False]
     assert helping(asked, [leaflet, walking]) == ["pmid:32"]
+    alone = Needle(asked, [leaflet])
+    assert on_another_thing(alone, alone.readings()[0])
 
 
 def test_a_work_on_children_does_not_answer_for_adults() -> None:
