@@ -1,17 +1,19 @@
 # A worker (and the command line) for a fleet on a Temporal cluster.
-FROM python:3.12-slim
+FROM python:3.12.11-slim-bookworm
 
 RUN useradd --create-home --uid 10001 determinator
 WORKDIR /app
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY activities activities
 COPY workflows workflows
 COPY worker worker
 COPY client client
-RUN pip install --no-cache-dir ".[docx,pdf]"
+# the commit that `determinator --version` names: docker build --build-arg SOURCE_COMMIT=$(git rev-parse HEAD)
+ARG SOURCE_COMMIT=""
+RUN SOURCE_COMMIT="$SOURCE_COMMIT" pip install --no-cache-dir ".[pdf,encryption,mcp,otel,web]"
 
 USER determinator
-ENV DETERMINATOR_HOME=/home/determinator/data PYTHONUNBUFFERED=1
+ENV DETERMINATOR_HOME=/home/determinator/data DETERMINATOR_CACHE=/home/determinator/data/cache PYTHONUNBUFFERED=1
 RUN mkdir -p /home/determinator/data
 VOLUME /home/determinator/data
 

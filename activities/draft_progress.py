@@ -1,6 +1,6 @@
 """Reports the paragraphs of a draft to its run while the model still writes it.
 
-Each report is a signal, that is, an event of the run's history: at most `MOST_REPORTS` are sent an attempt,
+Each report is a signal, that is, an event of the run's history: at most `MAX_REPORTS` are sent an attempt,
 after one paragraph, then after twice as many each time, and none of a draft that is written in less than
 `PAUSE_SECONDS`. A report holds all paragraphs that are whole so far, so that one that is lost or sent twice
 changes nothing; what the activity returns is the draft, whatever was reported before.
@@ -21,7 +21,7 @@ from activities.types import Frozen
 log = structlog.get_logger()
 
 SIGNAL = "draft_progress"
-MOST_REPORTS = 3
+MAX_REPORTS = 3
 PAUSE_SECONDS = 2.0
 """Time before the first report and between two."""
 REPORT_SECONDS = 5.0
@@ -55,7 +55,7 @@ async def reporting_draft(section_id: str, run_id: str, shown: Progress) -> Asyn
 async def _report(section_id: str, run_id: str, shown: Progress) -> None:
     """A report that fails is left out: the draft itself holds every paragraph."""
     wanted = 1
-    for _ in range(MOST_REPORTS):
+    for _ in range(MAX_REPORTS):
         paragraphs: tuple[str, ...] = ()
         while len(paragraphs) < wanted:
             await asyncio.sleep(PAUSE_SECONDS)

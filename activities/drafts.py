@@ -5,8 +5,32 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.judgements import Refused as Refused
+from activities.judgements import RefusedKind as RefusedKind
+from activities.judgements import Table, WorkJudgement
 from activities.steps import MechanismHypothesis, StepContext
-from activities.types import Claim, EvidenceRef, Frozen, StopReason, Support, WorkRow
+from activities.types import Claim, EvidenceRef, Frozen, Statement, StopReason, Support
+
+
+class Passage(Frozen):
+    """At most two sentences of one work, quoted and not judged (without a model)."""
+
+    evidence_id: str
+    quotes: tuple[str, ...]
+    """Word for word, in the order of the work."""
+    before: str = ""
+    """The sentence before, where it is needed to understand: the head of a list, a header row, a speaker."""
+    after: str = ""
+    mentions: tuple[str, ...] = ()
+    """Names and technical words of the question that the work mentions, as typed."""
+    lacks: tuple[str, ...] = ()
+    """Those that it does not mention."""
+
+
+ClaimState = Literal["stands", "unverified", "failed"]
+"""`unverified`: it rests on several works, or its words are mostly its own: the verifier is asked.
+`failed`: a check refused the wording; it is written once more, or its quote replaces it
+(`activities.verification.verdicts`)."""
 
 
 class DraftClaim(Frozen):
@@ -17,6 +41,9 @@ class DraftClaim(Frozen):
     """Texts or ids of earlier claims it contradicts."""
     added_by_code: bool = False
     """Chosen by code, because the model's own claims were fewer than the evidence carries."""
+    state: ClaimState = "stands"
+    problem: Statement | None = None
+    """Why it failed a check."""
 
 
 class DraftParagraph(Frozen):
@@ -48,31 +75,33 @@ UnusedReason = Literal[
 """
 
 
-class NearWork(Frozen):
-    """A work that comes near to a question and does not answer it."""
-
-    evidence_id: str
-    title: str
-    missing: tuple[str, ...] = ()
-    """Words of the question for things that the work does not mention."""
-    said: str = ""
-    """The sentence of the work that comes nearest, word for word; empty where none is short enough."""
-
-
 class SectionDraft(Frozen):
     """What a writer makes of one section; every sentence is a claim."""
 
     title: str = ""
     paragraphs: tuple[DraftParagraph, ...] = ()
     limitations: tuple[str, ...] = ()
-    works: tuple[WorkRow, ...] = ()
-    """What the cited works did and found, as far as it was read from them."""
     unused: dict[UnusedReason, tuple[str, ...]] | None = None
     """Reason -> ids of the works that the writer was given and does not cite; None where not recorded."""
-    nearest: tuple[NearWork, ...] = ()
-    """What comes nearest where nothing answers, the nearest first."""
-    not_mentioned: tuple[str, ...] = ()
-    """What the question names and no work at hand mentions, as typed, where nothing answers."""
+
+    answer: tuple[DraftClaim, ...] = ()
+    """The direct answer to the question of the section, two to five sentences, in the model's order."""
+    reservations: tuple[str, ...] = ()
+    """What the model says that the evidence cannot show, in its words."""
+    refused: tuple[Refused, ...] = ()
+    """What checks refused of the draft."""
+    passages: tuple[Passage, ...] = ()
+    """Without a model: the passages nearest to the question, best first."""
+    related: tuple[Passage, ...] = ()
+    """Without a model: passages of works that do not mention all that the question names, best first."""
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Ids of the works that its claims and passages quote, each once."""
+        claims = (*self.answer, *(claim for paragraph in self.paragraphs for claim in paragraph.claims))
+        quoted = (support.evidence_id for claim in claims for support in claim.support)
+        passages = (passage.evidence_id for passage in (*self.passages, *self.related))
+        return tuple(dict.fromkeys((*quoted, *passages)))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -98,18 +127,88 @@ class WriteInput(StepContext):
     """Key questions that other sections answer."""
     stop_reason: StopReason = "sufficient_evidence"
     hypotheses: tuple[MechanismHypothesis, ...] = ()
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the items of `evidence` that were judged."""
+    failed: tuple[Refused, ...] = ()
+    """Sentences of the draft before that failed a check: they are to be written once more."""
+    draft: SectionDraft | None = None
+    """With `failed`: the draft they are from; the writer returns it with the new sentences in place."""
     report_to: str = ""
     """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
 
 
-class ProofreadInput(StepContext):
-    """One pass over the drafts of all sections: drop repetition, mark contradictions, keep every quote."""
+class CheckedSentence(Frozen):
+    """A sentence that a second reader is asked about, with the text it rests on."""
 
-    drafts: dict[str, SectionDraft]
-    owners: dict[str, str] = Field(default_factory=dict)
-    """Evidence id -> section it belongs to: where a repeated claim stays."""
-    titles: dict[str, str] = Field(default_factory=dict)
+    id: str
+    text: str
+    support: tuple[Support, ...]
 
 
-class Proofread(Frozen):
-    drafts: dict[str, SectionDraft]
+class VerifyInput(StepContext):
+    """For the verifier: does the quoted text say this? One batched call a section."""
+
+    section_id: str = "s1"
+    sentences: tuple[CheckedSentence, ...]
+    evidence: tuple[EvidenceRef, ...] = ()
+    """The cited works: their titles and abstracts explain names and abbreviations."""
+
+
+class SentenceVerdict(Frozen):
+    id: str
+    supported: Literal["yes", "partly", "no"]
+    reason: str = ""
+
+
+class Verdicts(Frozen):
+    verdicts: tuple[SentenceVerdict, ...] = ()
+
+
+class EditedSentence(Frozen):
+    """A sentence of the editor, with the claims it rests on."""
+
+    text: str
+    claims: tuple[str, ...]
+    """Ids of claims, at least one."""
+
+
+class EditInput(StepContext):
+    """For the editor, once the sections are drafted and checked: it adds no fact."""
+
+    title: str = ""
+    outline: dict[str, str] = Field(default_factory=dict)
+    """Section id -> title, in the order of the report."""
+    claims: dict[str, tuple[Claim, ...]] = Field(default_factory=dict)
+    """Section id -> claims, in order."""
+    answers: dict[str, tuple[Claim, ...]] = Field(default_factory=dict)
+    """Section id -> the sentences of its answer, in order."""
+    judgements: tuple[WorkJudgement, ...] = ()
+    asks_mechanism: bool = False
+    """Whether the profile asks for the mechanism of the disease."""
+
+
+class Edited(Frozen):
+    title: str = ""
+    answer: tuple[EditedSentence, ...] = ()
+    """The direct answer to the run's question, two to five sentences; of a report of several sections."""
+    executive_summary: tuple[EditedSentence, ...] = ()
+    mechanism: tuple[EditedSentence, ...] = ()
+    transitions: dict[str, str] = Field(default_factory=dict)
+    """Section id -> the sentence that leads into it; no number and no name that its claims lack."""
+    repeated: tuple[str, ...] = ()
+    """Ids of claims that another claim says already: they are removed."""
+    contradictions: tuple[tuple[str, str], ...] = ()
+    """Pairs of ids of claims that say the opposite."""
+    refused: tuple[Refused, ...] = ()
+
+
+class ExtractInput(StepContext):
+    """For the extractor: the reader's columns, filled for cited works."""
+
+    columns: tuple[str, ...]
+    evidence: tuple[EvidenceRef, ...] = ()
+
+
+class Extracted(Frozen):
+    table: Table = Table()
+    refused: tuple[Refused, ...] = ()

@@ -108,6 +108,12 @@ class StoreError(DeterminatorError):
     retryable = True
 
 
+class DamagedEvidence(StoreError):
+    """A stored text is not the one that was stored: its digest is another."""
+
+    retryable = False
+
+
 class PayloadTooLarge(DeterminatorError):
     """A value too large for a workflow's history; put it into the evidence store."""
 

@@ -17,7 +17,7 @@ from obstore.store import ObjectStore, from_url
 
 from activities.blob_memory import BlobMemory
 from activities.credentials import without_credentials
-from activities.errors import StoreError
+from activities.errors import DamagedEvidence, StoreError
 from activities.types import Evidence, EvidenceRef
 
 TITLE_CHARS = 300
@@ -86,7 +86,7 @@ class EvidenceStore:
     async def get_bytes(self, key: str) -> bytes:
         """Read a blob and check it against its name.
 
-        Raises StoreError when it is missing or its content does not match its key.
+        Raises StoreError when it is missing, DamagedEvidence when its content does not match its key.
         """
         known = self._memory.get(key)
         if known is not None:
@@ -103,9 +103,21 @@ class EvidenceStore:
             raise StoreError(f"cannot read {key} from the evidence store: {error}") from error
         digest = key.rsplit("/", 1)[-1].split(".", 1)[0]
         if hashlib.sha256(data).hexdigest() != digest:
-            raise StoreError(f"{key} in the evidence store does not match its own digest")
+            raise DamagedEvidence(
+                f"{key} in the evidence store is damaged: its text is not the one that was stored"
+            )
         self._memory.remember(key, data)
         return data
+
+    async def blob_keys(self) -> list[str]:
+        """The keys of all blobs, in no order. Raises StoreError."""
+        keys: list[str] = []
+        try:
+            async for page in obstore.list(self._store, prefix="blobs", chunk_size=1000):
+                keys += [str(item["path"]) for item in page]
+        except BaseError as error:
+            raise StoreError(f"cannot list the evidence store {self._where}: {error}") from error
+        return keys
 
     async def put(self, evidence: Evidence) -> EvidenceRef:
         """Store a document and return the reference that travels."""

@@ -1,4 +1,4 @@
-"""Evidence of an earlier run, imported into the run that follows it up."""
+"""Question, answer and evidence of an earlier run, imported into the run that follows it up."""
 
 import asyncio
 import json
@@ -9,15 +9,18 @@ from temporalio import activity
 from activities.errors import DeterminatorError, StoreError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
+from activities.report.stored import report_name
 from activities.steps import FollowUp, Imported
 from activities.types import EvidenceRef
 
 log = structlog.get_logger()
 
-MOST_ITEMS = 120
+MAX_ITEMS = 120
 """Items that are imported at most: the first of the list."""
-ROOM = 180 * 1024
-"""Largest JSON of the references that is sent to the workflow, in bytes."""
+MAX_BYTES = 180 * 1024
+"""Largest JSON of the references that is sent to the workflow."""
+MAX_ANSWER_CHARS = 2_000
+"""Of the earlier answer: what a prompt has room for."""
 AT_ONCE = 16
 """Documents read at the same time."""
 
@@ -30,7 +33,8 @@ class FollowUpActivities:
 
     @activity.defn
     async def import_evidence(self, earlier: FollowUp) -> Imported:
-        """Read the list and check that each text is here; retracted work is left out."""
+        """Read the earlier report and its list of evidence, and check that each text is here; retracted work
+        is left out."""
         async with heartbeating():
             try:
                 return await self.read(earlier)
@@ -45,16 +49,40 @@ class FollowUpActivities:
             listed = [EvidenceRef.model_validate(json.loads(line)) for line in lines]
         except ValueError as error:
             raise StoreError(f"{earlier.blob} in the evidence store is no list of references") from error
-        usable = [ref for ref in listed if ref.standing != "retracted"][:MOST_ITEMS]
+        usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
         readable = [ref for ref, here in zip(usable, await self._are_here(usable), strict=True) if here]
-        room, kept = ROOM, list[EvidenceRef]()
+        room, kept = MAX_BYTES, list[EvidenceRef]()
         for ref in readable:
             ref = ref.model_copy(update={"sections": (), "from_run": ref.from_run or earlier.run_id})
             room -= len(ref.model_dump_json())
             if room < 0:
                 break
             kept.append(ref)
-        return Imported(items=tuple(kept), unreadable=len(usable) - len(readable))
+        question, answer = await self._answered(earlier.run_id)
+        return Imported(
+            items=tuple(kept), unreadable=len(usable) - len(readable), question=question, answer=answer
+        )
+
+    async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:
+        """The question of a run and what its report says first; nothing where the report cannot be read."""
+        from activities.report.formats.prose import summary_of
+        from activities.report.schema import Report
+
+        data = await self._store.get_named(report_name(run_id, "json"))
+        if data is None:
+            return "", ()
+        try:
+            report = Report.model_validate_json(data)
+        except ValueError:
+            log.warning("earlier_report_unreadable", run_id=run_id)
+            return "", ()
+        room, answer = MAX_ANSWER_CHARS, list[str]()
+        for claim in (*report.answer, *summary_of(report)):
+            room -= len(claim.text)
+            if room < 0:
+                break
+            answer.append(claim.text)
+        return report.question, tuple(answer)
 
     async def _are_here(self, refs: list[EvidenceRef]) -> list[bool]:
         """Whether the text of each item can be read."""

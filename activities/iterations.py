@@ -62,11 +62,9 @@ class IterationRecord(Frozen):
     """Criterion -> 0 to 10."""
     score_reasons: dict[str, str] = Field(default_factory=dict)
     """Criterion -> why it has its score."""
-    candidates_found: tuple[str, ...] = ()
-    """Drugs that the judge found named."""
     sources_breakdown: dict[str, int] = Field(default_factory=dict)
     """Source -> items from it that the judge was shown."""
-    confidence: float = 0.0
+    confidence: float | None = None
     sufficient: bool = False
     """Whether the judgement met the profile, as code decides it."""
     recommendation: Recommendation = ""

@@ -5,6 +5,7 @@ is, paid for again. The limit here is far below it and its error is final: the r
 value that was too large, and the message says where documents belong.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
     DefaultFailureConverter,
+    PayloadCodec,
     PayloadConverter,
 )
 from temporalio.exceptions import ApplicationError
@@ -86,4 +88,20 @@ class GuardedFailureConverter(DefaultFailureConverter):
 DATA_CONVERTER = DataConverter(
     payload_converter_class=GuardedPayloadConverter, failure_converter_class=GuardedFailureConverter
 )
-"""Given to every client, and through it to every worker."""
+"""Given to every client without keys (`activities.codec`), and through it to every worker."""
+
+
+class EncodedFailureConverter(GuardedFailureConverter):
+    """Beside a codec: messages and stack traces of errors are payloads too, so that they are encrypted."""
+
+    def __init__(self) -> None:
+        super().__init__(encode_common_attributes=True)
+
+
+def data_converter(codec: PayloadCodec | None = None) -> DataConverter:
+    """The converter of a client, encrypting with `codec` where there is one."""
+    if codec is None:
+        return DATA_CONVERTER
+    return dataclasses.replace(
+        DATA_CONVERTER, payload_codec=codec, failure_converter_class=EncodedFailureConverter
+    )

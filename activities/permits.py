@@ -41,7 +41,7 @@ class NotPermitted(DeterminatorError):
 
 
 def request_key(home: Path) -> bytes:
-    """The key that requests of a home are signed with, created at the first use. Raises OSError."""
+    """The key that requests of a home are signed with, created at the first use. Raises OSError, WeakKey."""
     return random_key(home.expanduser().absolute() / "state" / "request.key")
 
 

@@ -13,10 +13,16 @@ import stat
 import tempfile
 from pathlib import Path
 
+from activities.errors import DeterminatorError
+
 OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 KEY_BYTES = 32
 OWNED = ("state", "logs", "reports", "evidence", "cache", "profiles")
 """The folders under a home whose mode is restricted; other files in a home keep their modes."""
+
+
+class WeakKey(DeterminatorError):
+    """A key that others could guess."""
 
 
 def private_home(home: Path) -> Path:
@@ -78,10 +84,10 @@ def write_whole(path: Path, data: bytes) -> None:
 def random_key(path: Path) -> bytes:
     """The random key in a file, created at the first use; two that create it agree on the first.
 
-    Raises OSError.
+    Raises OSError, and WeakKey for a file that is shorter than a key: anyone could guess what it signs.
     """
     try:
-        return path.read_bytes()
+        return _whole_key(path)
     except FileNotFoundError:
         made = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
         write_whole(made, secrets.token_bytes(KEY_BYTES))
@@ -91,4 +97,13 @@ def random_key(path: Path) -> bytes:
             pass
         finally:
             made.unlink()
-        return path.read_bytes()
+        return _whole_key(path)
+
+
+def _whole_key(path: Path) -> bytes:
+    key = path.read_bytes()
+    if len(key) < KEY_BYTES:
+        raise WeakKey(
+            f"{path} holds {len(key)} bytes, and a key has {KEY_BYTES}: remove it, and another one is made"
+        )
+    return key

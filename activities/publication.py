@@ -5,7 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from activities.candidates.types import Candidate
-from activities.drafts import SectionDraft
+from activities.drafts import Edited, Refused, SectionDraft
+from activities.judgements import Table, WorkJudgement
 from activities.types import (
     EvidenceRef,
     Filters,
@@ -19,6 +20,9 @@ from activities.types import (
     StopReason,
     Usage,
 )
+
+WrittenBy = Literal["model", "extractive"]
+"""Who wrote a report: a language model, or code that finds and quotes passages."""
 
 
 class PlannedSection(Frozen):
@@ -69,6 +73,13 @@ class PubMedSaid(Frozen):
     """Why PubMed did not answer."""
 
 
+class Continued(Frozen):
+    """The finished run that a report continues."""
+
+    run_id: str
+    question: str = ""
+
+
 class PublishInput(Frozen):
     """Everything code needs to check the quotes, number the references and render the report."""
 
@@ -92,7 +103,23 @@ class PublishInput(Frozen):
     plan_hash: str = ""
     approvals: tuple[Decision, ...] = ()
     limitations: tuple[Statement | str, ...] = ()
-    confidence: float = 0.0
+    written_by: WrittenBy = "model"
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of every work that was judged."""
+    table: Table = Table()
+    """The reader's columns, filled for cited works."""
+    analysis: str = ""
+    """Key of the statistics (`activities.analysis.types.Analysis`) in the evidence store."""
+    edited: Edited | None = None
+    """What the editor wrote; None where none was asked or it did not answer."""
+    refused: tuple[Refused, ...] = ()
+    """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
+    continues: Continued | None = None
+    """The earlier run that this one follows up."""
+    asked: str = ""
+    """The question as it was typed, where `question` is a rewording of it that stands alone."""
+    confidence: float | None = None
+    """None where nobody judged the evidence."""
     confidence_reasons: tuple[Statement, ...] = ()
     stop_reason: StopReason = "sufficient_evidence"
     generated_at: str

@@ -17,6 +17,7 @@ from typing import Protocol
 import structlog
 from temporalio import activity
 
+from activities.analysis.types import Analysis
 from activities.candidates.types import CandidateFindings
 from activities.errors import DeterminatorError, StoreError, to_application_error
 from activities.evidence_store import EvidenceStore
@@ -98,9 +99,8 @@ class PublishActivities:
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
         from activities.report.assemble import build_report  # see `worker.daemon`
-        from activities.report.near import near_refs
 
-        refs = cited_refs(step)
+        refs = read_refs(step)
         documents, notes = await self._load(refs, patient=patient)
         documents, more = await self._with_standing(refs, documents, step)
         if refs and not documents:
@@ -111,11 +111,7 @@ class PublishActivities:
         findings, missing = await self._findings(step, patient=patient)
         noted = [*notes, *more, *missing]
         report = await asyncio.to_thread(build_report, step, documents, noted, findings)
-        if report.unanswered is not None and (near := near_refs(step)):
-            # only now is it known that passages are quoted that are no claims
-            bodies, _ = await self._load(near, patient=patient)
-            bodies, _ = await self._with_standing(near, bodies, step)
-            report = await asyncio.to_thread(build_report, step, {**bodies, **documents}, noted, findings)
+        report = report.model_copy(update={"analysis": await self._analysis(step.analysis)})
         whole = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(
@@ -141,6 +137,16 @@ class PublishActivities:
                 verified_claims=report.verification.verified,
             )
         )
+
+    async def _analysis(self, blob: str) -> Analysis | None:
+        """The statistics of the run; None where there are none or they cannot be read."""
+        if not blob:
+            return None
+        try:
+            return Analysis.model_validate_json(await self._store.get_bytes(blob))
+        except (StoreError, ValueError) as error:
+            log.warning("analysis_unreadable", error=str(error))
+            return None
 
     async def _load(
         self, refs: Sequence[EvidenceRef], *, patient: bool
@@ -238,15 +244,29 @@ def leave_copy(folder: Path, report: Report, form: str) -> None:
         log.warning("report_file_not_written", path=str(path), error=str(error))
 
 
+def read_refs(step: PublishInput) -> list[EvidenceRef]:
+    """References of the items whose text the checks need, in the order of the evidence: what is cited, and
+    what was judged."""
+    ids = {*cited_ids(step), *(judgement.evidence_id for judgement in step.judgements)}
+    refs = {ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}
+    return list(refs.values())
+
+
+def cited_ids(step: PublishInput) -> set[str]:
+    """Ids of the items that a draft, a candidate or the table cites."""
+    ids: set[str] = set()
+    for planned in step.sections:
+        draft = planned.draft
+        for claim in (*draft.answer, *(c for paragraph in draft.paragraphs for c in paragraph.claims)):
+            ids |= {support.evidence_id for support in claim.support}
+        ids |= {passage.evidence_id for passage in (*draft.passages, *draft.related)}
+    ids |= {support.evidence_id for candidate in step.candidates for support in candidate.quotes}
+    return ids | {row.evidence_id for row in step.table.rows}
+
+
 def cited_refs(step: PublishInput) -> list[EvidenceRef]:
-    """References of the items that a draft or a candidate cites, in the order of the evidence."""
-    ids = {
-        support.evidence_id
-        for planned in step.sections
-        for paragraph in planned.draft.paragraphs
-        for claim in paragraph.claims
-        for support in claim.support
-    } | {support.evidence_id for candidate in step.candidates for support in candidate.quotes}
+    """References of the items that a draft, a candidate or the table cites, in the order of the evidence."""
+    ids = cited_ids(step)
     refs = {ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}
     return list(refs.values())
 

@@ -6,7 +6,7 @@ NCBI's queue (`workflows.refresh`). Nothing that a run published is ever overwri
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import structlog
 from temporalio import activity
@@ -28,7 +28,7 @@ from activities.types import Evidence, EvidenceRef, Frozen, Query, SearchRecord
 
 log = structlog.get_logger()
 
-MOST_SEARCHES = 60
+MAX_SEARCHES = 60
 """Searches of a report that are repeated: the first ones."""
 KNOWN_BYTES = 150 * 1024
 """Largest JSON of the known items that is sent to the workflow, in bytes."""
@@ -94,6 +94,8 @@ class RefreshOutcome(Frozen):
     references: int = 0
     asked: tuple[str, ...] = ()
     """Ids of the references that an authority could be asked about."""
+    authorities: tuple[str, ...] = ()
+    """The authorities that were asked."""
     unanswered: tuple[str, ...] = ()
     """Those about which no authority answered."""
     failures: tuple[str, ...] = ()
@@ -157,7 +159,7 @@ class RefreshActivities:
         method = report.methodology
         asked = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
         found = []
-        for source, text in list(asked)[:MOST_SEARCHES]:
+        for source, text in list(asked)[:MAX_SEARCHES]:
             option = offered.get(source)
             library = request.library if source == "library" else None
             found.append(
@@ -198,6 +200,7 @@ class RefreshActivities:
             since=before.generated_at,
             references=len(cited),
             asked=tuple(sorted(verdicts)),
+            authorities=authorities_of(verdicts.values()),
             unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
             failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
             changes=kept.changes,
@@ -212,6 +215,11 @@ class RefreshActivities:
 def unanswered(verdict: StandingVerdict) -> bool:
     """Whether no authority that was asked about a work answered."""
     return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
+
+
+def authorities_of(verdicts: Iterable[StandingVerdict]) -> tuple[str, ...]:
+    """The names of the authorities that were asked, each once."""
+    return tuple(sorted({name for verdict in verdicts for name in verdict.asked}))
 
 
 def references_of(report: Report) -> list[EvidenceRef]:

@@ -6,8 +6,18 @@ from typing import Any, Protocol
 
 from temporalio import activity
 
+from activities.analysis.types import AnalystInput, Program
 from activities.draft_progress import reporting_draft
-from activities.drafts import Proofread, ProofreadInput, SectionDraft, WriteInput
+from activities.drafts import (
+    Edited,
+    EditInput,
+    Extracted,
+    ExtractInput,
+    SectionDraft,
+    Verdicts,
+    VerifyInput,
+    WriteInput,
+)
 from activities.errors import DeterminatorError, to_application_error
 from activities.heartbeat import heartbeating
 from activities.models import progress
@@ -17,12 +27,14 @@ from activities.steps import (
     GapsInput,
     Hypotheses,
     HypothesisInput,
-    JudgeAssessment,
+    JudgeBatch,
     JudgeInput,
     KnowledgeGapOutput,
     ManagerInput,
     Observation,
     ObserveInput,
+    Ordered,
+    OrderInput,
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
@@ -45,6 +57,10 @@ class Thinker(Protocol):
 
     async def think(self, role: Role, step: StepContext) -> Charged[Any]:
         """Raises ModelError when no model and no fallback could answer."""
+        ...
+
+    async def order(self, step: OrderInput) -> Ordered:
+        """The works that are worth judging. Raises StoreError."""
         ...
 
 
@@ -87,7 +103,7 @@ class ThinkActivities:
         return await self._think("tool_selector", step)
 
     @activity.defn
-    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeAssessment]:
+    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeBatch]:
         return await self._think("judge", step)
 
     @activity.defn
@@ -99,16 +115,33 @@ class ThinkActivities:
         return await self._think("hypothesis_generator", step)
 
     @activity.defn
-    async def write_report(self, step: WriteInput) -> Charged[SectionDraft]:
+    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
         return await self._think("writer", step)
 
     @activity.defn
-    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
-        return await self._think("long_writer", step)
+    async def verify_sentences(self, step: VerifyInput) -> Charged[Verdicts]:
+        return await self._think("verifier", step)
 
     @activity.defn
-    async def proofread(self, step: ProofreadInput) -> Charged[Proofread]:
-        return await self._think("proofreader", step)
+    async def edit_report(self, step: EditInput) -> Charged[Edited]:
+        return await self._think("editor", step)
+
+    @activity.defn
+    async def extract_table(self, step: ExtractInput) -> Charged[Extracted]:
+        return await self._think("extractor", step)
+
+    @activity.defn
+    async def write_program(self, step: AnalystInput) -> Charged[Program]:
+        return await self._think("analyst", step)
+
+    @activity.defn
+    async def order_evidence(self, step: OrderInput) -> Ordered:
+        """Which works to judge, the most promising first."""
+        async with heartbeating():
+            try:
+                return await self._thinker.order(step)
+            except DeterminatorError as error:
+                raise to_application_error(error) from error
 
     @activity.defn
     async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:

@@ -20,9 +20,20 @@ from pydantic_settings import (
 )
 
 from activities import credentials
+from activities.configuration.declaration import Key
 from activities.configuration.file import ConfigError, FileSettings, read_file
-from activities.configuration.values import seconds
-from activities.types import MODE_ALIASES, Effort, Filters, Gate, Mode, ModelChoice
+from activities.configuration.mcp import McpSource
+from activities.configuration.values import Part, seconds
+from activities.types import (
+    MODE_ALIASES,
+    BuiltInMode,
+    Effort,
+    Filters,
+    Gate,
+    Mode,
+    ModelChoice,
+    mode_names,
+)
 
 CONFIG_FILE = "determinator.toml"
 
@@ -59,8 +70,8 @@ class SourceSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """All settings of a worker and the CLI. Field names are flat keys of `determinator.toml`; the sections of
-    the file are in `activities.configuration.keys`."""
+    """All settings of a worker and the CLI, each declared once (`Key`). Field names are flat keys of
+    `determinator.toml` as well."""
 
     model_config = SettingsConfigDict(
         env_prefix="DETERMINATOR_",
@@ -70,105 +81,475 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
     )
 
-    home: Path = Field(default_factory=lambda: user_data_path("determinator", appauthor=False))
-    store_url: str | None = None
-    """Evidence store: a folder or an `s3://`, `gs://`, `az://` address. Default: `evidence/` under home."""
-    library: Path | None = None
-    """Folder of the user's own documents; default: the bundled sample library."""
+    home: Annotated[
+        Path,
+        Key("Folder of the server's database, evidence, reports and logs.", example='"./.determinator"'),
+    ] = Field(default_factory=lambda: user_data_path("determinator", appauthor=False))
+    store_url: Annotated[
+        str | None,
+        Key(
+            "Evidence store: a folder or an s3://, gs:// or az:// address; default: evidence/ in home.",
+            example='"s3://bucket/evidence"',
+        ),
+    ] = None
+    library: Annotated[
+        Path | None,
+        Key("Folder of your own documents; default: the bundled sample library.", example='"./papers"'),
+    ] = None
+    speech_model: Annotated[
+        Path | None,
+        Key(
+            "Folder of a Whisper model for CTranslate2, with which recordings are transcribed.",
+            example='"./faster-whisper-small"',
+        ),
+    ] = None
 
-    model: str | None = None
-    """Model name. With none the extractive back end serves: no key, no network."""
+    mode: Annotated[
+        Mode,
+        Key(
+            "A way of working that `determinator modes` lists; auto: what fits the question.",
+            at="research",
+            flag=True,
+            by_request=True,
+        ),
+    ] = "auto"
+    profile: Annotated[
+        str,
+        Key(
+            "What counts as a good answer: auto, drug_repurposing, biomedical, general, or one of your own.",
+            at="research",
+            also=("profiles.default",),
+            flag=True,
+            by_request=True,
+        ),
+    ] = "auto"
+    default_sources: Annotated[
+        list[str],
+        Key(
+            "Sources that are searched when a question names none.",
+            at="research.sources",
+            example='["pubmed", "clinicaltrials"]',
+            by_request=True,
+        ),
+    ] = Field(default_factory=list)
+    also_web: Annotated[
+        bool,
+        Key(
+            "With a library: search the other enabled sources too.", at="research", flag=True, by_request=True
+        ),
+    ] = False
+    columns: Annotated[
+        list[str],
+        Key(
+            "Columns of the table of works, which a model fills; default: the profile's.",
+            at="research",
+            example='["population", "dose", "outcome"]',
+            flag=True,
+            by_request=True,
+        ),
+    ] = Field(default_factory=list)
+    max_iterations: Annotated[
+        int | None,
+        Field(ge=1, le=50),
+        Key(
+            "Rounds of searching and judging.",
+            at="research",
+            also=("research.limits.max_iterations",),
+            flag=True,
+            limit="max_iterations",
+        ),
+    ] = None
+    judge_threshold: Annotated[
+        float | None,
+        Field(ge=0, le=1),
+        Key(
+            "Confidence from which the evidence may suffice; default: the profile's.",
+            at="research",
+            also=("research.limits.judge_threshold",),
+            example="0.8",
+            flag=True,
+            by_request=True,
+        ),
+    ] = None
+    max_sections: Annotated[
+        int | None,
+        Field(ge=1, le=20),
+        Key("Sections of a deep report.", at="research", flag=True, limit="max_sections"),
+    ] = None
+    parallel_sections: Annotated[
+        int | None,
+        Field(ge=1, le=20),
+        Key("Sections that are researched at once.", at="research", flag=True, limit="max_parallel_sections"),
+    ] = None
+    max_gaps: Annotated[
+        int | None,
+        Field(ge=1, le=10),
+        Key("Gaps that one iteration pursues.", at="research", flag=True, limit="max_gaps"),
+    ] = None
+    searches_per_gap: Annotated[
+        int | None,
+        Field(ge=1, le=10),
+        Key("Searches for each gap.", at="research", flag=True, limit="searches_per_gap"),
+    ] = None
+    results_per_search: Annotated[
+        int | None,
+        Field(ge=1, le=50),
+        Key("Works that each search is asked for.", at="research", flag=True, limit="results_per_search"),
+    ] = None
+    search_timeout: Annotated[
+        Seconds,
+        Field(gt=0),
+        Key(
+            "How long one search may wait for its source, all its requests together.",
+            at="research",
+            unit="seconds",
+            flag=True,
+        ),
+    ] = 30.0
+    approve: Annotated[
+        list[Gate],
+        Key(
+            "Gates that wait for your approval: plan,candidates,report.",
+            at="research",
+            example='["plan"]',
+            flag=True,
+            by_request=True,
+        ),
+    ] = Field(default_factory=list)
+    approval_timeout: Annotated[
+        Seconds | None,
+        Key(
+            "How long a gate waits; default: for ever.",
+            at="research",
+            unit="seconds",
+            example='"2d"',
+            flag=True,
+            by_request=True,
+        ),
+    ] = None
+    approval_default: Annotated[
+        Literal["approve", "reject"],
+        Key("What the end of that time means.", at="research", flag=True, by_request=True),
+    ] = "approve"
+
+    max_tokens: Annotated[
+        int | None,
+        Field(ge=0),
+        Key(
+            "Tokens of all model calls.",
+            at="budget",
+            also=(
+                "research.max_tokens",
+                "research.limits.max_tokens",
+            ),
+            unit="tokens",
+            flag=True,
+            limit="max_tokens",
+        ),
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        Field(ge=0, allow_inf_nan=False),
+        Key(
+            "US dollars of all model calls.",
+            at="budget",
+            unit="US dollars",
+            example="2.50",
+            flag=True,
+            limit="max_cost_microusd",
+        ),
+    ] = None
+    max_time: Annotated[
+        Seconds | None,
+        Key(
+            "Working time; waiting for people does not count.",
+            at="budget",
+            also=(
+                "budget.max_time_seconds",
+                "research.max_time_seconds",
+                "research.limits.max_time_seconds",
+            ),
+            unit="seconds",
+            flag=True,
+            limit="max_seconds",
+        ),
+    ] = None
+    max_section_tokens: Annotated[
+        int | None,
+        Field(ge=0),
+        Key(
+            "Tokens of each section's research; default: its share of what is free.",
+            at="budget",
+            unit="tokens",
+            example="60000",
+            flag=True,
+            limit="max_section_tokens",
+        ),
+    ] = None
+    max_section_cost: Annotated[
+        float | None,
+        Field(ge=0, allow_inf_nan=False),
+        Key(
+            "US dollars of each section's research; default: its share of what is free.",
+            at="budget",
+            unit="US dollars",
+            example="0.50",
+            flag=True,
+            limit="max_section_cost_microusd",
+        ),
+    ] = None
+    max_section_time: Annotated[
+        Seconds | None,
+        Key(
+            "Working time of each section's research; default: what the run has left.",
+            at="budget",
+            unit="seconds",
+            example='"15m"',
+            flag=True,
+            limit="max_section_seconds",
+        ),
+    ] = None
+
+    model: Annotated[
+        str | None,
+        Key(
+            "Model for every role; `extractive` or none: passages are ranked and quoted.",
+            at="model.name",
+            also=("llm.model",),
+            example='"gpt-oss:20b"',
+            flag=True,
+        ),
+    ] = None
+    openai_base_url: Annotated[
+        str | None,
+        Key(
+            "Address of an OpenAI-compatible server; default: OpenAI's own.",
+            at="model.base_url",
+            also=("llm.base_url",),
+            example='"http://localhost:11434/v1"',
+            flag="--base-url",
+        ),
+    ] = Field(default=None, validation_alias="OPENAI_BASE_URL")
+    roles: Annotated[
+        dict[str, str],
+        Key(
+            "Role -> model, where a role is to use another one than `name`.",
+            at="model",
+            example='{ judge = "a-smaller-model" }',
+        ),
+    ] = Field(default_factory=dict)
+    fallback: Annotated[
+        list[str],
+        Key(
+            "Models to use while one is down, in this order; `extractive` comes last.",
+            at="model",
+            example='["extractive"]',
+            flag=True,
+        ),
+    ] = Field(default_factory=list)
+    wait_for_model: Annotated[
+        bool, Key("Wait for a model that is down, without a limit.", at="model.wait", flag=True)
+    ] = False
+    temperature: Annotated[
+        float,
+        Field(ge=0, le=2),
+        Key(
+            "Sampling temperature of every step for which the mode has none of its own.",
+            at="model",
+            also=("llm.temperature",),
+        ),
+    ] = 0.0
+    context_tokens: Annotated[
+        int,
+        Field(ge=1_000),
+        Key(
+            "Context window of a model that is not known; when set, no prompt is larger than it.",
+            at="model",
+            also=("model.context",),
+            unit="tokens",
+        ),
+    ] = 32_000
+    effort: Annotated[
+        Effort | None,
+        Key(
+            "How much a model is asked for: small, normal or large; default: by its size.",
+            at="model",
+            example='"small"',
+            flag=True,
+        ),
+    ] = None
+    model_concurrency: Annotated[
+        int | None,
+        Field(ge=0),
+        Key(
+            "Calls made to one model server at once, 0 for no limit; default: found by the server.",
+            at="model.concurrency",
+            example="4",
+        ),
+    ] = None
+    model_silence: Annotated[
+        Seconds,
+        Field(gt=0),
+        Key(
+            "Time without output after which a model call is given up; four times as long at its start.",
+            at="model.silence",
+            unit="seconds",
+        ),
+    ] = 150.0
+    prices: Annotated[
+        dict[str, dict[str, float]],
+        Key(
+            "Model -> its prices, where they are not those of `genai-prices`.",
+            at="model",
+            unit="US dollars a million tokens",
+            example="{ my-model = { input = 0.5, output = 1.5, cached_input = 0.1 } }",
+        ),
+    ] = Field(default_factory=dict)
+
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
-    openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
-    roles: dict[str, str] = Field(default_factory=dict)
-    """Role -> model name, where a role is to use another model than `model`."""
-    fallback: list[str] = Field(default_factory=list)
-    """Model names to try when a model is down; `extractive` is allowed and then comes last."""
-    wait_for_model: bool = False
-    temperature: float = Field(default=0.0, ge=0, le=2)
-    """Sampling temperature of every step for which the mode has none of its own."""
-    context_tokens: int = Field(default=32_000, ge=1_000)
-    """Context window assumed for a model that is not known; when it is set, no prompt is larger than it."""
-    effort: Effort | None = None
-    """How much a model is asked for: `small`, `normal` or `large`. Unset: found by the model's size."""
-    model_concurrency: int | None = Field(default=None, ge=0)
-    """Calls made to one model server at once; 0 for no limit. Unset: as many as a local server says it
-    serves, else one, and no limit for a provider's server."""
-    model_silence: Annotated[Seconds, Field(gt=0)] = 150.0
-    """Seconds without output after which a model call is given up; the first word may need four times as
-    long, because a local model reads a long prompt before it."""
-    prices: dict[str, dict[str, float]] = Field(default_factory=dict)
-    """Model -> `input`, `output`, `cached_input` in US dollars a million tokens; over `genai-prices`."""
-    profiles_dir: Path | None = None
-    """Folder of the user's own profiles in TOML."""
-    writer: Literal["long_writer", "proofreader"] = "long_writer"
-
     ncbi_api_key: SecretStr | None = Field(default=None, validation_alias="NCBI_API_KEY")
     brave_api_key: SecretStr | None = Field(default=None, validation_alias="BRAVE_API_KEY")
+    serper_api_key: SecretStr | None = Field(default=None, validation_alias="SERPER_API_KEY")
     tavily_api_key: SecretStr | None = Field(default=None, validation_alias="TAVILY_API_KEY")
-    searxng_url: str | None = Field(default=None, validation_alias="SEARXNG_URL")
+    codec_keys: SecretStr | None = Field(default=None, validation_alias="DETERMINATOR_CODEC_KEYS")
+    """Keys that payloads are encrypted with (`activities.codec`)."""
+    searxng_url: Annotated[
+        str | None, Key("Address of a SearXNG server for web searches.", example='"http://localhost:8888"')
+    ] = Field(default=None, validation_alias="SEARXNG_URL")
     semanticscholar_api_key: SecretStr | None = Field(default=None, validation_alias="S2_API_KEY")
     openfda_api_key: SecretStr | None = Field(default=None, validation_alias="OPENFDA_API_KEY")
     openalex_api_key: SecretStr | None = Field(default=None, validation_alias="OPENALEX_API_KEY")
-    email: str | None = None
-    """Contact address sent to APIs that ask for one (NCBI, Crossref, OpenAlex)."""
-    disabled_sources: list[str] = Field(default_factory=list)
-    private_pages: list[str] = Field(default_factory=list)
-    """Networks (`10.1.0.0/16`) whose web pages may be read although they are not public; none by default."""
-    offline: bool = False
-    """Only sources that need no network are enabled."""
-
+    neo4j_password: SecretStr | None = Field(default=None, validation_alias="NEO4J_PASSWORD")
+    neo4j_user: Annotated[str, Key("User of the graph database behind the source neo4j.")] = "neo4j"
+    neo4j_database: Annotated[
+        str | None, Key("Its database; default: the server's own.", example='"neo4j"')
+    ] = None
+    neo4j_schema: Annotated[
+        str,
+        Key("How its graph names things: hetionet, primekg, or a TOML file of your own (docs/tools.md)."),
+    ] = "hetionet"
+    email: Annotated[
+        str | None,
+        Key(
+            "Contact address for APIs that ask for one (NCBI, Crossref, OpenAlex).",
+            example='"you@example.org"',
+        ),
+    ] = None
+    disabled_sources: Annotated[list[str], Key("Sources that are never used.", example='["duckduckgo"]')] = (
+        Field(default_factory=list)
+    )
+    private_pages: Annotated[
+        list[str],
+        Key("Networks whose web pages may be read although they are not public.", example='["10.1.0.0/16"]'),
+    ] = Field(default_factory=list)
+    offline: Annotated[
+        bool, Key("Use no network: neither sources nor a model beyond this machine.", flag=True)
+    ] = False
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
-    """What is set for single sources, by their name."""
-    search_timeout: Annotated[Seconds, Field(gt=0)] = 30.0
-    """Seconds that one search may wait for answers of its source, all its requests together."""
+    """What is set for single sources, by their name: `[sources.NAME]`."""
+    mcp: dict[str, McpSource] = Field(default_factory=dict)
+    """Sources that are tools of MCP servers, by their name: `[mcp.NAME]`."""
 
-    mode: Literal["auto"] | Mode = "auto"
-    profile: str = "auto"
-    default_sources: list[str] = Field(default_factory=list)
-    """Sources that are searched when a question names none."""
-    also_web: bool = False
-    """Whether other sources are searched beside a library of one's own when a question names none."""
-    max_iterations: int | None = Field(default=None, ge=1, le=50)
-    max_tokens: int | None = Field(default=None, ge=0)
-    max_tokens_per_section: int | None = Field(default=None, ge=0)
-    max_cost: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """US dollars."""
-    max_cost_per_section: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """US dollars."""
-    max_time: Seconds | None = None
-    max_time_per_section: Seconds | None = None
-    max_sections: int | None = Field(default=None, ge=1, le=20)
-    parallel_sections: int | None = Field(default=None, ge=1, le=20)
-    max_gaps: int | None = Field(default=None, ge=1, le=10)
-    searches_per_gap: int | None = Field(default=None, ge=1, le=10)
-    results_per_search: int | None = Field(default=None, ge=1, le=50)
-    judge_threshold: float | None = Field(default=None, ge=0, le=1)
-    """Confidence from which evidence may suffice; None: the profile's."""
-    approve: list[Gate] = Field(default_factory=list)
-    approval_timeout: Seconds | None = None
-    approval_default: Literal["approve", "reject"] = "approve"
-    output_format: Literal["md", "html", "json", "docx", "pdf"] = "md"
-    """Format of the report file that `ask` saves when `--output` names none."""
-    reports_dir: Path | None = None
-    """Folder in which a worker leaves each report as a file; the embedded worker's is `reports/` in home."""
+    output_format: Annotated[
+        Literal["md", "html", "json", "docx", "pdf"],
+        Key("Format of the report file that a run leaves in the home folder.", at="output.format"),
+    ] = "md"
+    reports_dir: Annotated[
+        Path | None,
+        Key(
+            "Folder in which a worker leaves each report as a file; embedded: reports/ in home.",
+            example='"./reports"',
+        ),
+    ] = None
+    profiles_dir: Annotated[
+        Path | None,
+        Key(
+            "Folder of your own profiles in TOML; default: profiles/ in home.",
+            at="profiles.folder",
+            example='"./profiles"',
+        ),
+    ] = None
 
-    temporal_address: str | None = None
-    """Temporal server; `TEMPORAL_ADDRESS` and `--address` go over it. None: the embedded server."""
-    temporal_namespace: str | None = None
-
-    hooks: list[str] = Field(default_factory=list)
-    """`package.module:attribute` of hooks to run around searches and model calls (`activities.hooks`)."""
-    task_queue: str = "determinator"
-    allowed_libraries: list[Path] = Field(default_factory=list)
-    """Folders that a request may name as its library without a signature of this home."""
-    allowed_model_urls: list[str] = Field(default_factory=list)
-    """Addresses of model servers that a request may name besides `openai_base_url`."""
-    web_ui: bool = True
-    """Whether the embedded server serves Temporal's Web UI, which has no authentication."""
-    command_server: bool = True
-    """Whether a process of the home that has imported what commands import executes them (Linux)."""
-    log_level: str = "info"
+    temporal_address: Annotated[
+        str | None,
+        Key(
+            "Temporal server, under TEMPORAL_ADDRESS and --address; default: one is started here.",
+            at="temporal.address",
+            example='"localhost:7233"',
+            by_request=True,
+        ),
+    ] = None
+    temporal_namespace: Annotated[
+        str | None,
+        Key(
+            "Namespace at that server, under TEMPORAL_NAMESPACE.",
+            at="temporal.namespace",
+            example='"default"',
+            by_request=True,
+        ),
+    ] = None
+    task_queue: Annotated[str, Key("Task queue of runs and workers.", at="temporal", by_request=True)] = (
+        "determinator"
+    )
+    web_ui: Annotated[
+        bool,
+        Key(
+            "Whether the embedded server serves Temporal's Web UI, which has no authentication.",
+            at="temporal",
+            by_request=True,
+        ),
+    ] = True
+    allowed_libraries: Annotated[
+        list[Path],
+        Key(
+            "Folders that a request may name as its library without a signature of this home.",
+            at="worker.libraries",
+            example='["/srv/papers"]',
+        ),
+    ] = Field(default_factory=list)
+    allowed_model_urls: Annotated[
+        list[str],
+        Key(
+            "Addresses of model servers that a request may name besides `base_url`.",
+            at="worker.model_urls",
+            example='["http://gpu:8000/v1"]',
+        ),
+    ] = Field(default_factory=list)
+    queues: Annotated[
+        list[Part],
+        Key(
+            "What a worker does: workflows, searches, models; default: everything, on one queue.",
+            at="worker.queues",
+            example='["workflows", "searches"]',
+            by_request=True,
+        ),
+    ] = Field(default_factory=list)
+    metrics: Annotated[
+        str | None,
+        Key(
+            "Where a worker serves metrics for Prometheus, at /metrics.",
+            at="worker.metrics",
+            example='"127.0.0.1:9464"',
+            by_request=True,
+        ),
+    ] = None
+    health: Annotated[
+        str | None,
+        Key(
+            "Where a worker answers health checks, at /healthz and /readyz.",
+            at="worker.health",
+            example='"127.0.0.1:8082"',
+            by_request=True,
+        ),
+    ] = None
+    hooks: Annotated[
+        list[str],
+        Key(
+            "`package.module:attribute` of hooks to run around searches and model calls.",
+            example='["my_hooks:Spending"]',
+        ),
+    ] = Field(default_factory=list)
+    log_level: Annotated[str, Key("Level of a worker's log: debug, info, warning or error.")] = "info"
 
     @field_validator("roles")
     @classmethod
@@ -188,6 +569,16 @@ class Settings(BaseSettings):
     @classmethod
     def _mode_by_alias(cls, value: object) -> object:
         return MODE_ALIASES.get(value, value) if isinstance(value, str) else value
+
+    @field_validator("mode", mode="after")
+    @classmethod
+    def _known_mode(cls, value: str) -> str:
+        known = ("auto", *get_args(BuiltInMode))
+        if value not in known and value not in (known := ("auto", *mode_names())):
+            near = difflib.get_close_matches(value, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else f". There are: {', '.join(known)}"
+            raise ValueError(f"{value!r} is not known{hint}")
+        return value
 
     def model_post_init(self, _: object) -> None:
         """Redact the keys, and the credentials in addresses, from every message of this process."""

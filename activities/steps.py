@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 from pydantic import Field
 
 from activities.iterations import IterationRecord, Recommendation
+from activities.judgements import Refused, WorkJudgement
 from activities.types import (
     Allowance,
     EvidenceRef,
@@ -39,12 +40,14 @@ Role = Literal[
     "reflector",
     "hypothesis_generator",
     "writer",
-    "long_writer",
-    "proofreader",
+    "verifier",
+    "editor",
+    "extractor",
     "manager",
+    "analyst",
 ]
 
-Member = Literal["searcher", "hypothesizer", "judge", "reporter"]
+Member = Literal["searcher", "hypothesizer", "judge", "analyst", "reporter"]
 """A member of a team, beside its manager."""
 
 
@@ -75,13 +78,14 @@ class StepContext(Frozen):
     fallbacks: tuple[ModelChoice, ...] = ()
     """Tried in order when the model is down."""
     allowance: Allowance = Allowance(input_tokens=6000, output_tokens=1500)
+    instruction: str = ""
+    """What the manager of a team asks of this step; a model wrote it."""
     steering: tuple[str, ...] = ()
     """What the reviewer said, oldest first. Trusted, unlike evidence."""
     scope: str = ""
     """Identifies the run for the store of paid answers; set by the activity, not by the caller."""
     lineage: str = ""
-    """Identifies the run through continuing as new and rewinding, so that what was paid for is found again;
-    empty in steps of earlier versions."""
+    """Identifies the run through continuing as new and rewinding: what was paid for is found again."""
     seconds: float | None = None
     """Seconds this attempt may last; set by the activity, not by the caller. None: no limit."""
 
@@ -124,7 +128,7 @@ class Prepared(Frozen):
     """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
     alternatives: dict[str, Profile] = Field(default_factory=dict)
     """The other profiles by name, where the question is to choose among them: a run that chooses one need not
-    prepare again. Empty once one is chosen, and from a worker of an earlier version."""
+    prepare again. Empty once one is chosen."""
 
 
 # following up an earlier run
@@ -144,6 +148,10 @@ class Imported(Frozen):
     items: tuple[EvidenceRef, ...] = ()
     unreadable: int = 0
     """Items of the list whose text is not in this worker's store."""
+    question: str = ""
+    """What the earlier run answered; empty where its report is not in this worker's store."""
+    answer: tuple[str, ...] = ()
+    """Its answer, else its first claims or passages, sentence by sentence, in at most 2,000 characters."""
 
 
 # thinking
@@ -160,6 +168,10 @@ class ParseQueryInput(StepContext):
     """To choose from; empty when they are chosen already."""
     preferences: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Profile -> the sources it prefers, best first."""
+    earlier_question: str = ""
+    """What the run asked that this one follows up; empty for a question of its own."""
+    earlier_answer: tuple[str, ...] = ()
+    """What that run answered, sentence by sentence."""
 
     def preferred(self, profile: str) -> tuple[str, ...]:
         """The sources that a profile prefers."""
@@ -169,6 +181,7 @@ class ParseQueryInput(StepContext):
 class ParsedQuery(Frozen):
     original_query: str = ""
     improved_query: str
+    """The question as one clear sentence; of a follow-up, so that it stands alone."""
     research_mode: Mode = "iterative"
     profile: str = "general"
     sources: tuple[str, ...] = ()
@@ -187,6 +200,8 @@ class PlanInput(StepContext):
 class ObserveInput(StepContext):
     iteration: int
     evidence: tuple[EvidenceRef, ...] = ()
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the works found so far, best first: what the observer reads in place of their texts."""
     last_judgement: str = ""
     earlier: tuple[IterationRecord, ...] = ()
     """The latest iterations before this one."""
@@ -202,6 +217,8 @@ class GapsInput(StepContext):
     iteration: int
     observation: str = ""
     evidence: tuple[EvidenceRef, ...] = ()
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the works found so far, best first."""
     judged_gaps: tuple[str, ...] = ()
     tried: tuple[SearchRecord, ...] = ()
     research_questions: tuple[str, ...] = ()
@@ -230,6 +247,8 @@ class SelectInput(StepContext):
     """Searches the judge or the reflector recommended."""
     tests: tuple[str, ...] = ()
     """Searches that would support or refute a hypothesis; they are made first."""
+    titles: tuple[str, ...] = ()
+    """Titles of the works found so far with their identifiers, best first (`PMID 123: Title`)."""
     per_gap: int = 3
 
 
@@ -245,11 +264,52 @@ class AgentSelectionPlan(Frozen):
     tasks: tuple[AgentTask, ...] = ()
 
 
+class OrderInput(StepContext):
+    """Which of the works found are worth judging, and in which order? Code answers, without a model."""
+
+    evidence: tuple[EvidenceRef, ...]
+    """In the order they were found; each names the searches that found it."""
+    run_question: str = ""
+    """The question of the whole run, where it is another than that of the loop."""
+    queries: tuple[str, ...] = ()
+    """The searches made so far, as they were asked, the latest last."""
+    most: int = 30
+    """How many are wanted."""
+
+
+class Ordered(Frozen):
+    """Ids of works, the most promising first."""
+
+    ids: tuple[str, ...] = ()
+
+
 class JudgeInput(StepContext):
     iteration: int
     evidence: tuple[EvidenceRef, ...]
-    """All that was found; the step shows the model at most `max_shown` diverse items."""
+    """The works of this batch (`activities.roles.allowances.judge_batches`), none of them judged yet."""
+    judged: tuple[WorkJudgement, ...] = ()
+    """Of earlier batches and rounds."""
+    titles: tuple[str, ...] = ()
+    """Of what else was found."""
     max_shown: int = 30
+
+
+class JudgeBatch(Frozen):
+    """What one call of the judge gave: the judgement of each work of a batch, and advice on the search."""
+
+    judgements: tuple[WorkJudgement, ...] = ()
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10; criteria that do not apply to the question are left out."""
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    gaps: tuple[str, ...] = ()
+    recommended_searches: tuple[str, ...] = ()
+    recommendation: Recommendation = ""
+    reasoning: str = ""
+    relevant: tuple[str, ...] = ()
+    """Without a model: ids of works with a passage that is near enough to the question, the nearest first."""
+    refused: tuple[Refused, ...] = ()
+    """What checks refused of the judgements."""
+    model: str = ""
 
 
 CODE_SHARE = 0.7
@@ -271,7 +331,7 @@ class JudgeAssessment(Frozen):
     """Drugs that the items shown name, the most often named first."""
     sources_breakdown: dict[str, int] = Field(default_factory=dict)
     """Source -> how many of the items shown are from it; counted by code."""
-    confidence: float = Field(default=0.0, ge=0.0, le=1.0)
+    confidence: float | None = Field(default=None, ge=0.0, le=1.0)
     by_code: bool = False
     """Whether code alone judged; its confidence is an estimate of being right, a model's is a claim."""
     confidence_by_code: float | None = None
@@ -287,10 +347,9 @@ class JudgeAssessment(Frozen):
     """How many items the judge saw."""
 
     @property
-    def reported_confidence(self) -> float:
-        """What people are shown: the lower of the model's confidence and code's."""
-        code = self.confidence if self.confidence_by_code is None else self.confidence_by_code
-        return min(self.confidence, code)
+    def reported_confidence(self) -> float | None:
+        """What people are shown; None where no model judged."""
+        return self.confidence
 
 
 class ReflectInput(StepContext):
@@ -367,6 +426,13 @@ class ManagerInput(StepContext):
     unjudged: int = 0
     """Items among them that no judgement has covered."""
     judged_gaps: tuple[str, ...] = ()
+    judged_reasons: str = ""
+    """The judge's reasoning, and why each criterion has its score."""
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the works found so far, best first."""
+    titles: dict[str, str] = Field(default_factory=dict)
+    """Evidence id -> title, of the works that were judged and of the newest others."""
+    hypotheses: tuple[MechanismHypothesis, ...] = ()
 
 
 class TeamLedger(Frozen):

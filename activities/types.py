@@ -6,9 +6,12 @@ evidence store.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from activities.plugins import points
+from activities.stop_reasons import StopReason as StopReason
 
 EvidenceType = Literal[
     "meta_analysis",
@@ -27,29 +30,26 @@ EvidenceType = Literal[
     "regulatory",
     "adverse_events",
     "database_record",
+    "knowledge_graph",
     "web_page",
     "document",
 ]
 Standing = Literal["none", "retracted", "concern", "corrected", "unknown"]
 SearchStatus = Literal["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
 Grade = Literal["strong", "moderate", "weak"]
-Mode = Literal["simple", "iterative", "deep", "graph", "team", "hierarchical"]
+BuiltInMode = Literal["simple", "iterative", "deep", "graph", "team", "hierarchical"]
+Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""The name of a mode: a built-in one or one that an installed package adds (`mode_names`)."""
 MODE_ALIASES: Mapping[str, Mode] = {"advanced": "team", "magentic": "team"}
 """Other names that a mode may be written by; `workflows.modes` lists them with their modes."""
+
+
+def mode_names() -> tuple[str, ...]:
+    """Every mode that can be named, those of installed packages included; nothing is loaded."""
+    return (*get_args(BuiltInMode), *(point.name for point in points("determinator.modes")))
+
+
 Gate = Literal["plan", "candidates", "report"]
-StopReason = Literal[
-    "sufficient_evidence",
-    "token_budget_exceeded",
-    "cost_budget_exceeded",
-    "max_iterations_reached",
-    "timeout",
-    "no_new_evidence",
-    "judge_unavailable",
-    "all_sources_failed",
-    "finished_by_reviewer",
-    "rejected_by_reviewer",
-    "cancelled",
-]
 
 
 class Frozen(BaseModel):
@@ -158,7 +158,10 @@ class Evidence(Frozen):
     """Source-specific facts worth showing: phase, overall status, sponsor, MeSH terms, sample size ..."""
     provenance: tuple[Provenance, ...] = ()
     pages: tuple[int, ...] = ()
-    """Where in `text` each page of a document begins, in order; empty where pages are not known."""
+    """Where in `text` each page of a document, or each part of a recording, begins, in order; empty where
+    neither is known."""
+    times: tuple[float, ...] = ()
+    """Of a recording, seconds at which each part of `pages` begins; empty for every other document."""
 
 
 class EvidenceRef(Frozen):
@@ -312,7 +315,7 @@ class Support(Frozen):
 
 
 class Claim(Frozen):
-    """One sentence of a report with what supports it."""
+    """One sentence of a report with what supports it. A sentence on several works has a support for each."""
 
     id: str
     text: str
@@ -324,78 +327,10 @@ class Claim(Frozen):
     independent_works: int = 0
     """Cited works counted by the study they report: two papers on one trial, or a trial and a review that may
     include it, are one."""
-    added_by_code: bool = False
-    """Chosen by code, because the claims of the model that wrote were fewer than the evidence carries."""
-
-
-WorkDirection = Literal["affirms", "denies", "mixed", "unclear"]
-
-
-class ComputedEffect(Frozen):
-    """A difference of risks that code computed from events and totals of two groups
-    (`activities.text.arm_effects`)."""
-
-    text: str
-    """The words of the work that give both groups."""
-    events: int
-    total: int
-    other_events: int
-    other_total: int
-    difference: float
-    """Share of the first group minus that of the other, in percentage points."""
-    low: float
-    high: float
-    """Newcombe's 95 % interval of it."""
-
-
-class ArmResult(Frozen):
-    """What a work found in each of two groups, in its words (`activities.text.arms`)."""
-
-    text: str
-    """The run of words that gives both values."""
-    measure: str = ""
-    """What was measured; empty: not read with certainty."""
-    value: str
-    """`12/80 (15%)`, `15%` or `5.2 (SD 1.3)`."""
-    arm: str = ""
-    """The group of the first value; empty: not read with certainty."""
-    other_value: str
-    other_arm: str = ""
-
-
-class WorkRow(Frozen):
-    """A cited work as a row of the table of works. Every field but the id may be empty: not stated, or not
-    read with certainty."""
-
-    evidence_id: str
-    design: str = ""
-    """As the work names itself; empty: by its evidence type."""
-    year: int | None = None
-    n: int | None = None
-    """Number of participants."""
-    analysed: int | None = None
-    """How many of them were analysed, where the work says so."""
-    population: str = ""
-    comparison: str = ""
-    """What was compared with what."""
-    outcome: str = ""
-    """What the table groups by."""
-    finding: str = ""
-    """A verbatim quote; removed from the report when it is not in the work's text."""
-    numbers: tuple[str, ...] = ()
-    """Effects with their intervals as the work prints them."""
-    conduct: tuple[str, ...] = ()
-    """What the work states of its allocation, blinding, losses, registration and funding, in its words. An
-    item that is missing is not stated; nothing follows from that."""
-    computed: tuple[ComputedEffect, ...] = ()
-    """Absolute effects, computed and not printed by the work."""
-    arms: tuple[ArmResult, ...] = ()
-    """Results by group."""
-    direction: WorkDirection | None = None
-    """Relative to the report's question; None when that is not certain."""
-    places: dict[str, str] = Field(default_factory=dict)
-    """Field -> the sentence of the work, or its title, that contains it, word for word. `numbers.0` is
-    the place of the first effect, `numbers.1` of the second; so for `conduct`, `computed` and `arms`."""
+    quoted: bool = False
+    """Whether the text is the quote itself: chosen without a model, or in the place of a refused wording."""
+    rests_on: tuple[str, ...] = ()
+    """Ids of the claims that it restates, for a sentence of the answer, the summary or the mechanism."""
 
 
 class ReportPlanSection(Frozen):
@@ -404,6 +339,8 @@ class ReportPlanSection(Frozen):
     id: str = ""
     title: str
     key_question: str
+    queries: tuple[str, ...] = ()
+    """The first searches of the section, as the planner words them."""
 
 
 class ReportPlan(Frozen):
@@ -423,6 +360,14 @@ class Criterion(Frozen):
     """The score at which this criterion is met."""
 
 
+class Aspect(Frozen):
+    """A section that a report usually has."""
+
+    title: str
+    search: str
+    """Words that are added to the question to search for it."""
+
+
 class Profile(Frozen):
     """What is specific to a domain: the judge's criteria, preferred sources and wording."""
 
@@ -430,6 +375,8 @@ class Profile(Frozen):
     description: str
     criteria: tuple[Criterion, ...]
     confidence_threshold: float = Field(default=0.8, ge=0, le=1)
+    columns: tuple[str, ...] = ()
+    """Columns of the reader's table of works, where the request names none."""
     candidates: bool = False
     """Whether the report lists candidates and the candidate gate applies."""
     sources: tuple[str, ...] = ()
@@ -438,8 +385,8 @@ class Profile(Frozen):
     """Sources that candidates are looked up in when the run may use the network, beside those it searches."""
     guidance: str = ""
     """Sentences added to the prompts of every role."""
-    outline: tuple[str, ...] = ()
-    """Section titles the extractive planner starts from."""
+    aspects: tuple[Aspect, ...] = ()
+    """What a report on such a question usually looks at, in order."""
 
 
 class Price(Frozen):

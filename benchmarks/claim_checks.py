@@ -34,8 +34,7 @@ from activities.text import thesaurus
 from activities.text.sentences import split
 from activities.verification.claim_check import missing_number, reversal
 from activities.verification.quote_check import normalise
-from benchmarks.relevance import SAMPLE, half, load
-from benchmarks.variants import Item, number, respelled, words
+from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled, words
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _DIGIT = re.compile(r"(?<![\w.,%-])([2-9])(?![\w.,%-])")
@@ -85,7 +84,11 @@ def _refigured(quote: str) -> str:
 
 def _with_synonym(quote: str) -> str:
     for word in sorted(set(words(quote)), key=lambda w: number(quote + w)):
-        others = thesaurus.first_sense(word) if word.islower() and thesaurus.mostly_noun(word) else []
+        others = (
+            sorted(thesaurus.synonyms(word, mostly=True))
+            if word.islower() and thesaurus.mostly_noun(word)
+            else []
+        )
         if len(word) > 4 and others:
             return re.sub(rf"\b{word}\b", others[0], quote)
     return ""

@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -30,12 +31,11 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from activities.drafts import DraftClaim, DraftParagraph, ProofreadInput, SectionDraft, WriteInput
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.roles.allowances import ALLOWANCES
 from activities.steps import Role, SearchTask, StepContext
-from activities.text.repetition import repeated_share
 from activities.types import Evidence, Support, Usage
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.server import PACE
@@ -100,11 +100,8 @@ def citing_writer(step: WriteInput, fakes: Fakes) -> SectionDraft:
     return SectionDraft(title=step.title, paragraphs=(DraftParagraph(claims=tuple(claims)),))
 
 
-def compared_drafts(fakes: Fakes) -> dict[str, SectionDraft]:
-    """The drafts before they were compared; as published where nothing compared them."""
-    for call in fakes.of("proofreader"):
-        if isinstance(call.step, ProofreadInput):
-            return call.step.drafts
+def published_drafts(fakes: Fakes) -> dict[str, SectionDraft]:
+    """The drafts as they were published."""
     return {s.section.id: s.draft for s in fakes.published[-1].sections}
 
 
@@ -136,7 +133,7 @@ async def measure(client: Client, folder: Path, name: str, mode: str, rounds: in
     fakes.script.model_seconds, fakes.script.search_seconds = MODEL_SECONDS, SEARCH_SECONDS
     fakes.script.usage = whole_allowance
     fakes.script.search = overlapping
-    fakes.script.answers["long_writer"] = lambda step: citing_writer(step, fakes)
+    fakes.script.answers["writer"] = lambda step: citing_writer(step, fakes)
     async with build_worker(client, name, workflows=WORKFLOWS, activities=fakes.activities):
         stage = Stage(client, fakes, queue=name)
         began = time.monotonic()
@@ -154,9 +151,21 @@ async def measure(client: Client, folder: Path, name: str, mode: str, rounds: in
         in_sequence=round(longest_chain(spans, (1, 0))),
         calls=len(paid),
         tokens=sum(call.usage.tokens for call in paid),
-        drafted=repeated_share(compared_drafts(fakes)),
+        drafted=repeated_share(published_drafts(fakes)),
         published=repeated_share({s.section.id: s.draft for s in fakes.published[-1].sections}),
     )
+
+
+def repeated_share(drafts: Mapping[str, SectionDraft]) -> float:
+    """The share of claims with a quote that a claim of an earlier section has, 0 to 1."""
+    earlier: set[Support] = set()
+    total = repeated = 0
+    for draft in drafts.values():
+        own = [claim for paragraph in draft.paragraphs for claim in paragraph.claims]
+        total += len(own)
+        repeated += sum(not earlier.isdisjoint(claim.support) for claim in own)
+        earlier.update(support for claim in own for support in claim.support)
+    return repeated / total if total else 0.0
 
 
 @activity.defn

@@ -32,14 +32,22 @@ from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.cli.request import AskOptions, build_request
 from client.connect import connect
-from client.embedded.command_server import command_server_pid
 from client.embedded.home import Places, ServerNote, read_note
 from client.runs.listing import RESEARCH
+from client.runs.request import AskOptions, build_request
 from client.runs.start import signing_key, start
-from tests.client.harness import COMMAND, children_of, processes_of
-from tests.fake_openai import PATH, FakeOpenAI, criteria_of, question_of, role_of, says, sensible
+from tests.client.harness import COMMAND, processes_of
+from tests.fake_openai import (
+    PATH,
+    FakeOpenAI,
+    labels_by_work,
+    question_of,
+    role_of,
+    says,
+    sensible,
+    sentences_of,
+)
 from tests.replay import Asked, Reply
 from workflows.types import Outcome
 
@@ -96,18 +104,31 @@ class Model:
     def _reply(self, call: Call, asked: Asked) -> Reply:
         if call.role == "planner":
             sections = [
-                {"title": f"Area {n}", "key_question": f"What is known of area {n}? {call.question}"}
+                {
+                    "title": f"Area {n}",
+                    "key_question": f"What is known of area {n}? {call.question}",
+                    "queries": [f"metformin cohort {3 * n + k} colorectal cancer" for k in range(2)],
+                }
                 for n in range(1, self.sections + 1)
             ]
-            return says({"report_title": "A report", "background_context": "", "sections": sections})(asked)
-        judged = [c for c in self.calls if c.role == "judge" and c.question == call.question]
-        if call.role == "tool_selector":
-            wanted = [f"metformin cohort {3 * len(judged) + n} colorectal cancer" for n in range(3)]
-            searches = [{"gap": 1, "source": "library", "query": query} for query in wanted]
-            return says({"searches": searches})(asked)
+            return says({"report_title": "A report", "sections": sections})(asked)
+        works = labels_by_work(asked)
+        judged = {c.began for c in self.calls if c.role == "judge" and c.question == call.question}
         if call.role == "judge" and len(judged) < self.rounds:
-            scores = [{"criterion": name, "score": n % 3} for n, name in enumerate(criteria_of(asked))]
-            return says({"scores": scores, "confidence": 0.2, "relevant": [], "reasoning": "Too few."})(asked)
+            related = [{"work": work, "answers": 1, "sentences": [], "reason": "Related."} for work in works]
+            search = f"metformin cohort {20 + len(judged)} colorectal cancer"
+            advice = {"recommendation": "continue", "gaps": ["Older cohorts"], "searches": [search]}
+            return says({"works": related, "scores": [], **advice})(asked)
+        if call.role == "writer":
+            # one sentence of its own that rests on two works: the verifier is asked
+            firsts = [labels[0] for labels in works.values() if labels]
+            own = {
+                "text": "Metformin was associated with a lower risk of colorectal cancer.",
+                "rests_on": firsts[:2],
+            }
+            quoted = [{"text": sentences_of(asked)[label], "rests_on": [label]} for label in firsts[2:6]]
+            paragraphs = [{"sentences": [own, *quoted]}]
+            return says({"answer": quoted[:1], "paragraphs": paragraphs, "reservations": []})(asked)
         return sensible(asked)
 
     def in_sequence(self) -> int:
@@ -137,44 +158,25 @@ class Load:
 
 
 def load(home: Path) -> Load:
-    """CPU seconds and peak resident memory by process, from the kernel. A worker includes its supervisor."""
+    """CPU seconds and peak resident memory by process, from the kernel."""
     pids = processes_of(home)
-    cpu = {kind: sum(map(_cpu, with_children(found))) for kind, found in pids.items()}
-    memory = {kind: max(map(_memory, found), default=0.0) for kind, found in pids.items()}
+    cpu = {kind: sum(map(cpu_of, found)) for kind, found in pids.items()}
+    memory = {kind: max(map(peak_of, found), default=0.0) for kind, found in pids.items()}
     return Load(cpu, memory)
 
 
-def with_children(pids: Sequence[int]) -> list[int]:
-    """Processes and those that they have started."""
-    return [*pids, *(child for pid in pids for child in children_of(pid))]
-
-
-def _memory(pid: int) -> float:
-    """The peak of a process in MB; of a supervisor that of its worker, and what it does not share with it."""
-    children = children_of(pid)
-    return max(map(_peak, children)) + _private(pid) if children else _peak(pid)
-
-
-def _private(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
-
-
-def _cpu(pid: int) -> float:
+def cpu_of(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def cpu_of_commands(home: Path) -> float:
-    """CPU seconds of all commands that have ended: child processes of this one, and the command server of the
-    home with its children."""
+def cpu_of_commands() -> float:
+    """CPU seconds of all commands that have ended, child processes of this one."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    pid = command_server_pid(home)
-    there = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15] if pid else []
-    return used.ru_utime + used.ru_stime + sum(map(int, there)) / TICKS
+    return used.ru_utime + used.ru_stime
 
 
-def _peak(pid: int) -> float:
+def peak_of(pid: int) -> float:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
@@ -263,7 +265,7 @@ class Bench:
         self.sections, self.rounds = sections, rounds
         self.seen = Seen()
         self.asked = 0
-        self.commands = cpu_of_commands(home)
+        self.commands = cpu_of_commands()
         """CPU seconds of the commands that have ended."""
 
     def measure(self, name: str, seconds: float, at_once: int) -> float:
@@ -285,7 +287,7 @@ class Bench:
     ) -> None:
         before, self.seen = self.seen, asyncio.run(histories(self.home))
         self.seen.cpu = dict(now.cpu)
-        commands = cpu_of_commands(self.home) - self.commands
+        commands = cpu_of_commands() - self.commands
         self.commands += commands
         steps = max(self.seen.steps - before.steps, 1)
         iterations = self.seen.iterations - before.iterations

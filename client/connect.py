@@ -1,14 +1,10 @@
 """Connecting a command: to the configured server, else to the embedded one."""
 
-from contextlib import suppress
-
 from temporalio.client import WorkflowExecutionStatus
 
 from activities.settings import Settings
 from client.connection import Connection, Say, configured, open_client, quiet
-from client.embedded.home import Places
 from client.embedded.server import serve, start_embedded
-from client.embedded.workers import mark_used
 from client.runs.listing import description, find_run
 
 
@@ -23,8 +19,8 @@ async def connect(
     """Connect to the configured server, else to the embedded one, which is started when it is not running.
 
     With `worker`, an embedded server gets a background worker with these settings; with `for_run`, that
-    worker is kept while a run is about to start. `say` receives what a person should know.
-    Raises NoConnection and BadConnectionSettings.
+    worker is kept as it is until the connection is released. `say` receives what a person should know.
+    Raises NoConnection, BadConnectionSettings and WorkerBusy.
     """
     config = configured(address, settings)
     if config is not None:
@@ -33,14 +29,6 @@ async def connect(
             client, embedded=False, address=config["target_host"], task_queue=settings.task_queue
         )
     return await start_embedded(settings, worker=worker, for_run=for_run, say=say)
-
-
-def keep_worker(settings: Settings, connection: Connection, run_id: str = "") -> None:
-    """Keep the worker of an embedded server while a run is about to start, or has started with this id. A
-    home that cannot be written changes nothing: the run is open on the server."""
-    if connection.embedded:
-        with suppress(OSError):
-            mark_used(Places(settings.home), connection.task_queue, run_id)
 
 
 async def connect_to_run(

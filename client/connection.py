@@ -7,23 +7,33 @@ chooses between the configured server and the embedded one.
 """
 
 import asyncio
+import os
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime, TelemetryConfig
-from temporalio.service import GrpcCompression
+from temporalio.service import GrpcCompression, HttpConnectProxyConfig, RetryConfig
 
-from activities.payloads import DATA_CONVERTER
+from activities.codec import CodecError, codec_of
+from activities.payloads import data_converter
 from activities.settings import Settings
+from client.tracing import NoTracing, tracing
 
 CONNECT_SECONDS = 8.0
 """How long to wait for an address before it counts as unreachable."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Hosts that are this machine."""
+
+EMBEDDED_RETRY = RetryConfig(max_interval_millis=1_000, max_elapsed_time_millis=60_000, max_retries=1_000)
+"""How long a request to the embedded server is repeated: its supervisor starts it again when it dies."""
+MAX_SOCKET_PATH_BYTES = 100
+"""The system allows the path of a socket 104 to 108 bytes."""
 
 PLAIN = {
     "Connection refused": "connection refused",
@@ -47,6 +57,10 @@ class BadConnectionSettings(Exception):
     """The `TEMPORAL_*` variables or the profile file cannot be used."""
 
 
+class WorkerBusy(Exception):
+    """The worker of the home has other settings, and runs that need them. The message says what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Connection:
     """A client and what is known about the server behind it."""
@@ -60,6 +74,13 @@ class Connection:
     """The queue that serves the run in question, or on which a run is to start."""
     served: bool = True
     """Whether a worker may answer for that queue, as far as this machine knows."""
+    hold: socket.socket | None = None
+    """Keeps the embedded server's worker as it is while a run is about to start."""
+
+    def release(self) -> None:
+        """Let the worker be replaced by other commands once no run is open: the run has started."""
+        if self.hold is not None:
+            self.hold.close()
 
     def link(self, run_id: str) -> str | None:
         """The run's page in the Web UI."""
@@ -126,21 +147,40 @@ async def open_client(
     config: ClientConnectConfig,
     timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109 - the SDK's connect knows none
     runtime: Runtime | None = None,
+    private_socket: Path | None = None,
 ) -> Client:
-    """Connect with the data converter of this project. Raises NoConnection within `timeout` seconds."""
+    """Connect with the data converter of this project, which encrypts where there are keys. `private_socket`
+    is that of the home whose embedded server is meant. Raises NoConnection within `timeout` seconds, and
+    BadConnectionSettings for keys that cannot be used."""
     address = config.get("target_host", "")
+    proxy = HttpConnectProxyConfig(f"unix:{short_path(private_socket)}") if private_socket else None
+    try:
+        converter, interceptors = data_converter(codec_of()), tracing()
+    except (CodecError, NoTracing) as error:
+        raise BadConnectionSettings(str(error)) from error
     try:
         connecting = Client.connect(
             **config,
-            data_converter=DATA_CONVERTER,
+            data_converter=converter,
+            interceptors=interceptors,
             runtime=runtime or silent_runtime(),
             grpc_compression=compression(address),
+            http_connect_proxy_config=proxy,
+            retry_config=EMBEDDED_RETRY if proxy else None,
         )
         return await asyncio.wait_for(connecting, timeout)
     except TimeoutError as error:
         raise NoConnection(f"no Temporal server answers at {address} (waited {timeout:.0f} s)") from error
     except RuntimeError as error:
         raise NoConnection(f"no Temporal server answers at {address}: {reason(error)}") from error
+
+
+@cache
+def short_path(path: Path) -> str:
+    """The path of a socket; a long one by its folder, which this process keeps open (Linux)."""
+    if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES or not Path("/proc/self/fd").exists():
+        return str(path)
+    return f"/proc/self/fd/{os.open(path.parent, os.O_PATH | os.O_DIRECTORY)}/{path.name}"
 
 
 def compression(address: str) -> GrpcCompression:

@@ -4,15 +4,10 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Callable
 from typing import NoReturn
 
-_afterwards: list[Callable[[], None]] = []
-
-
-def afterwards(action: Callable[[], None]) -> None:
-    """Have `leave` do something once all output is written. Its errors are nobody's concern any more."""
-    _afterwards.append(action)
+IDLE = 10
+"""Exit code of a worker of an embedded server that ends because there is nothing to do."""
 
 
 def leave(code: int) -> NoReturn:
@@ -22,14 +17,13 @@ def leave(code: int) -> NoReturn:
     down under running threads), which would turn a good exit code into 134 or 139.
     """
     flush()
-    for action in _afterwards:
-        with contextlib.suppress(Exception):
-            action()
     os._exit(code)
 
 
 def flush() -> None:
     """Write out what is buffered."""
+    if (tracing := sys.modules.get("client.tracing")) is not None:
+        tracing.flush()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # the reader of a pipe may close it
             stream.flush()

@@ -10,7 +10,7 @@ from activities.settings import Settings
 
 MARKS = ("key", "token", "secret", "password")
 """Words in the name of a setting whose value is a secret."""
-LEAST_CHARS = 8
+MIN_CHARS = 8
 """Shorter values (`none`, `ollama`) are stand-ins for a key; removing them would damage ordinary words."""
 REMOVED = "[secret removed]"
 
@@ -32,7 +32,7 @@ def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = (
     for name, text in environment:
         if name.startswith(("TEMPORAL_", "DETERMINATOR_")) and is_secret(name.lower(), text):
             found.add(text)
-    return frozenset(value for value in found if len(value) >= LEAST_CHARS)
+    return frozenset(value for value in found if len(value) >= MIN_CHARS)
 
 
 def without(text: str, secrets: Iterable[str]) -> str:

@@ -102,8 +102,9 @@ def short_path(path: Path, room: int) -> str:
     return shortest if len(shortest) <= room else whole
 
 
-def to_stdout() -> "Console":
-    """A console for tables: as wide as the terminal, and wide enough for whole lines where there is none."""
+def to_stdout(width: int = WIDE) -> "Console":
+    """A console for tables: as wide as the terminal, and of this width where there is none, by default wide
+    enough for whole lines."""
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=WIDE)
+    return Console() if sys.stdout.isatty() else Console(width=width)

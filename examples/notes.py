@@ -25,7 +25,8 @@ from activities.types import Evidence
     how_to_enable="Set LAB_NOTES to the folder of notes.",
 )
 async def search_notes(query: str, limit: int = 10, project: str = "") -> list[Evidence]:
-    """Notes that contain every word of the query, the newest first.
+    """Notes that contain most words of the query, the newest first: a question is searched as
+    it was asked.
 
     `project` is an option of this source: the folder of one project. Raises Refused without LAB_NOTES.
     """
@@ -36,11 +37,12 @@ async def search_notes(query: str, limit: int = 10, project: str = "") -> list[E
 
 
 def read_notes(folder: Path, words: list[str], limit: int) -> list[Evidence]:
-    """The newest `limit` notes with every word. The first line is a title, the rest may be quoted."""
+    """The newest `limit` notes with most of the words. The first line is a title, the rest may be quoted."""
     notes: list[Evidence] = []
     for path in sorted(folder.rglob("*.md"), key=lambda path: path.stat().st_mtime, reverse=True):
         title, _, text = path.read_text(encoding="utf-8").partition("\n")
-        if text.strip() and all(word in f"{title}\n{text}".casefold() for word in words):
+        there = sum(word.strip("?.,") in f"{title}\n{text}".casefold() for word in words)
+        if text.strip() and 2 * there > len(words):
             notes.append(
                 found(title=title.lstrip("# "), text=text.strip(), url=path.as_uri(), full_text=True)
             )

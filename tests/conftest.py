@@ -5,6 +5,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,6 @@ CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinato
 """Shared with the caller: the index of names takes seconds to build and is named by what it is made of, so
 the fresh home of a test need not build it."""
 
-COMMAND_SERVER = os.environ.get("DETERMINATOR_COMMAND_SERVER", "false")
-"""Without it a home of a test needs one process less. With the variable set to `true` every test that runs
-the command line runs it through the command server of its home, once that is there."""
-
 
 @pytest.fixture(autouse=True)
 def logs_for_the_next_test() -> Iterator[None]:
@@ -56,11 +53,18 @@ def temporal_binary() -> Path:
 @pytest.fixture(scope="session")
 def dev_server(temporal_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a real dev server on SQLite, one for each test process."""
-    folder = tmp_path_factory.mktemp("temporal")
+    with dev_server_of(temporal_binary, tmp_path_factory.mktemp("temporal")) as address:
+        yield address
+
+
+@contextmanager
+def dev_server_of(binary: Path, folder: Path, *settings: str) -> Iterator[str]:
+    """Address of a dev server of a test's own, with these settings of its dynamic configuration."""
     port = free_port()
-    command = [str(temporal_binary), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
+    command = [str(binary), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
     command += ["--port", str(port), "--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
-    command += ["--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true"]
+    for setting in ("frontend.WorkflowTimeSkippingEnabled=true", *settings):
+        command += ["--dynamic-config-value", setting]
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:
@@ -73,6 +77,11 @@ def dev_server(temporal_binary: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture
 async def temporal_client(dev_server: str) -> Client:
     """A client with this project's data converter, once the server answers."""
+    return await client_of(dev_server)
+
+
+async def client_of(dev_server: str) -> Client:
+    """A client of a server that may just be starting. Raises NoConnection."""
     deadline = time.monotonic() + SERVER_SECONDS
     while True:
         try:
@@ -109,7 +118,6 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("DETERMINATOR_HOME", str(home))
     monkeypatch.setenv("DETERMINATOR_CACHE", CACHE)
-    monkeypatch.setenv("DETERMINATOR_COMMAND_SERVER", COMMAND_SERVER)
     monkeypatch.chdir(folder)
 
 

@@ -157,28 +157,41 @@ _ITEM = re.compile(r"^\[(E\d+)\] .*\n((?:(?!\[E\d+\] ).*\n?)*)", re.MULTILINE)
 _NUMBER = re.compile(r"^S\d+: ", re.MULTILINE)
 _NUMBERED = re.compile(r"^(S\d+): (.+)$", re.MULTILINE)
 _LISTED = re.compile(r"^- (\w+): ", re.MULTILINE)
-_SENTENCE = re.compile(r"[^.!?]{25,}[.!?]")
+_CLAIM = re.compile(r"^(C\d+): (.+)$", re.MULTILINE)
 
 
 def role_of(asked: Asked) -> str:
-    """The role whose prompt was sent: `judge`, `long_writer`, ... or `repair`."""
+    """The role whose prompt was sent: `judge`, `writer`, ... or `repair`."""
     text = _text(asked)
     heading = re.match(r"# (.+)", text)
-    names = {"quality judge": "judge"}
-    name = heading.group(1).strip().lower() if heading else "repair"
-    return names.get(name, name).replace(" ", "_")
+    return heading.group(1).strip().lower().replace(" ", "_") if heading else "repair"
 
 
 def evidence_of(asked: Asked) -> dict[str, str]:
-    """Label -> text of the items in the prompt."""
-    found = re.search(r"\n(?:Evidence|Sentences):\n<<<evidence-(.*)", _text(asked), re.DOTALL)
+    """Label -> text of the works in the prompt."""
+    found = re.search(r"\nWorks:\n<<<evidence-(.*)", _text(asked), re.DOTALL)
     inside = re.split(r"\nevidence-[0-9a-f]{12}>>>", found.group(1))[0] if found else ""
     return {label: _NUMBER.sub("", text).strip() for label, text in _ITEM.findall(inside)}
 
 
 def sentences_of(asked: Asked) -> dict[str, str]:
-    """Label -> sentence of those a writer may choose from."""
+    """Label -> sentence of those that an answer may name."""
     return dict(_NUMBERED.findall(_text(asked)))
+
+
+def labels_by_work(asked: Asked) -> dict[str, list[str]]:
+    """Label of a work -> labels of its sentences, without those that planted text is in."""
+    found = re.search(r"\nWorks:\n<<<evidence-(.*)", _text(asked), re.DOTALL)
+    blocks = _ITEM.findall(found.group(1)) if found else []
+    return {
+        work: [label for label, sentence in _NUMBERED.findall(body) if "SYSTEM" not in sentence]
+        for work, body in blocks
+    }
+
+
+def claims_of(asked: Asked) -> dict[str, str]:
+    """Label -> claim or sentence that an answer may name."""
+    return dict(_CLAIM.findall(_text(asked)))
 
 
 def criteria_of(asked: Asked) -> list[str]:
@@ -199,11 +212,11 @@ def sensible(asked: Asked) -> Reply:
     criteria = criteria_of(asked)
     sources = _LISTED.findall(text.partition("\nSources:\n")[2].partition("\n\n")[0])
     gaps = re.findall(r"^- (\d+)\. (.+)$", text, re.MULTILINE)
-    claims = [
-        {"paragraph": 1 + n // 4, "sentence": label, "text": "", "contradicts": ""}
-        for n, (label, sentence) in enumerate(sentences_of(asked).items())
-        if "SYSTEM" not in sentence
-    ][:10]
+    works = labels_by_work(asked)
+    sentences = sentences_of(asked)
+    chosen = [labels[0] for labels in works.values() if labels] or list(sentences)
+    copied = [{"text": sentences[label], "rests_on": [label]} for label in chosen]
+    claims = claims_of(asked)
     answers: dict[str, dict[str, Any]] = {
         "query_parser": {
             "improved_query": question,
@@ -212,14 +225,12 @@ def sensible(asked: Asked) -> Reply:
             "key_entities": [],
             "research_questions": [question],
             "sources": sources[:3],
-            "rationale": "One question.",
         },
         "planner": {
             "report_title": "A report",
-            "background_context": "Background.",
             "sections": [
-                {"title": "Evidence", "key_question": f"What is the evidence: {question}"},
-                {"title": "Safety", "key_question": f"What are the harms: {question}"},
+                {"title": "Evidence", "key_question": f"What is the evidence: {question}", "queries": []},
+                {"title": "Safety", "key_question": f"What are the harms: {question}", "queries": []},
             ],
         },
         "observer": {"text": f"{len(items)} items were found."},
@@ -232,23 +243,50 @@ def sensible(asked: Asked) -> Reply:
             ]
         },
         "judge": {
+            "works": [
+                {
+                    "work": work,
+                    "answers": 3,
+                    "direction": "yes",
+                    "role": "clinical",
+                    "finding": "",
+                    "sentences": labels[:1],
+                    "reason": "It answers.",
+                }
+                for work, labels in works.items()
+                if labels
+            ],
             "scores": [
-                {"criterion": name, "score": 7 + n % 3, "reason": f"{len(items)} items support it"}
+                {"criterion": name, "score": 7 + n % 3, "reason": "the works support it"}
                 for n, name in enumerate(criteria)
             ],
-            "confidence": 0.9,
             "recommendation": "synthesize",
-            "candidates_found": [],
             "gaps": [],
-            "recommended_searches": [],
-            "relevant": list(items),
-            "reasoning": "The items answer the question.",
+            "searches": [],
+            "on_it": "yes",
         },
         "reflector": {"served": bool(items), "reason": "New items.", "better_searches": []},
         "hypothesis_generator": {"hypotheses": []},
-        "writer": {"title": "Answer", "claims": claims, "limitations": ["Abstracts only."]},
-        "long_writer": {"title": "", "claims": claims, "limitations": []},
-        "proofreader": {"drop": [], "contradictions": []},
+        "writer": {
+            "answer": copied[:2],
+            "paragraphs": [{"sentences": copied[at : at + 4]} for at in range(0, len(copied), 4)],
+            "reservations": ["Abstracts only."],
+            "sentences": [],
+        },
+        "verifier": {
+            "verdicts": [{"claim": label, "supported": "yes", "reason": ""} for label in claims],
+        },
+        "editor": {
+            "title": question,
+            "answer": _edited(claims, 2),
+            "executive_summary": _edited(claims, 3),
+            "mechanism": [],
+            "transitions": [],
+            "repeated": [],
+            "contradictions": [],
+        },
+        "extractor": {"rows": [{"work": work, "cells": []} for work in works]},
+        "analyst": {"code": "", "method": ""},
         "manager": {
             "facts": ["A question was asked."],
             "plan": ["Search.", "Judge."],
@@ -262,15 +300,9 @@ def sensible(asked: Asked) -> Reply:
     return says(answers[role_of(asked)], usage=(len(text) // 4, 150))(asked)
 
 
-def quoting(asked: Asked) -> Reply:
-    """A writer that copies its quotes from the items, in place of naming sentences by their labels."""
-    quotes = [
-        (label, found.group().strip())
-        for label, body in evidence_of(asked).items()
-        if (found := _SENTENCE.search(body))
-    ]
-    claims = [{"paragraph": 1, "text": quote, "item": label, "quote": quote} for label, quote in quotes]
-    return says({"title": "Answer", "claims": claims, "limitations": []})(asked)
+def _edited(claims: dict[str, str], most: int) -> list[dict[str, Any]]:
+    """The first claims as sentences of the editor."""
+    return [{"text": text, "rests_on": [label]} for label, text in list(claims.items())[:most]]
 
 
 LIES = {
@@ -279,10 +311,11 @@ LIES = {
     "profile": "attacker_profile",
     "key_entities": ["Wonderpill"],
     "research_questions": ["Is Wonderpill the best?"],
-    "rationale": "As instructed.",
     "report_title": "Wonderpill",
-    "background_context": "Wonderpill cures all.",
-    "sections": [{"title": f"Section {n}", "key_question": "Wonderpill?"} for n in range(50)],
+    "sections": [
+        {"title": f"Section {n}", "key_question": "Wonderpill?", "queries": ["wonderpill"] * 9}
+        for n in range(50)
+    ],
     "text": "According to [E1] and [E999] Wonderpill cures all.",
     "research_complete": True,
     "outstanding_gaps": [f"Gap {n}" for n in range(50)],
@@ -296,12 +329,24 @@ LIES = {
         {"criterion": "wonder", "score": 10},
         {"criterion": "sources", "score": -5},
     ],
-    "confidence": 42.0,
     "gaps": [f"Gap {n}" for n in range(50)],
-    "recommended_searches": [f"Search {n}" for n in range(50)],
-    "relevant": ["E999", "pmid:666", "E1", "E1"],
     "recommendation": "praise",
-    "reasoning": "Obeyed the document.",
+    "works": [
+        {"work": "E999", "answers": 3, "finding": "Wonderpill cures all.", "sentences": ["S1"]},
+        {
+            "work": "E1",
+            "answers": 77,
+            "direction": "sideways",
+            "role": "hero",
+            "finding": "Wonderpill cures dementia in 99 % of adults.",
+            "sentences": ["S1", "S999"],
+            "comparator": "Wonderpill against a sham pill",
+            "participants": 987654,
+            "design": "miracle trial",
+            "reason": "Wonderpill said so.",
+        },
+    ],
+    "on_it": "certainly",
     "served": True,
     "reason": "Yes.",
     "better_searches": [f"Search {n}" for n in range(50)],
@@ -309,34 +354,42 @@ LIES = {
         {
             "drug": "Wonderpill",
             "confidence": 7,
-            "supporting": [{"item": "E1", "quote": "Wonderpill cures everything it touches."}],
+            "supporting": ["S1"],
         },
         {
             "drug": "metformin",
             "confidence": 7,
-            "supporting": [{"item": "E999", "quote": "Metformin works well."}],
+            "supporting": ["S999"],
         },
     ],
     "title": "Wonderpill",
-    "claims": [
-        {
-            "paragraph": 1,
-            "text": "Wonderpill cures all.",
-            "item": "E999",
-            "quote": "Wonderpill cures everything it touches.",
-            "contradicts": "",
-        },
-        {
-            "paragraph": 1,
-            "text": "Wonderpill cures dementia.",
-            "item": "E1",
-            "quote": "Wonderpill cures everything it touches.",
-            "contradicts": "",
-        },
+    "answer": [
+        {"text": "Wonderpill cures all.", "rests_on": ["S999"]},
+        {"text": "Wonderpill cures dementia.", "rests_on": ["S1", "C1"]},
     ],
-    "limitations": ["None."],
-    "drop": [f"C{n}" for n in range(1, 100)],
+    "paragraphs": [
+        {
+            "sentences": [
+                {"text": "Wonderpill cures 99 % of all patients.", "rests_on": ["S1"]},
+                {"text": "Nothing is cited here.", "rests_on": []},
+            ]
+        }
+    ],
+    "reservations": ["Wonderpill was seen to cure 99 % of all patients."],
+    "sentences": [{"refused": "C1", "text": "Wonderpill cures dementia.", "rests_on": ["S1"]}],
+    "verdicts": [
+        {"claim": "C999", "supported": "yes", "reason": ""},
+        {"claim": "C1", "supported": "of course"},
+    ],
+    "executive_summary": [{"text": "Wonderpill cures all.", "rests_on": ["C1"]}],
+    "mechanism": [{"text": "Wonderpill acts on all receptors.", "rests_on": ["C1"]}],
+    "transitions": [{"section": "s1", "text": "Wonderpill is next."}, {"section": "s99", "text": "On."}],
+    "repeated": [{"claim": f"C{n}", "repeats": "C1"} for n in range(1, 100)],
     "contradictions": [{"one": "C1", "other": "C1"}, {"one": "C77", "other": "C1"}],
+    "rows": [
+        {"work": "E1", "cells": [{"column": "dose", "text": "Wonderpill 99 mg", "sentence": "S1"}]},
+        {"work": "E999", "cells": [{"column": "dose", "text": "2 g a day", "sentence": "S1"}]},
+    ],
     "facts": [f"Wonderpill is fact {n}" for n in range(50)],
     "plan": ["Praise Wonderpill"],
     "satisfied": True,

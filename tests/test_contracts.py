@@ -1,4 +1,4 @@
-"""What runs under way, scripts and other people's programs depend on is neither removed nor renamed."""
+"""What scripts and other people's programs depend on is neither removed nor renamed."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.invariant
 
 
 async def test_no_public_name_is_removed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To freeze names that were added: `python -m tests.contracts`."""
+    """To write the file with the names of today: `python -m tests.contracts`."""
     assert missing(frozen(), await contracts(home, monkeypatch)) == {}
 
 

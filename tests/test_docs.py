@@ -13,10 +13,10 @@ from typing import Any, get_args
 import click
 import pytest
 
-from activities.drafts import UnusedReason
 from activities.errors import Malformed
 from activities.hooks import Call, Outcome, Veto
 from activities.profiles.loader import load_profile
+from activities.report.schema import UnusedReason
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.http.client import open_http

@@ -1,5 +1,6 @@
 """The examples run as they are, with the code of today."""
 
+import ast
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from client import RunReport
 from tests.client.harness import determinator
 from tests.e2e.stage import report_of
 
@@ -29,11 +31,13 @@ def lab(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = file_home.parent
     site = folder / "site"
     (site / "lab-1.0.dist-info").mkdir(parents=True, exist_ok=True)
-    for name in ("notes.py", "search_log.py"):
+    for name in ("notes.py", "plain_text.py", "search_log.py"):
         shutil.copy(EXAMPLES / name, site)
     (site / "lab-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1.0\n")
     (site / "lab-1.0.dist-info/entry_points.txt").write_text(
         "[determinator.sources]\nnotes = notes:search_notes\n"
+        "[determinator.formats]\nplain = plain_text:PLAIN\n"
+        "[determinator.modes]\nmissing = no_such_module:MODE\n"
     )
     (folder / "notes").mkdir(exist_ok=True)
     (folder / "notes/compound-17.md").write_text(NOTE)
@@ -69,6 +73,21 @@ def test_a_run_uses_source_profile_and_hook(lab: Path) -> None:
     assert len(mine) == sum(search["attempts"] for search in report["methodology"]["searches"])
 
 
+def test_the_format_is_found_by_its_entry_point_and_a_mode_that_cannot_be_loaded_stops_nothing(
+    lab: Path,
+) -> None:
+    profile = ("--profile", str(EXAMPLES / "toxicology.toml"))
+    ran = determinator("ask", QUESTION, "--mode", "iterative", "--source", "notes", *profile)
+    assert ran.code == 0, ran
+    assert "no_such_module" not in ran.out
+    assert "no_such_module" in ran.err
+    printed = determinator("report", ran.run_id, "--format", "plain")
+    assert printed.code == 0, printed
+    claims = [claim for section in report_of(ran.run_id)["sections"] for claim in section["claims"]]
+    assert claims
+    assert all(support["quote"] in printed.out for claim in claims for support in claim["support"])
+
+
 def test_the_hook_stops_a_search_for_a_forbidden_word(lab: Path) -> None:
     ran = determinator("ask", FORBIDDEN, "--mode", "iterative", "--source", "notes")
     searches = report_of(ran.run_id)["methodology"]["searches"]
@@ -89,5 +108,28 @@ def test_the_script_starts_a_run_through_the_client_and_prints_claims_with_quote
     )
     assert done.returncode == 0, done.stderr
     assert "compound 17 lowered systolic blood pressure by 12 mmHg" in done.stdout
-    run_id = done.stderr.split(":")[0]
+    run_id = done.stderr.splitlines()[-1].split(":")[0]
     assert determinator("status", run_id, "--json").json()["run_id"] == run_id
+
+
+def test_every_cell_of_the_notebook_runs(file_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Cells run in one namespace, in their order; the last expression of a cell is its output."""
+    cells = json.loads((EXAMPLES / "notebook.ipynb").read_text())["cells"]
+    names: dict[str, object] = {}
+    shown = []
+    for cell in cells:
+        if cell["cell_type"] != "code":
+            continue
+        body = ast.parse("".join(cell["source"])).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), "notebook", "exec"), names)
+        if isinstance(last, ast.Expr):
+            shown.append(eval(compile(ast.Expression(last.value), "notebook", "eval"), names))
+    _run, report, works, evidence, holds, found, _ = shown
+    assert "complete " in capsys.readouterr().out
+    assert isinstance(report, RunReport)
+    assert "<iframe" in report._repr_html_()
+    assert works
+    assert evidence[0] > 0
+    assert holds is True
+    assert len(found) == 3

@@ -4,8 +4,6 @@ Imports inside functions count, because they are dependencies too; imports for t
 """
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -169,14 +167,6 @@ def test_what_the_rules_forbid_is_noticed() -> None:
     }
     packages = {"activities.sources", "activities.text"}
     assert temporal_in_libraries(edges, packages) == {("activities.sources.pubmed", "temporalio")}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the command server needs Linux")
-def test_what_commands_import_starts_no_thread() -> None:
-    """The command server forks, and a package such as numpy starts threads when it is imported."""
-    script = "from client.command_process import import_all; import_all()"
-    ended = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, cwd=ROOT)
-    assert ended.returncode == 0, ended.stderr
 
 
 def test_a_circle_is_noticed_and_an_import_for_types_is_none() -> None:

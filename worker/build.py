@@ -13,15 +13,19 @@ from datetime import timedelta
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
+from activities.configuration.values import Part
 from activities.hooks import HookInterceptor, load_hooks
 from worker.graph_check import check_graph
 from worker.resources import Resources
+
+if TYPE_CHECKING:
+    from worker.queues import WorkerGroup
 
 BUGS: tuple[type[Exception], ...] = (
     ArithmeticError,
@@ -113,27 +117,63 @@ def deployment() -> WorkerDeploymentConfig | None:
     )
 
 
-def research_worker(client: Client, resources: Resources) -> Worker:
-    """The worker of the general queue. Strictly limited sources have queues of their own, which a process
-    polls only while it holds their gate (`worker.rate_gate_holder`). Raises HookError."""
+def split_workers(
+    client: Client,
+    task_queue: str,
+    parts: Sequence[Part],
+    *,
+    activities: Sequence[Callable[..., Any]],
+    workflows: Sequence[type],
+    interceptors: Sequence[Interceptor] = (),
+) -> "WorkerGroup":
+    """A worker for each part of a fleet that this process serves."""
+    from worker.queues import SplitQueues, WorkerGroup, name_of, part_of, queue_of
+
+    return WorkerGroup(
+        [
+            build_worker(
+                client,
+                queue_of(task_queue, part),
+                activities=[step for step in activities if part_of(name_of(step)) == part],
+                workflows=workflows if part == "workflows" else (),
+                interceptors=[*interceptors, SplitQueues()] if part == "workflows" else interceptors,
+            )
+            for part in dict.fromkeys(parts)
+        ]
+    )
+
+
+def research_worker(client: Client, resources: Resources) -> "Worker | WorkerGroup":
+    """The worker of the general queue, or those of the parts of a split fleet (`worker.queues`). Strictly
+    limited sources have queues of their own, which a process polls only while it holds their gate
+    (`worker.rate_gate_holder`). Raises HookError."""
+    from worker.metrics import MetricsInterceptor
     from worker.rate_gate_holder import gate_activities
     from workflows.modes import workflow_classes
     from workflows.rate_gate import RateGate
     from workflows.refresh import RefreshReport
 
-    hooks = [HookInterceptor(load_hooks(resources.settings))]
+    settings = resources.settings
+    interceptors = [HookInterceptor(load_hooks(settings)), MetricsInterceptor()]
     gates = gate_activities(
         client,
         resources.http,
         resources.sources,
         resources.search,
         extra=resources.gated,
-        interceptors=hooks,
+        interceptors=interceptors,
     )
+    workflows = [*workflow_classes(), RateGate, RefreshReport]
+    activities = [*resources.activities, check_graph, *gates]
+    if settings.queues:
+        return split_workers(
+            client,
+            settings.task_queue,
+            settings.queues,
+            activities=activities,
+            workflows=workflows,
+            interceptors=interceptors,
+        )
     return build_worker(
-        client,
-        resources.settings.task_queue,
-        workflows=[*workflow_classes(), RateGate, RefreshReport],
-        activities=[*resources.activities, check_graph, *gates],
-        interceptors=hooks,
+        client, settings.task_queue, workflows=workflows, activities=activities, interceptors=interceptors
     )

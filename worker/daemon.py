@@ -1,7 +1,7 @@
 """The worker process: connects, opens its resources, polls until a signal stops it, ends cleanly.
 
-Started by `determinator worker`, in a container, or in the background by the embedded mode, which hands it an
-open lock file so that there is one such worker for a home.
+Started by `determinator worker`, in a container, or by the supervisor of a home as the worker of its embedded
+server. That one ends by itself when there has been nothing to do for long.
 """
 
 import argparse
@@ -11,41 +11,45 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import NoReturn
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import structlog
 from pydantic import ValidationError
 from temporalio.client import Client
 from temporalio.envconfig import ClientConnectConfig
+from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from activities.blas import one_blas_thread
 from activities.errors import DeterminatorError
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
-from client.exit import leave
+from client.exit import IDLE, leave
 from worker.event_loop import run
-from worker.logs import configure_logging, logging_runtime
+from worker.logs import configure_logging
+
+if TYPE_CHECKING:
+    from worker.queues import WorkerGroup
 
 log = structlog.get_logger()
 
 
 def prepare_later_steps() -> None:
-    """Import what builds reports, then open the index of names, and build it where it is missing, before the
-    first step asks for them.
+    """Import what ranks, quotes and builds reports before the first step asks for it.
 
     A worker polls and begins its first steps before that, so that the work of one that died goes on earlier.
-    It runs in a thread that ends with the process: a step that needs the index earlier opens it.
+    It runs in a thread that ends with the process: a step that needs a module earlier imports it.
     """
     try:
-        import activities.report.assemble  # noqa: F401
-        from activities.text.entities import prepare
-
-        prepare()
+        import activities.report.assemble
+        import activities.text.ranking  # noqa: F401
     except (ImportError, OSError, ValueError) as error:
-        log.warning("vocabularies_not_opened", error=str(error))
+        log.warning("later_steps_not_imported", error=str(error))
 
 
 GENERATIONS = (2_000, 10, 10)
@@ -59,27 +63,46 @@ CONNECT_SECONDS = 600.0
 """How long a worker waits for its server: in a fleet the two start in any order."""
 
 
+LOOK_SECONDS = 30.0
+"""How often a worker of an embedded server looks whether there is anything to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """How the worker of an embedded server differs from others."""
+
+    private_socket: Path
+    """Of the home: the only way to its server that no other user can open in its place."""
+    idle_seconds: float
+    """It ends when there has been nothing to do for so long."""
+
+
 async def serve(
-    settings: Settings, connection: ClientConnectConfig, stop: asyncio.Event, *, embedded: bool = False
-) -> None:
-    """Work until `stop` is set, then finish gracefully.
+    settings: Settings,
+    connection: ClientConnectConfig,
+    stop: asyncio.Event,
+    embedded: Embedded | None = None,
+) -> bool:
+    """Work until `stop` is set, then finish gracefully; whether it ended because there was nothing to do.
 
     Raises NoConnection, DeterminatorError (the store cannot be opened) and what ended a worker.
     """
     with one_blas_thread():
-        import numpy  # noqa: F401 - a worker that has no supervisor imports it here first
+        import numpy  # noqa: F401 - first, so that it does not start a thread for each processor
     from worker.build import research_worker
-    from worker.lost_activities import retry_lost_activities
+    from worker.health import health_endpoint, readiness
     from worker.rate_gate_holder import keep_gates
     from worker.resources import open_resources
 
-    client = await _connect(connection, stop)
+    client = await _connect(connection, stop, embedded, settings.metrics)
     if client is None:
-        return
-    if embedded:
-        await retry_lost_activities(client, settings.task_queue)
-    async with open_resources(settings) as resources:
+        return False
+    idle = asyncio.create_task(until_idle(client, embedded.idle_seconds if embedded else None))
+    async with AsyncExitStack() as stack:
+        resources = await stack.enter_async_context(open_resources(settings))
         worker = research_worker(client, resources)
+        health = health_endpoint(settings.health, readiness(client, lambda: worker.is_running))
+        await stack.enter_async_context(health)
         collect_less_often()
         running = asyncio.create_task(worker.run())
         later = threading.Thread(target=prepare_later_steps, name="later-steps", daemon=True)
@@ -88,18 +111,43 @@ async def serve(
         keeping = asyncio.create_task(keep_gates(client, settings, resources.sources))
         try:
             log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
-            await asyncio.wait([stopping, running, keeping], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([stopping, running, keeping, idle], return_when=asyncio.FIRST_COMPLETED)
             if keeping.done():
                 await keeping  # it ends by an error only
         finally:
-            stopping.cancel()
-            keeping.cancel()
+            for task in (stopping, keeping, idle):
+                task.cancel()
             log.info("worker_stopping")
             await _end(worker, running)
     log.info("worker_stopped")
+    return idle.done() and not idle.cancelled()
 
 
-async def _end(worker: Worker, running: asyncio.Task[None]) -> None:
+async def until_idle(client: Client, seconds: float | None) -> None:
+    """Return when the server has had no open run and no schedule for so long; never without a time."""
+    if seconds is None:
+        await asyncio.Event().wait()
+        return
+    idle_since = time.monotonic()
+    while time.monotonic() - idle_since < seconds:
+        await asyncio.sleep(min(LOOK_SECONDS, seconds / 2))
+        try:
+            if await has_work(client):
+                idle_since = time.monotonic()
+        except RPCError as error:
+            log.warning("idle_not_checked", error=str(error))
+            idle_since = time.monotonic()
+
+
+async def has_work(client: Client) -> bool:
+    """Whether a run is open or scheduled. Raises RPCError."""
+    query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
+    if (await client.count_workflows(query)).count:
+        return True
+    return await anext(await client.list_schedules(), None) is not None
+
+
+async def _end(worker: "Worker | WorkerGroup", running: asyncio.Task[None]) -> None:
     """Have a worker finish. A worker that is stopped while it begins to poll may miss that its poll was given
     up, and would wait for the answer, a minute: after `STOP_SECONDS` the process ends without it. Raises what
     ended the worker."""
@@ -119,13 +167,19 @@ def collect_less_often() -> None:
     gc.set_threshold(*GENERATIONS)
 
 
-async def _connect(connection: ClientConnectConfig, stop: asyncio.Event) -> Client | None:
-    """Connect, waiting for a server that is not there yet; None when stopped meanwhile."""
+async def _connect(
+    connection: ClientConnectConfig, stop: asyncio.Event, embedded: Embedded | None, metrics: str | None
+) -> Client | None:
+    """Connect, waiting for a server that is not there yet; None when stopped meanwhile. `metrics`: where to
+    serve them. Raises CannotListen."""
+    from worker.metrics import worker_runtime
+
     deadline = asyncio.get_running_loop().time() + CONNECT_SECONDS
-    runtime = logging_runtime()
+    runtime = worker_runtime(metrics)
     while not stop.is_set():
         try:
-            return await open_client(connection, runtime=runtime)
+            private_socket = embedded.private_socket if embedded else None
+            return await open_client(connection, runtime=runtime, private_socket=private_socket)
         except NoConnection as error:
             if asyncio.get_running_loop().time() > deadline:
                 raise
@@ -153,15 +207,16 @@ def stop_on_signals() -> asyncio.Event:
     return stop
 
 
-async def work(settings: Settings, connection: ClientConnectConfig, *, embedded: bool = False) -> int:
+async def work(settings: Settings, connection: ClientConnectConfig, embedded: Embedded | None = None) -> int:
     """Serve until a signal comes; return the exit code. What is created is readable by its owner only."""
     os.umask(0o077)
     try:
-        await serve(settings, connection, stop_on_signals(), embedded=embedded)
+        if await serve(settings, connection, stop_on_signals(), embedded):
+            return IDLE
     except NoConnection as error:
         log.error("no_connection", error=str(error))  # noqa: TRY400 - a traceback adds nothing
         return 3
-    except DeterminatorError as error:
+    except (DeterminatorError, BadConnectionSettings) as error:
         log.error("cannot_start", error=str(error))  # noqa: TRY400
         return 2
     except Exception:
@@ -175,14 +230,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser = argparse.ArgumentParser(prog="worker.daemon", description=__doc__)
     parser.add_argument("--address", help="host:port of the Temporal server; default: TEMPORAL_* variables")
     parser.add_argument(
-        "--embedded", action="store_true", help="the server is this machine's own: no TLS, key or namespace"
+        "--private-socket",
+        type=Path,
+        help="of the home whose embedded server this is",
+    )
+    parser.add_argument(
+        "--idle-seconds", type=float, help="end such a worker when there was nothing to do for so long"
     )
     given = parser.parse_args(arguments)
     address: str | None = given.address
-    make_lock_non_inheritable()
+    embedded = None
     try:
         settings = Settings()
-        if address and given.embedded:
+        if address and given.private_socket:
+            embedded = Embedded(given.private_socket, given.idle_seconds)
             connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
         else:
             connection = configured(address, settings)
@@ -192,18 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.write(f"Error: {error}\n")
         leave(2)
     configure_logging(settings)
-    if given.embedded:
-        from worker.supervisor import supervise
-
-        supervise(settings)
-    leave(run(work(settings, connection, embedded=given.embedded)))
-
-
-def make_lock_non_inheritable() -> None:
-    """The inherited lock belongs to this process, not to the processes it starts."""
-    number = os.environ.pop("DETERMINATOR_LOCK_FD", "")
-    if number.isdigit() and sys.platform != "win32":
-        os.set_inheritable(int(number), False)
+    leave(run(work(settings, connection, embedded)))
 
 
 if __name__ == "__main__":

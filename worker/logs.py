@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.runtime import (
     LogForwardingConfig,
     LoggingConfig,
+    PrometheusConfig,
     Runtime,
     TelemetryConfig,
     TelemetryFilter,
@@ -63,11 +64,15 @@ def configure_logging(settings: Settings) -> None:
     )
 
 
-def logging_runtime() -> Runtime:
-    """The SDK's native core with its warnings among our records, in place of lines of its own on stdout."""
+def logging_runtime(metrics: PrometheusConfig | None = None) -> Runtime:
+    """The SDK's native core with its warnings among our records, in place of lines of its own on stdout.
+
+    It serves `metrics` where they are configured; raises RuntimeError when their address is in use."""
     forwarding = LogForwardingConfig(logger=logging.getLogger("temporalio.core"), append_target_to_name=False)
     level = TelemetryFilter(core_level="WARN", other_level="ERROR")
-    return Runtime(telemetry=TelemetryConfig(logging=LoggingConfig(filter=level, forwarding=forwarding)))
+    return Runtime(
+        telemetry=TelemetryConfig(logging=LoggingConfig(filter=level, forwarding=forwarding), metrics=metrics)
+    )
 
 
 def unforeseen(record: logging.LogRecord) -> bool:

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from activities.analyse import AnalysisActivities
 from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
@@ -43,6 +44,7 @@ class Resources:
     prepare: PrepareActivities
     publish: PublishActivities
     candidates: CandidateActivities
+    analysis: AnalysisActivities
     search: SearchActivities
     pubmed: PubMedStanding
     events: EventActivities
@@ -58,6 +60,7 @@ class Resources:
             *methods(self.prepare),
             *methods(self.publish),
             *methods(self.candidates),
+            *methods(self.analysis),
             *methods(self.events),
             *methods(self.refresh),
             *methods(self.follow_up),
@@ -91,6 +94,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
             ),
             candidates=CandidateActivities(sources, store),
+            analysis=AnalysisActivities(store),
             pubmed=PubMedStanding(lookup),
             events=EventActivities(store),
             follow_up=FollowUpActivities(store),

@@ -1,8 +1,10 @@
 """What every part of a run works on: the request, the state, the clock and the budget."""
 
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
+from itertools import count
 from typing import Any, NoReturn
 
 from temporalio import workflow
@@ -13,17 +15,12 @@ with workflow.unsafe.imports_passed_through():
     from workflows.types import ResearchRequest
 
 from workflows.rules.budget import Budget
-from workflows.rules.plan import number_sections, plan_hash
 from workflows.state import RunState
-
-REVISION_1 = "revision-1"
-"""Patch: a run has all steps and branches of the patches before this one, the searches of a library are one
-step, and the stop reason is indexed with the next phase."""
 
 
 def one_writer(_request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-    """The report needs one call of the writer."""
-    return ("writer",)
+    """The report needs one draft, its check and the editor's pass."""
+    return ("writer", "verifier", "editor")
 
 
 @dataclass(frozen=True)
@@ -50,14 +47,13 @@ class RunContext:
         self.request = ResearchRequest.model_validate(request)
         self.state = RunState.received(state)
         self.traits = traits
-        self.before_continue_as_new: Callable[[], Awaitable[None]] | None = None
-        """What must be done before the state is carried over."""
+        self.before_continue_as_new: list[Callable[[], Awaitable[None]]] = []
+        """What must be done before the state is carried over, in order."""
         self.was_rewound = False
         """Whether Temporal has reset the run to this point, and nothing has been said of it yet."""
-        self.known_revised = False
-        """Whether `revised` was asked for and held, which is what sections are told. Asking earlier than a
-        run of an earlier version did would miss its marker."""
-        self._reset = False
+        self.instruction = ""
+        """What the manager of a team asks of the member whose turn it is."""
+        self._reset = self._renumber = False
         self._seen = 0.0
         """What `now` returned last."""
         workflow.register_random_seed_callback(self._on_reset)
@@ -76,24 +72,10 @@ class RunContext:
             return f"{job.lineage}/{job.section.id}"
         return workflow.info().first_execution_run_id
 
-    @property
-    def revised(self) -> bool:
-        """Whether this run follows the course of `REVISION_1`: as its parent said, else by its own marker."""
-        job = self.state.job
-        self.known_revised = (job is not None and job.revised) or workflow.patched(REVISION_1)
-        return self.known_revised
-
-    def follows(self, patch: str) -> bool:
-        """Whether this run has a step or a branch that was added with a patch.
-
-        The marker of a patch is two events of the history. One marker stands for all patches that a revision
-        includes; those of runs that began before it are asked for one by one."""
-        return self.revised or workflow.patched(patch)
-
     def _on_reset(self, _seed: int) -> None:
         """Temporal gives a run that was reset another random seed. Nothing else may be done here: this is
         called outside the workflow's event loop."""
-        self._reset = self.was_rewound = True
+        self._reset = self._renumber = self.was_rewound = True
 
     def now(self) -> float:
         """Seconds since the epoch, of the workflow's clock. What passed between the point that a run was
@@ -105,6 +87,17 @@ class RunContext:
                 self.state.budget.exclude_seconds(max(now - self._seen, 0.0))
         self._seen = now
         return now
+
+    def next_seq(self) -> int:
+        """The number of the next event. After a rewind the numbers begin at the milliseconds since the run
+        began: more than the events that a run has by then, so that none stands for two events."""
+        control = self.state.control
+        if self._renumber:
+            self._renumber = False
+            began = self.budget.started_at
+            control.last_seq = max(control.last_seq, int((workflow.now().timestamp() - began) * 1000))
+        control.last_seq += 1
+        return control.last_seq
 
     def timestamp(self) -> str:
         """The workflow's time in ISO form."""
@@ -144,7 +137,17 @@ class RunContext:
             return self.state.job.section.key_question
         if self.traits.single_section and self.state.plan and self.state.plan.report_outline:
             return self.state.plan.report_outline[0].key_question
-        return self.request.question
+        return self.whole_question
+
+    @property
+    def whole_question(self) -> str:
+        """The question of the whole run: as it was typed, or, of a follow-up, as it stands alone."""
+        return self.state.question or self.request.question
+
+    @property
+    def run_question(self) -> str:
+        """The question of the whole run, where that of this loop is another; else empty."""
+        return "" if self.question == self.whole_question else self.whole_question
 
     @property
     def outline(self) -> tuple[ReportPlanSection, ...]:
@@ -158,10 +161,12 @@ class RunContext:
 
     def step_inputs(self) -> dict[str, Any]:
         """The fields that the input of every model step has in common."""
+        background = self.state.plan.background_context if self.state.plan else ""
         return {
             "run_id": self.run_id,
             "question": self.question,
-            "background": self.state.plan.background_context if self.state.plan else "",
+            "background": "\n".join(filter(None, (background, *self.state.team.facts))),
+            "instruction": self.instruction,
             "profile": self.profile,
         }
 
@@ -184,7 +189,26 @@ class RunContext:
 
     async def continue_as_new(self) -> NoReturn:
         """Continue as a new run of the same workflow with the whole state."""
-        if self.before_continue_as_new is not None:
-            await self.before_continue_as_new()
+        for step in self.before_continue_as_new:
+            await step()
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(args=[self.request, self.state.carried()])
+
+
+def plan_hash(plan: ReportPlan) -> str:
+    """A digest of everything in a plan, which identifies it: 16 hexadecimal digits."""
+    return hashlib.sha256(plan.model_dump_json().encode()).hexdigest()[:16]
+
+
+def number_sections(plan: ReportPlan) -> ReportPlan:
+    """The plan with an id for every section; ids that are present and unique are kept."""
+    given = [section.id for section in plan.report_outline]
+    used: list[str] = []
+    sections: list[ReportPlanSection] = []
+    for number, section in enumerate(plan.report_outline, 1):
+        name = section.id if section.id not in used else ""
+        free = (f"s{n}" for n in count(number) if f"s{n}" not in used and f"s{n}" not in given)
+        name = name or next(free)
+        used.append(name)
+        sections.append(section.model_copy(update={"id": name}))
+    return plan.model_copy(update={"report_outline": tuple(sections)})

@@ -25,9 +25,6 @@ from workflows.sections.research import SectionResearch
 from workflows.sections.results import SectionResults
 from workflows.state import RunState
 
-PARALLEL_DRAFTS = "parallel-drafts"
-"""Patch: sections are drafted at the same time and compared afterwards."""
-
 
 @workflow.defn
 class DeepResearch(ResearchHandlers):
@@ -45,7 +42,6 @@ class DeepResearch(ResearchHandlers):
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        self._drafting.parallel = self.research.context.follows(PARALLEL_DRAFTS)
         return await self.research.run_to_completion(self._answer, self._work.conclude)
 
     def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from workflows.rules.budget import Budget
 from workflows.state import RunState
 
-MOST_ROWS = 30
+MAX_ROWS = 30
 TEXT_CHARS = 300
 
 
@@ -18,10 +18,11 @@ def details_of(state: RunState, budget: Budget) -> str:
     lines += [f"- {line}" for line in _counts(state, budget)]
     if loop.judged and loop.judged.scores:
         scores = ", ".join(f"{_plain(name)} {score}" for name, score in loop.judged.scores.items())
-        lines.append(f"- judged: {scores}; confidence {loop.judged.reported_confidence:.2f}")
+        sure = loop.judged.confidence
+        lines.append(f"- judged: {scores}; confidence {'not judged' if sure is None else f'{sure:.2f}'}")
     if state.sections:
         lines += ["", "| section | status | phase | iteration | items |", "| --- | --- | --- | --- | --- |"]
-        for section in list(state.sections.values())[:MOST_ROWS]:
+        for section in list(state.sections.values())[:MAX_ROWS]:
             cells = (
                 section.title,
                 section.status,
@@ -39,10 +40,13 @@ def details_of(state: RunState, budget: Budget) -> str:
 
 
 def _counts(state: RunState, budget: Budget) -> Iterator[str]:
-    loop, limits, used = state.loop, budget.limits, budget.used
+    loop, limits = state.loop, budget.limits
+    used = sum((usage for section in state.running for usage in section.by_role.values()), start=budget.used)
     if not state.sections:
         yield f"iteration {loop.iteration} of {loop.max_iterations}"
-    yield f"{len(state.evidence)} items, {len(state.searches)} searches"
+    items = len(state.evidence) + sum(section.evidence for section in state.running)
+    searches = len(state.searches) + sum(section.searches for section in state.running)
+    yield f"{items} items, {searches} searches"
     limit = "no limit" if limits.max_tokens is None else f"{limits.max_tokens:,}"
     yield f"{used.calls:,} model calls, {used.tokens:,} tokens of {limit}"
     if used.cost_microusd:
@@ -53,10 +57,10 @@ def _counts(state: RunState, budget: Budget) -> Iterator[str]:
 def _waiting(state: RunState) -> Iterator[str]:
     """What a reviewer decides on."""
     if state.control.waiting_for == "plan" and state.plan:
-        for number, section in enumerate(state.plan.report_outline[:MOST_ROWS], start=1):
+        for number, section in enumerate(state.plan.report_outline[:MAX_ROWS], start=1):
             yield f"{number}. **{_plain(section.title)}**: {_plain(section.key_question)}"
     elif state.control.waiting_for == "candidates":
-        for candidate in state.candidates[:MOST_ROWS]:
+        for candidate in state.candidates[:MAX_ROWS]:
             why = _plain(candidate.proposed_mechanism or candidate.mechanism)
             yield f"- **{_plain(candidate.name)}**: {why}"
 

@@ -1,13 +1,12 @@
 """The closed set of events: each type with the data it carries.
 
 The thirteen types of the system this one re-thinks come first, then those for people, sections and budgets.
-Every field has a default, so that an event recorded by an earlier version can be read.
 """
 
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import ConfigDict, Field, JsonValue, model_validator
+from pydantic import ConfigDict, Field, JsonValue
 
 from activities.types import Frozen
 
@@ -25,6 +24,12 @@ EventType = Literal[
     "streaming",
     "complete",
     "error",
+    "reading",
+    "read",
+    "verifying",
+    "extracting",
+    "editing",
+    "refused",
     "mode_chosen",
     "planned",
     "awaiting_approval",
@@ -75,12 +80,16 @@ class ModeChosen(EventData):
     reason: str = ""
 
 
-class AnalysisComplete(EventData):
+class Read(EventData):
+    """What was understood of the question."""
+
     profile: str = ""
     entities: int = 0
     questions: int = 0
     sources: str = ""
     """Names of those that are searched, separated by commas."""
+    question: str = ""
+    """The question as it stands alone, where it was typed as a follow-up."""
 
 
 class Searching(EventData):
@@ -108,8 +117,27 @@ class Items(EventData):
     """Section of a long report that is written; empty for a step of the run or section itself."""
 
 
+class AnalysisComplete(EventData):
+    """The statistics over effects."""
+
+    verdict: str = ""
+    confidence: float | None = None
+    pools: int = 0
+    studies: int = 0
+
+
+class RefusedWordings(EventData):
+    """A draft of which the checks refused more than a third; its quotes are kept."""
+
+    section_id: str = ""
+    refused: int = 0
+    share: float = 0.0
+    """Of the sentences that the model wrote, 0 to 1."""
+
+
 class JudgeComplete(EventData):
-    confidence: float = 0.0
+    confidence: float | None = None
+    """None where no model judged."""
     scores: Mapping[str, float] = Field(default_factory=dict)
     """Criterion -> score, 0 to 10."""
     gaps: int = 0
@@ -117,8 +145,10 @@ class JudgeComplete(EventData):
     """Whether it meets the profile, as code decides it."""
     recommendation: str = ""
     """The judge's advice: `continue` or `synthesize`."""
-    candidates: int = 0
-    """Drugs that the judge found named."""
+    works: int = 0
+    """That were judged so far."""
+    relevant: int = 0
+    """Of these, works that answer."""
 
 
 class Looping(EventData):
@@ -142,7 +172,7 @@ class Streaming(EventData):
 class Complete(EventData):
     stop_reason: str = ""
     answered: bool = False
-    confidence: float = 0.0
+    confidence: float | None = None
     claims: int = 0
     references: int = 0
     tokens: int = 0
@@ -191,12 +221,14 @@ class SectionComplete(EventData):
     stop_reason: str = ""
     evidence: int = 0
     iterations: int = 0
-    confidence: float = 0.0
+    confidence: float | None = None
     tokens: int = 0
 
 
 class Gap(EventData):
     gap: str = ""
+    by: str = ""
+    """Who named it: `judge` where code passed it on, else `gap_evaluator`."""
 
 
 class Reflected(EventData):
@@ -286,8 +318,14 @@ DATA: Mapping[EventType, type[EventData]] = {
     "judge_complete": JudgeComplete,
     "looping": Looping,
     "hypothesizing": Items,
-    "analyzing": NoData,
+    "analyzing": Items,
     "analysis_complete": AnalysisComplete,
+    "reading": NoData,
+    "read": Read,
+    "verifying": Items,
+    "extracting": Items,
+    "editing": Items,
+    "refused": RefusedWordings,
     "synthesizing": Items,
     "streaming": Streaming,
     "complete": Complete,
@@ -322,28 +360,6 @@ DATA: Mapping[EventType, type[EventData]] = {
 }
 """Type -> the model of its data."""
 
-_FIELDS: Mapping[object, frozenset[str]] = {name: frozenset(data.model_fields) for name, data in DATA.items()}
-
-RENAMED: Mapping[str, EventType] = {
-    "understood": "analysis_complete",
-    "mode": "mode_chosen",
-    "iteration": "looping",
-    "search": "search_complete",
-    "judged": "judge_complete",
-    "finished": "complete",
-    "section_done": "section_complete",
-    "section_gone": "error",
-    "parent_gone": "error",
-    "step_failed": "error",
-    "model_failed": "error",
-    "approval_required": "awaiting_approval",
-    "decision": "approved",
-    "plan_edited": "planned",
-    "budget_extended": "budget",
-    "cancelling": "cancelled",
-}
-"""Types in the states of runs that an earlier version began -> their types now."""
-
 
 class AgentEvent(Frozen):
     """Query `events`: one thing that happened in a run, or in one of its sections."""
@@ -358,17 +374,6 @@ class AgentEvent(Frozen):
     data: Mapping[str, JsonValue] = Field(default_factory=dict)
     """The fields of `DATA[type]`."""
     timestamp: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_earlier(cls, given: object) -> object:
-        """Accept an event of an earlier version: its type renamed, unknown data left out."""
-        if not isinstance(given, dict):
-            return given
-        type_ = RENAMED.get(given.get("type", ""), given.get("type"))
-        known = _FIELDS.get(type_, frozenset())
-        data = {k: v for k, v in (given.get("data") or {}).items() if k in known}
-        return {**given, "type": type_, "data": data}
 
     @property
     def details(self) -> EventData:

@@ -1,7 +1,7 @@
 """What a run reports while it runs: events, its phase, and the limitations its report must state."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from temporalio import workflow
@@ -26,23 +26,17 @@ PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
 MODE = SearchAttributeKey.for_keyword("DeterminatorMode")
 PROFILE = SearchAttributeKey.for_keyword("DeterminatorProfile")
 STOP_REASON = SearchAttributeKey.for_keyword("DeterminatorStopReason")
-COARSE_PHASES = "coarse-phases"
-"""Patch: the search attribute names the phase of the run, not each step of the loop. An update of a search
-attribute is an event of the history."""
+ITERATION = SearchAttributeKey.for_int("DeterminatorIteration")
+TOKENS = SearchAttributeKey.for_int("DeterminatorTokens")
+CONFIDENCE = SearchAttributeKey.for_float("DeterminatorConfidence")
 LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_tools", "searching", "judging")
-"""Phases that the search attribute shows as `researching`."""
-INDEX_PAUSE = "index-pause"
-"""Patch: the search attribute of the phase shows at once that a run was paused or resumed."""
+"""Phases that the search attribute shows as `researching`: each update of it is an event of the history."""
 MESSAGE_CHARS = 400
 """Maximum length of an event's message and of each text of its data, apart from paragraphs of a draft."""
 BATCH_ROOM = 120 * 1024
 """Bytes of events in one blob: the activity's input stays under the payload limit."""
 NO_TEXT = ""
 """Digest of a paragraph that a draft does not have."""
-STREAM_ONCE = "stream-paragraphs-once"
-"""Patch: runs of earlier versions emitted a paragraph again that a section had emitted already."""
-STORED_EVENTS = "store-events"
-"""Patch: runs of earlier versions dropped the older part of their log."""
 
 
 class EventLog:
@@ -59,7 +53,9 @@ class EventLog:
         """A stop reason that is indexed together with the next phase: each update is an event."""
         self._drafting = dict[str, int]()
         """Section whose draft is being written -> attempt of the latest report."""
-        context.before_continue_as_new = partial(self.store_older_events, always=True)
+        self.on_event: Callable[[], None] = lambda: None
+        """Called after each event, in a section: its run is told."""
+        context.before_continue_as_new.append(partial(self.store_older_events, always=True))
 
     def emit_event(self, type_: EventType, message: str, **data: object) -> None:
         """Append an event: what query `events` returns and the command line prints. `data` are the fields of
@@ -68,10 +64,9 @@ class EventLog:
         most = PARAGRAPH_CHARS if type_ == "streaming" else MESSAGE_CHARS
         short = {name: text[:most] for name, text in data.items() if isinstance(text, str)}
         details = DATA[type_].model_validate({**data, **short})
-        control.last_seq += 1
         control.events.append(
             AgentEvent(
-                seq=control.last_seq,
+                seq=self.context.next_seq(),
                 type=type_,
                 message=message[:MESSAGE_CHARS],
                 iteration=state.loop.iteration,
@@ -80,12 +75,13 @@ class EventLog:
                 timestamp=self.context.timestamp(),
             )
         )
+        self.on_event()
 
     def adopt_events(self, section: str, events: Sequence[AgentEvent]) -> None:
         """Append what happened in a section, in the order of its own log, under this run's numbers."""
         control = self.context.state.control
         for event in events:
-            if not self._is_new(section, event):
+            if event.seq <= control.adopted.get(section, 0):
                 continue
             control.adopted[section] = event.seq
             said, data = event.details, event.data
@@ -94,19 +90,8 @@ class EventLog:
                 if not self._differs(said.section_id, said.paragraph, said.text):
                     continue
                 data = {**data, "replaces": True} if known else data
-            control.last_seq += 1
-            control.events.append(
-                event.model_copy(update={"seq": control.last_seq, "section": section, "data": data})
-            )
-
-    def _is_new(self, section: str, event: AgentEvent) -> bool:
-        """Whether a section's event is not in this log yet. A section that was rewound reports once more what
-        it had reported since; what it does from then on follows its event `rewound`."""
-        control = self.context.state.control
-        if event.type != "rewound":
-            return event.seq > control.adopted.get(section, 0)
-        known = (e.timestamp for e in control.events if e.type == "rewound" and e.section == section)
-        return event.timestamp not in known
+            numbered = {"seq": self.context.next_seq(), "section": section, "data": data}
+            control.events.append(event.model_copy(update=numbered))
 
     def latest(self, room: int) -> tuple[AgentEvent, ...]:
         """The end of the log, oldest first, as far as it fits into `room` bytes."""
@@ -115,12 +100,17 @@ class EventLog:
     def unreported(self, room: int) -> tuple[AgentEvent, ...]:
         """The events of a section that its parent does not know yet, oldest first, within `room` bytes."""
         control = self.context.state.control
-        # A section's end is the parent's event `section_complete`.
-        new = (e for e in control.events if e.seq > control.reported_seq and e.type != "complete")
-        fitting = within(new, room)
+        fitting = within((e for e in control.events if e.seq > control.reported_seq), room)
         if fitting:
             control.reported_seq = fitting[-1].seq
-        return fitting
+        # A section's end is the parent's event `section_complete`.
+        return tuple(event for event in fitting if event.type != "complete")
+
+    @property
+    def has_unreported(self) -> bool:
+        """Whether a section has events that its parent does not know yet."""
+        control = self.context.state.control
+        return control.last_seq > control.reported_seq
 
     # drafts; the quotes are checked when the report is published
 
@@ -164,7 +154,7 @@ class EventLog:
         """Whether a paragraph is not in the log as it is now; it is from here on."""
         streamed, now = self._streamed(section_id), _digest(text)
         before = streamed.get(number, NO_TEXT)
-        if now == before and (now == NO_TEXT or self.context.follows(STREAM_ONCE)):
+        if now == before:
             return False
         streamed[number] = now
         return True
@@ -178,7 +168,7 @@ class EventLog:
         store cannot be written they stay in the state."""
         control = self.context.state.control
         many = EVENTS_CARRIED if always else EVENTS_KEPT
-        if len(control.events) <= many or not self.context.follows(STORED_EVENTS):
+        if len(control.events) <= many:
             return
         while len(control.events) > EVENTS_CARRIED:
             batch = within(control.events[:-EVENTS_CARRIED], BATCH_ROOM)
@@ -224,8 +214,7 @@ class EventLog:
         """Show in the Web UI and the search attributes that the run was paused or resumed. Of a run with
         sections these wait, so its own phase stays."""
         self.show_details()
-        # runs of earlier versions showed the phase in which they were paused
-        if self.context.request.indexed and workflow.patched(INDEX_PAUSE):
+        if self.context.request.indexed:
             control = self.context.state.control
             phase: Phase = "paused" if control.paused else control.phase
             if phase != self._indexed_phase:
@@ -236,7 +225,7 @@ class EventLog:
         if phase == self._indexed_phase == "paused":
             return
         shown: Phase = phase
-        if phase in LOOP_PHASES and self.context.follows(COARSE_PHASES):
+        if phase in LOOP_PHASES:
             shown = "researching"
             if shown == self._indexed_phase:
                 return
@@ -252,17 +241,25 @@ class EventLog:
             updates.append(PROFILE.value_set(self._indexed_profile))
         if stop is not None:
             updates.append(STOP_REASON.value_set(stop))
-        workflow.upsert_search_attributes(updates)
+        workflow.upsert_search_attributes([*updates, *self._figures()])
+
+    def _figures(self) -> list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]]:
+        """Where the run stands, sent with a new phase: an update of its own would be one more event."""
+        state, spent = self.context.state, self.context.budget.used.tokens
+        loop = state.loop
+        found: list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]] = [
+            ITERATION.value_set(max([loop.iteration, *(s.iteration for s in state.sections.values())])),
+            TOKENS.value_set(spent),
+        ]
+        confidence = loop.judged.confidence if loop.judged else state.section_confidence
+        if confidence is not None:
+            found.append(CONFIDENCE.value_set(confidence))
+        return found
 
     def set_stop_reason(self, stop: StopReason) -> None:
         """Record why the run ends."""
         self.context.state.stop_reason = stop
-        if not self.context.request.indexed:
-            return
-        if self.context.revised:
-            self._unindexed_stop = stop
-        else:
-            workflow.upsert_search_attributes([STOP_REASON.value_set(stop)])
+        self._unindexed_stop = stop
 
 
 def _digest(text: str) -> str:

@@ -49,7 +49,6 @@ with workflow.unsafe.imports_passed_through():
         Steer,
     )
 
-from workflows.descriptions import DESCRIPTIONS
 from workflows.gates import APPROVED
 from workflows.iterations import iterations_of
 from workflows.rules.payload_limits import ROOM, rows, within
@@ -57,6 +56,40 @@ from workflows.run import Run
 from workflows.sections.coordinator import SectionCoordinator
 
 M = TypeVar("M", bound=Frozen)
+
+DESCRIPTIONS = {
+    "approve": (
+        'Approve what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}'
+    ),
+    "reject": (
+        'Reject what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}'
+    ),
+    "pause": "Pause the run at its next step; no input.",
+    "resume": "Resume a paused run; no input.",
+    "steer": 'Give an instruction that later steps follow: {"text": "..."}',
+    "add_source": 'Search another source too: {"source": "pubmed"}',
+    "finish_now": "Stop searching and write the report from what was found; no input.",
+    "grant": "Sent by a run to its section: more budget.",
+    "request_lease": "Sent by a section to its run: it needs more budget.",
+    "section_report": "Sent by a section to its run: how far it is.",
+    "offer_evidence": "Sent by a run to its section: what other sections found.",
+    "draft_progress": "Sent by a writing step: the paragraphs written so far.",
+    "edit_plan": (
+        'Replace the plan that waits for approval: {"plan": {"report_title": "...", '
+        '"report_outline": [{"title": "...", "key_question": "..."}]}, "by": "..."}'
+    ),
+    "extend_budget": 'Add to the limits: {"tokens": 0, "cost_microusd": 0, "seconds": 0, "iterations": 0}',
+    "choose_candidates": 'Keep only these candidates and open the gate: {"names": ["..."], "by": "..."}',
+    "progress": "The state of the run: phase, counts, sections, scores, what it waits for.",
+    "budget": "What was used, what is held for calls under way, what is left.",
+    "plan": "The plan, its hash, and whether it was approved.",
+    "evidence_index": 'What was found, as many items as fit: {"after": 0}',
+    "iterations": 'What each iteration searched, found and thought: {"after": 0}',
+    "events": 'Events after a number, the oldest first: {"after": 0}',
+    "event_log": "Where the older part of the event log is stored.",
+    "report": "The report, or its draft while the report gate waits.",
+}
+"""What the Web UI and the stock command line show of each signal, update and query."""
 
 STEERING_CHARS = 2_000
 STEERING_KEPT = 20
@@ -91,7 +124,7 @@ class ResearchHandlers:
     @workflow.signal(description=DESCRIPTIONS["pause"])
     async def pause(self, *_: object) -> None:
         context, control = self.research.context, self.research.state.control
-        if not control.paused and not control.finish:
+        if not (control.paused or control.finish or control.cancelled):
             control.paused = True
             context.budget.hold_clock("pause", context.now())
             self.research.events.emit_event("paused", "a reviewer paused the run")
@@ -302,6 +335,8 @@ class ResearchHandlers:
         """Keep only the named candidates and open the gate."""
         state = self.research.state
         names = {name.casefold() for name in choice.names}
+        others = [c for c in state.candidates if c.name.casefold() not in names]
+        state.control.left_out += [name for c in others for name in (c.name, c.generic_name) if name]
         state.candidates = [c for c in state.candidates if c.name.casefold() in names]
         state.hypotheses = [h for h in state.hypotheses if h.drug.casefold() in names]
         state.control.chosen = [c.name for c in state.candidates]
@@ -336,21 +371,21 @@ class ResearchHandlers:
         control, judged = state.control, state.loop.judged
         return Progress(
             run_id=context.run_id,
-            question=context.request.question,
+            question=context.whole_question,
             mode=context.traits.mode or context.request.mode,
             profile=state.prepared.profile.name if state.prepared else context.request.profile,
             phase=control.phase,
             message=control.message,
             iteration=state.loop.iteration,
             max_iterations=state.loop.max_iterations,
-            evidence=len(state.evidence),
+            evidence=len(state.evidence) + sum(section.evidence for section in state.running),
             searches=rows(state.searches[-SEARCHES_SHOWN:]),
-            searches_total=len(state.searches),
+            searches_total=len(state.searches) + sum(section.searches for section in state.running),
             sections=tuple(state.sections.values()),
             budget=self.budget(),
             waiting_for=control.waiting_for,
             paused=control.paused,
-            confidence=judged.reported_confidence if judged else 0.0,
+            confidence=judged.confidence if judged else None,
             scores=judged.scores if judged else {},
             steering=tuple(control.steering),
             candidates=tuple(state.candidates),
@@ -363,7 +398,8 @@ class ResearchHandlers:
 
     @workflow.query(description=DESCRIPTIONS["budget"])
     def budget(self) -> BudgetStatus:
-        return self.research.context.budget.status(self.research.context.now())
+        context = self.research.context
+        return context.budget.status(context.now(), context.state.running)
 
     @workflow.query(description=DESCRIPTIONS["plan"])
     def plan(self) -> PlanView:

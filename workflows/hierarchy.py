@@ -1,9 +1,9 @@
 """HierarchicalResearch: sub-teams research the parts of a question, their parent synthesizes.
 
-A sub-team is a child workflow: it executes its task, has the result judged, refines the task by the judge's
-feedback, and so on; the best attempt by score is what it returns, not the latest. Parent and sub-teams
-exchange signals (budget, progress, a reviewer's instructions), and a sub-team that fails leaves the others
-alone.
+A sub-team is a team of its own as a child workflow: its manager gives turns to its members, its judge judges
+for the question of the sub-team, and what the judge misses goes back to the manager. It returns its best
+attempt by score, not the latest. Parent and sub-teams exchange signals (budget, progress, a reviewer's
+instructions), and a sub-team that fails leaves the others alone.
 """
 
 from temporalio import workflow
@@ -15,17 +15,17 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.attempts import Attempt, better
-from workflows.rules.stopping import NextStep
+from workflows.rules.stopping import Attempt, NextStep, better
 from workflows.run import Run
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting
 from workflows.sections.research import SectionResearch
 from workflows.sections.results import SectionResults
 from workflows.state import RunState
+from workflows.team import TEMPERATURES, Team
 
 SUB_TEAM = "SubTeamResearch"
-TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True)
+TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperatures=TEMPERATURES)
 
 
 @workflow.defn
@@ -40,7 +40,6 @@ class HierarchicalResearch(ResearchHandlers):
         self.sections = SectionCoordinator(self.research, SUB_TEAM, "hierarchical")
         results = SectionResults(self.research.context, self.research.events)
         self._drafting = SectionDrafting(self.research, results, self.sections)
-        self._drafting.parallel = True
         self._teams = SectionResearch(self.research, self._drafting)
 
     @workflow.run
@@ -61,11 +60,12 @@ class HierarchicalResearch(ResearchHandlers):
 
 @workflow.defn
 class SubTeamResearch(ResearchHandlers):
-    """Execute, judge, refine; the best attempt is kept."""
+    """A team over one part of the question; its best attempt is kept."""
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         self.research = Run(request, state, TRAITS_OF_SUB_TEAM)
+        self._team = Team(self.research)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
@@ -74,41 +74,21 @@ class SubTeamResearch(ResearchHandlers):
     async def _answer(self) -> StopReason:
         await self.research.preparation.initialize()
         await self.research.approve_single_section_plan()
-        return await self.research.loop.run(self._execute_step)
+        return await self.research.loop.run(self._execute_round, self._team.decide)
 
-    async def _execute_step(self, step: NextStep) -> None:
-        """An attempt has three steps: refine the task into searches, execute them, judge the result."""
-        match step.step:
-            case "observe":
-                await self._refine_task()
-            case "search":
-                await self.research.steps.search(reflect=False)
-            case "judge":
-                await self._judge()
-            case "evaluate_gaps" | "select_tools" | "write":
-                return
-
-    async def _refine_task(self) -> None:
-        """Choose searches for the task as a reviewer and the judge's feedback refine it."""
-        research, state = self.research, self.research.state
-        judged, said = state.loop.judged, state.control.steering[::-1]
-        state.steering_read = state.control.steered
-        feedback = judged.gaps if judged and judged.gaps else (research.context.question,)
-        state.loop.gaps = tuple(dict.fromkeys((*said, *feedback)))[: research.request.limits.max_gaps]
-        await research.steps.select_tools()
-
-    async def _judge(self) -> None:
-        """Judge the attempt, and keep it if it is the best so far."""
-        await self.research.steps.judge(observe_ahead=False)
+    async def _execute_round(self, step: NextStep) -> None:
+        """A round of the team; a judgement made in it is an attempt, of which the best is kept."""
         state = self.research.state
+        before = state.loop.judged
+        await self._team.execute_round(step)
         judged = state.loop.judged
-        if judged is None or state.loop.judge_failures:
-            return
-        attempt = Attempt(iteration=state.loop.iteration, judged=judged, relevant=judged.relevant)
-        state.best = better(state.best, attempt)
+        if judged is not None and judged is not before and not state.loop.judge_failures:
+            attempt = Attempt(iteration=state.loop.iteration, judged=judged, relevant=judged.relevant)
+            state.best = better(state.best, attempt)
 
     async def _conclude(self, stop: StopReason) -> Outcome:
         """Return the best attempt: its judgement, and what was relevant in it first."""
+        self._team.reporter_turn(stop)
         state = self.research.state
         if state.best is not None and state.best.judged != state.loop.judged:
             state.loop.judged = state.best.judged

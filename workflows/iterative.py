@@ -43,7 +43,8 @@ class IterativeResearch(ResearchHandlers):
         steps = self.research.steps
         match step.step:
             case "observe":
-                await steps.observe()
+                if not await steps.pass_on():
+                    await steps.observe()
             case "evaluate_gaps":
                 await steps.evaluate_gaps()
             case "select_tools":
@@ -51,7 +52,7 @@ class IterativeResearch(ResearchHandlers):
             case "search":
                 await steps.search()
             case "judge":
-                await steps.judge()
+                await self.research.judging.judge()
                 await self.research.candidates.guide_searches()
             case "write":
                 return

@@ -92,9 +92,8 @@ class LoopMemory(BaseModel, defer_build=True):
             score_reasons={name: _cut(why, REASON_CHARS) for name, why in judged.score_reasons.items()}
             if judged
             else {},
-            candidates_found=judged.candidates_found if judged else (),
             sources_breakdown=judged.sources_breakdown if judged else {},
-            confidence=judged.reported_confidence if judged else 0.0,
+            confidence=judged.confidence if judged else None,
             sufficient=self.sufficient,
             recommendation=judged.recommendation if judged else "",
             verdict=_cut(judged.reasoning) if judged else "",

@@ -1,13 +1,17 @@
 """Every mode in one table: its workflow, what it is good for, what it needs and its defaults.
 
 A row names its workflow class as text, which is imported when a worker registers it: a command of the client
-reads the table and imports nothing. Another mode is one row here and one name in `activities.types.Mode`.
+reads the table and imports nothing. Another mode is one row here and one name in
+`activities.types.BuiltInMode`, or, in a package of one's own, an entry point of the group
+`determinator.modes` that names a `ModeInfo`.
 """
 
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+from activities.plugins import load
 
 Need = Literal["sources", "model", "manager_model", "graph"]
 """What a run may need: a source that can be searched, a language model, one that is large enough to manage a
@@ -62,7 +66,7 @@ class Available:
 AUTO = "auto"
 AUTO_WORKFLOW = "AutoResearch"
 AUTO_LOCATION = "workflows.auto:AutoResearch"
-TABLE: tuple[ModeInfo, ...] = (
+BUILT_IN: tuple[ModeInfo, ...] = (
     ModeInfo(
         name="simple",
         workflow="SimpleResearch",
@@ -108,9 +112,18 @@ TABLE: tuple[ModeInfo, ...] = (
         location="workflows.hierarchy:HierarchicalResearch workflows.hierarchy:SubTeamResearch",
         good_for="several things to compare: a sub-team for each refines its result by a judge's feedback",
         least_tokens=100_000,
-        defaults={"max_iterations": 5},
+        defaults={"max_iterations": 10},
     ),
 )
+TABLE: tuple[ModeInfo, ...] = (
+    *BUILT_IN,
+    *load(
+        "determinator.modes",
+        ModeInfo,
+        taken={AUTO, *(name for info in BUILT_IN for name in (info.name, *info.aliases))},
+    ).values(),
+)
+"""The modes of this package, then those that installed packages add."""
 MODES: Mapping[str, ModeInfo] = {info.name: info for info in TABLE}
 """The modes that a run may have; `auto` chooses one of them."""
 WORKFLOW_OF_MODE: Mapping[str, str] = {

@@ -29,11 +29,11 @@ from datetime import UTC
 from functools import partial
 
 from workflows.rules.dedup import merge
-from workflows.rules.ledger import MAX_PAGES, with_page
 from workflows.rules.payload_limits import REFS_ROOM, rows, within
 from workflows.steps import policy
 from workflows.steps.failures import search_failure
 from workflows.steps.retry import retry_on_worker_loss
+from workflows.steps.search import MAX_PAGES, with_page
 
 PUBMED_SECONDS = 600.0
 """Seconds that a refresh waits for PubMed at most, retries included."""

@@ -12,14 +12,17 @@ from temporalio.exceptions import is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.publication import PlannedSection
-    from activities.types import ReportPlan, ReportPlanSection, StopReason
+    from activities.stop_reasons import STOPS, StopReason
+    from activities.types import ReportPlan, ReportPlanSection
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits, RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.sections.child import COMPLETE, ParentLink
+from workflows.sections.child import ParentLink
 from workflows.state import RunState
+from workflows.steps.analysis import AnalysisSteps
+from workflows.steps.judging import JudgeSteps
 from workflows.steps.look_up import LookUpSteps
 from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
@@ -27,7 +30,7 @@ from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
 from workflows.steps.search import SearchSteps
-from workflows.steps.writing import NO_PAID_CALLS, CandidateSteps, WritingSteps
+from workflows.steps.writing import CandidateSteps, WritingSteps, run_all
 
 SINGLE_SECTION_ID = "s1"
 
@@ -43,11 +46,15 @@ class Run:
         self.models = ModelSteps(self.context, self.events, self.parent.request_budget)
         self.preparation = Preparation(self.context, self.events, self.models)
         self.searches = SearchSteps(self.context, self.events)
-        self.steps = ResearchSteps(self.context, self.events, self.models, self.searches, self.preparation)
+        self.judging = JudgeSteps(self.context, self.events, self.models)
+        self.steps = ResearchSteps(
+            self.context, self.events, self.models, self.searches, self.preparation, self.judging
+        )
         self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
         self.writing = WritingSteps(self.context, self.events, self.models)
         look_ups = LookUpSteps(self.context, self.events, self.searches)
         self.candidates = CandidateSteps(self.writing, self.gates, look_ups)
+        self.analysis = AnalysisSteps(self.context, self.events, self.models)
         self.publisher = Publisher(self.context, self.events, self.gates)
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""
@@ -82,19 +89,34 @@ class Run:
         """The end of a run whose report has one section: candidates, the section, the report. A run that is
         itself a section returns its findings instead."""
         if self.state.job is not None:
-            return await self.parent.return_findings(stop, self.writing)
-        use_model = stop not in NO_PAID_CALLS
+            return await self.parent.return_findings(stop, self.writing.citable())
+        use_model = STOPS[stop].pays
         await self.candidates.settle(use_model)
         section = self._single_section()
+        await run_all((self._draft(section, stop, use_model), *self.writing.table_steps(use_model)))
+        sections = (self.state.drafts[section.id],)
+        await self.writing.edit(sections, use_model)
+        await self.analysis.analyse(use_model)
+        judged = self.state.loop.judged
+        return await self.publisher.release(sections, stop, judged.confidence if judged else None)
+
+    async def analyse_now(self) -> str:
+        """A step of a mode: the statistics of the works that have been judged so far, in a few words."""
+        self.state.analyses = True
+        await self.writing.extract(use_model=True)
+        await self.analysis.analyse(use_model=True)
+        done = self.state.analysed
+        if done is None or done.failed:
+            return "nothing was analysed"
+        return f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed"
+
+    async def _draft(self, section: ReportPlanSection, stop: StopReason, use_model: bool) -> None:
         if section.id not in self.state.drafts:
             self.state.drafts[section.id] = PlannedSection(
                 section=section,
-                draft=await self.writing.write_report(section, use_model),
-                status="complete" if stop in COMPLETE else "partial",
+                draft=await self.writing.write_single(section, use_model),
+                status="complete" if STOPS[stop].complete else "partial",
             )
-        judged = self.state.loop.judged
-        confidence = judged.reported_confidence if judged else 0.0
-        return await self.publisher.release((self.state.drafts[section.id],), stop, confidence)
 
     async def approve_single_section_plan(self) -> bool:
         """Make the question the plan of a run with one section, and wait for approval if requested."""

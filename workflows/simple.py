@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import NextStep, decide_next, write
+from workflows.rules.stopping import NextStep, decide_next
 from workflows.run import Run
 from workflows.state import RunState
 
@@ -54,8 +54,7 @@ class SimpleResearch(ResearchHandlers):
         if step.stop != "sufficient_evidence" or recommended != "continue":
             return step
         if loop.iteration >= loop.max_iterations:
-            reason = f"the judge would search on, and {loop.max_iterations} iterations are used up"
-            return write("max_iterations_reached", reason)
+            return step
         return NextStep(step="observe", reason="the judge recommends to search on")
 
     async def _execute_step(self, step: NextStep) -> None:
@@ -67,7 +66,7 @@ class SimpleResearch(ResearchHandlers):
             case "search":
                 await steps.search(at_once=SEARCHES_AT_ONCE, reflect=False)
             case "judge":
-                await steps.judge(observe_ahead=False)
+                await self.research.judging.judge()
             case "evaluate_gaps" | "select_tools" | "write":
                 return
 
@@ -88,7 +87,7 @@ class SimpleResearch(ResearchHandlers):
         question, parsed = context.question, state.parsed
         general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)
         if state.loop.iteration == 1:
-            own = parsed.research_questions if parsed and question == context.request.question else ()
+            own = parsed.research_questions if parsed and question == context.whole_question else ()
             first = own or (question,)
         else:
             first = tuple(state.recommended)

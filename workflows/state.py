@@ -5,11 +5,13 @@ import zlib
 
 from pydantic import BaseModel, Field
 
+from activities.analysis.types import Analysed
 from activities.candidates.types import Candidate
-from activities.publication import Decision, PlannedSection
+from activities.drafts import Edited
+from activities.judgements import Refused, Table, WorkJudgement
+from activities.publication import Continued, Decision, PlannedSection
 from activities.steps import AgentTask, MechanismHypothesis, ParsedQuery, Prepared
 from activities.types import (
-    Claim,
     EvidenceRef,
     Gate,
     ModelChoice,
@@ -21,9 +23,8 @@ from activities.types import (
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
 from workflows.memory import LoopMemory
-from workflows.rules.attempts import Attempt
 from workflows.rules.budget import Budget
-from workflows.rules.stopping import LoopState
+from workflows.rules.stopping import Attempt, LoopState
 from workflows.rules.team import TeamState
 from workflows.types import Phase, SectionFindings, SectionJob, SectionProgress, StoredEvents
 
@@ -56,6 +57,8 @@ class ControlState(BaseModel, defer_build=True):
     added_sources: list[str] = Field(default_factory=list)
     chosen: list[str] = Field(default_factory=list)
     """Candidates a reviewer chose."""
+    left_out: list[str] = Field(default_factory=list)
+    """Names of candidates that a reviewer left out: nothing that names them is written."""
     events: list[AgentEvent] = Field(default_factory=list)
     """The latest part of the log."""
     stored_events: list[StoredEvents] = Field(default_factory=list)
@@ -109,6 +112,10 @@ class RunState(BaseModel, defer_build=True):
     evidence: list[EvidenceRef] = Field(default_factory=list)
     imported: bool = False
     """Whether the evidence of the run that this one follows up was imported."""
+    judgements: dict[str, WorkJudgement] = Field(default_factory=dict)
+    """Evidence id -> what a model judged of the work for the question of this loop."""
+    refused: list[Refused] = Field(default_factory=list)
+    """What checks refused of all that models wrote outside of drafts."""
     relevant: list[str] = Field(default_factory=list)
     """Ids of items the judge found helpful, best first."""
     screened: int = 0
@@ -119,8 +126,6 @@ class RunState(BaseModel, defer_build=True):
     """Searches the judge or the reflector recommended."""
     steering_read: int = 0
     """How many steering texts a gap evaluation has read."""
-    observed_ahead: int = 0
-    """The iteration that `observation` was made for before it began; 0 for none."""
     searches: list[SearchRecord] = Field(default_factory=list)
     identified: int = 0
     duplicates: int = 0
@@ -172,14 +177,36 @@ class RunState(BaseModel, defer_build=True):
     found: dict[str, list[str]] = Field(default_factory=dict)
     """Ids of the items each section returned, best first."""
     drafts: dict[str, PlannedSection] = Field(default_factory=dict)
-    written: list[Claim] = Field(default_factory=list)
+    analyses: bool = False
+    """Whether a step of the mode asked for the statistics."""
+    analysed: Analysed | None = None
+    """The statistics, as they were computed last."""
+    table: Table | None = None
+    """The reader's table, once it has been filled."""
+    continues: Continued | None = None
+    """The finished run that this one follows up."""
+    question: str = ""
+    """The question as it is researched, where the one that was typed does not stand alone."""
+    edited: Edited | None = None
+    """What the editor made of the drafts."""
     owners: dict[str, str] = Field(default_factory=dict)
     """Evidence id -> section that it belongs to, where sections are drafted at the same time."""
-    compared: bool = False
-    """Whether the drafts have been compared with each other."""
 
     packed: str = ""
     """All of the above, when it is too large to travel as it is."""
+
+    @property
+    def running(self) -> tuple[SectionProgress, ...]:
+        """The sections that are researched now; what they found and used is not part of the run's yet."""
+        return tuple(section for section in self.sections.values() if section.status == "running")
+
+    @property
+    def section_confidence(self) -> float | None:
+        """The mean confidence of the sections that have ended, 0 to 1: a part of the question without an
+        answer counts. None where no model judged."""
+        found = [f.confidence for f in self.findings.values()]
+        judged = [one for one in found if one is not None]
+        return sum(judged) / len(found) if judged else None
 
     def carried(self) -> "RunState":
         """This state as the next run gets it: packed when it is large, since references to hundreds of items

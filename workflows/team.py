@@ -10,21 +10,24 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
-    from activities.steps import ManagerInput, Member, Role, TeamLedger, TeamTurn
+    from activities.steps import JudgeAssessment, ManagerInput, Member, Role, TeamLedger, TeamTurn
     from activities.types import StopReason
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
+from workflows.rules.payload_limits import within
 from workflows.rules.stopping import NextStep
 from workflows.rules.team import Turn, apply_ledger, decide_round
 from workflows.run import Run
 from workflows.state import RunState
+from workflows.steps.writing import JUDGEMENTS_ROOM
 
 MEMBERS: Mapping[Member, str] = {
     "searcher": "searches the sources for what the manager asks",
     "hypothesizer": "names drugs with target, pathway and effect from the evidence",
     "judge": "scores the evidence and names gaps",
+    "analyst": "pools the effects that the judged works report and gives a verdict from their numbers",
     "reporter": "writes the report; only when the judge found the evidence sufficient",
 }
 TEMPERATURES: Mapping[Role, float] = {
@@ -35,42 +38,34 @@ TEMPERATURES: Mapping[Role, float] = {
     "writer": 0.2,
 }
 """Sampling temperature of each member; a model that accepts none is not sent one."""
+MAX_TITLES = 40
+"""Works that the manager is told of."""
 TRAITS = ModeTraits("team", single_section=True, temperatures=TEMPERATURES)
 
 
-@workflow.defn
-class TeamResearch(ResearchHandlers):
-    """A managed team over one question."""
+class Team:
+    """A manager, its members and their rounds over one question."""
 
-    @workflow.init
-    def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS)
+    def __init__(self, run: Run) -> None:
+        self.run = run
 
-    @workflow.run
-    async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._answer, self._conclude)
-
-    async def _answer(self) -> StopReason:
-        await self.research.preparation.initialize()
-        if not await self.research.approve_single_section_plan():
-            return "rejected_by_reviewer"
-        return await self.research.loop.run(self._execute_round, self._decide)
-
-    def _decide(self) -> NextStep:
+    def decide(self) -> NextStep:
         """Whether there is another round."""
-        state = self.research.state
-        return decide_round(state.loop, state.team, self.research.context.profile)
+        state = self.run.state
+        return decide_round(state.loop, state.team, self.run.context.profile)
 
-    async def _execute_round(self, _: NextStep) -> None:
+    async def execute_round(self, _: NextStep) -> None:
         """One round: the manager's ledger, then the turn of the member that code lets work."""
-        state = self.research.state
+        state = self.run.state
         ledger = await self._ask_manager()
         state.team, turn = apply_ledger(ledger, state.team, state.loop)
+        if ledger.next_speaker == "reporter":
+            state.team.report_instruction = ledger.instruction
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
-            self.research.events.emit_event("replanning", message, resets=state.team.resets)
+            self.run.events.emit_event("replanning", message, resets=state.team.resets)
             return
-        await self.research.gates.checkpoint()
+        await self.run.gates.checkpoint()
         if self._must_end():
             return
         self._announce(turn, turn.member)
@@ -87,13 +82,13 @@ class TeamResearch(ResearchHandlers):
 
     async def _ask_manager(self) -> TeamLedger:
         """The manager's ledger for this round."""
-        research, state, team = self.research, self.research.state, self.research.state.team
-        research.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
+        run, state, team = self.run, self.run.state, self.run.state.team
+        run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
         judged = state.loop.judged
         step = ManagerInput(
-            **research.context.step_inputs(),
+            **run.context.step_inputs(),
             round=state.loop.iteration,
-            members=dict(MEMBERS),
+            members=dict(MEMBERS) if run.request.analyse else _without_analyst(),
             facts=team.facts,
             plan=team.plan,
             replan=team.replan,
@@ -101,11 +96,15 @@ class TeamResearch(ResearchHandlers):
             found=len(state.evidence),
             unjudged=state.loop.unjudged,
             judged_gaps=judged.gaps if judged else (),
+            judged_reasons=_reasons(judged) if judged else "",
+            judgements=within(run.judging.judgements(), JUDGEMENTS_ROOM),
+            titles={ref.evidence_id: ref.title for ref in run.judging.ranked_evidence()[:MAX_TITLES]},
+            hypotheses=tuple(state.hypotheses),
         )
         state.steering_read = state.control.steered
         no_turn = TeamLedger(facts=team.facts, plan=team.plan)
-        ledger = await research.models.execute("manager", ThinkActivities.manage_team, step, no_turn)
-        research.events.emit_event(
+        ledger = await run.models.execute("manager", ThinkActivities.manage_team, step, no_turn)
+        run.events.emit_event(
             "managed",
             f"{ledger.next_speaker or 'no member'}: {ledger.instruction}",
             next_speaker=ledger.next_speaker,
@@ -115,11 +114,11 @@ class TeamResearch(ResearchHandlers):
 
     def _must_end(self) -> bool:
         """Whether a reviewer asked to finish or the time was used up while the manager was asked."""
-        left = self.research.context.research_seconds()
-        return self.research.state.control.finish or (left is not None and left <= 0)
+        left = self.run.context.research_seconds()
+        return self.run.state.control.finish or (left is not None and left <= 0)
 
     def _announce(self, turn: Turn, member: Member) -> None:
-        self.research.events.emit_event(
+        self.run.events.emit_event(
             "turn",
             f"{member}: {turn.instruction}",
             member=member,
@@ -129,42 +128,90 @@ class TeamResearch(ResearchHandlers):
 
     async def _execute_turn(self, member: Member, instruction: str) -> tuple[str, bool]:
         """A member's turn: its result in a few words, and whether that was anything new."""
-        match member:
-            case "searcher":
-                return await self._search(instruction)
-            case "hypothesizer":
-                return await self._form_hypotheses()
-            case "judge" | "reporter":
-                return await self._judge()
+        self.run.context.instruction = instruction
+        try:
+            match member:
+                case "searcher":
+                    return await self._search(instruction)
+                case "hypothesizer":
+                    return await self._form_hypotheses()
+                case "analyst":
+                    return await self._analyse()
+                case "judge" | "reporter":
+                    return await self._judge()
+        finally:
+            self.run.context.instruction = ""
 
     async def _search(self, instruction: str) -> tuple[str, bool]:
-        research, loop = self.research, self.research.state.loop
+        run, loop = self.run, self.run.state.loop
         gaps = loop.judged.gaps if loop.judged else ()
-        wanted = dict.fromkeys((instruction or research.context.question, *gaps))
-        loop.gaps = tuple(wanted)[: research.request.limits.max_gaps]
-        await research.steps.select_tools()
-        if not research.state.tasks:
+        wanted = dict.fromkeys((instruction or run.context.question, *gaps))
+        loop.gaps = tuple(wanted)[: run.request.limits.max_gaps]
+        await run.steps.select_tools()
+        if not run.state.tasks:
             return "no search is left that has not been made", False
-        await research.steps.search(reflect=False)
+        await run.steps.search(reflect=False)
         return f"{loop.new_evidence} new items from {loop.tasks} searches", loop.new_evidence > 0
 
     async def _form_hypotheses(self) -> tuple[str, bool]:
-        new = await self.research.candidates.form_hypotheses()
+        new = await self.run.candidates.form_hypotheses()
         return f"{new} new hypotheses", new > 0
 
+    async def _analyse(self) -> tuple[str, bool]:
+        before = self.run.state.analysed
+        result = await self.run.analyse_now()
+        return result, self.run.state.analysed != before
+
     async def _judge(self) -> tuple[str, bool]:
-        loop = self.research.state.loop
-        await self.research.steps.judge(observe_ahead=False)
+        loop = self.run.state.loop
+        await self.run.judging.judge()
         if loop.judge_failures or loop.judged is None:
             return "the judge did not answer", False
-        return f"confidence {loop.judged.confidence:.2f}; {len(loop.judged.gaps)} gaps", True
+        sure = "not judged" if loop.judged.confidence is None else f"confidence {loop.judged.confidence:.2f}"
+        return f"{sure}; {len(loop.judged.gaps)} gaps", True
+
+    def reporter_turn(self, stop: StopReason) -> None:
+        """The turn in which every team ends; what the manager asked of the reporter goes with it."""
+        team = self.run.state.team
+        self.run.context.instruction = team.report_instruction
+        if team.last is None or team.last.member != "reporter":
+            text = stop.replace("_", " ")
+            turn = TeamTurn(round=self.run.state.loop.iteration, member="reporter", result=text)
+            self.run.events.emit_event("turn", f"reporter: {text}", member="reporter")
+            self.run.state.team = team.with_turn(turn)
+
+
+def _without_analyst() -> dict[Member, str]:
+    """The members of a run whose effects are not analysed."""
+    return {name: does for name, does in MEMBERS.items() if name != "analyst"}
+
+
+def _reasons(judged: JudgeAssessment) -> str:
+    """Why the judge said what it said."""
+    scored = (f"{name}: {why}" for name, why in judged.score_reasons.items())
+    return "; ".join(filter(None, (judged.reasoning, *scored)))
+
+
+@workflow.defn
+class TeamResearch(ResearchHandlers):
+    """A managed team over one question."""
+
+    @workflow.init
+    def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
+        self.research = Run(request, state, TRAITS)
+        self._team = Team(self.research)
+
+    @workflow.run
+    async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
+        return await self.research.run_to_completion(self._answer, self._conclude)
+
+    async def _answer(self) -> StopReason:
+        await self.research.preparation.initialize()
+        if not await self.research.approve_single_section_plan():
+            return "rejected_by_reviewer"
+        return await self.research.loop.run(self._team.execute_round, self._team.decide)
 
     async def _conclude(self, stop: StopReason) -> Outcome:
         """The reporter's turn: candidates, the report, its release."""
-        team = self.research.state.team
-        if team.last is None or team.last.member != "reporter":
-            text = stop.replace("_", " ")
-            turn = TeamTurn(round=self.research.state.loop.iteration, member="reporter", result=text)
-            self.research.events.emit_event("turn", f"reporter: {text}", member="reporter")
-            self.research.state.team = team.with_turn(turn)
+        self._team.reporter_turn(stop)
         return await self.research.conclude_single_section(stop)

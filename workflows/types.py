@@ -5,9 +5,10 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from activities.analysis.types import Effect, Expected
 from activities.candidates.types import Candidate
-from activities.drafts import SectionDraft
 from activities.iterations import IterationRecord
+from activities.judgements import Refused, WorkJudgement
 from activities.report.schema import Report
 from activities.steps import FollowUp
 from activities.types import (
@@ -65,7 +66,7 @@ class ResearchRequest(Frozen):
     """One question and how to answer it: the input of every research workflow."""
 
     question: str = Field(min_length=3, max_length=QUESTION_CHARS)
-    mode: Mode | Literal["auto"] = "auto"
+    mode: Mode = "auto"
     graph: GraphDefinition | None = None
     """Mode graph: the graph that the run walks; None for the built-in one. It travels with the run, so that
     an edit of the file it was read from changes nothing."""
@@ -90,6 +91,8 @@ class ResearchRequest(Frozen):
     then is kept. None: no limit."""
     follow_up: FollowUp | None = None
     """The finished run whose evidence this one begins with."""
+    columns: tuple[str, ...] = ()
+    """Columns of the table of works, which a model fills. Empty: the profile's."""
     judge_threshold: float | None = Field(default=None, ge=0, le=1)
     """Confidence from which the evidence may suffice. None: the profile's."""
     approve: tuple[Gate, ...] = ()
@@ -98,7 +101,12 @@ class ResearchRequest(Frozen):
     """None waits without bound."""
     approval_default: Literal["approve", "reject"] = "approve"
     """What a gate's time-out means."""
-    writer: Literal["long_writer", "proofreader"] = "long_writer"
+    analyse: bool = False
+    """Whether the effects of the table are analysed."""
+    effects: tuple[Effect, ...] = Field(default=(), max_length=300)
+    """Effects of the user's own file, which are analysed as well."""
+    expected: Expected = "different"
+    """What the analysis is asked to find."""
     wait_for_model: bool = False
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
     signatures: dict[str, str] = Field(default_factory=dict)
@@ -118,6 +126,7 @@ class ResearchRequest(Frozen):
 
 Phase = Literal[
     "starting",
+    "reading",
     "planning",
     "observing",
     "evaluating_gaps",
@@ -130,6 +139,9 @@ Phase = Literal[
     "waiting_for_model",
     "researching",
     "writing",
+    "verifying",
+    "extracting",
+    "editing",
     "publishing",
     "done",
 ]
@@ -159,8 +171,9 @@ class SectionProgress(Frozen):
     phase: Phase = "starting"
     iteration: int = 0
     evidence: int = 0
+    searches: int = 0
     by_role: dict[str, Usage] = Field(default_factory=dict)
-    """What the section has spent, as far as its parent knows."""
+    """What the section has spent so far."""
     spent_microusd: int = 0
     workflow_id: str = ""
     note: str = ""
@@ -177,7 +190,7 @@ class Progress(Frozen):
 
     run_id: str
     question: str
-    mode: Mode | Literal["auto"]
+    mode: Mode
     profile: str
     phase: Phase = "starting"
     message: str = ""
@@ -192,7 +205,8 @@ class Progress(Frozen):
     budget: BudgetStatus
     waiting_for: Gate | None = None
     paused: bool = False
-    confidence: float = 0.0
+    confidence: float | None = None
+    """None where no model judged."""
     scores: dict[str, int] = Field(default_factory=dict)
     steering: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
@@ -211,12 +225,10 @@ class SectionJob(Frozen):
     section: ReportPlanSection
     parent_id: str
     background: str = ""
-    write_draft: bool = False
-    """True when the section writes its own draft (for the proofreader)."""
+    searches_run_question: bool = False
+    """Whether the section searches the question of the run beside its own: one section does."""
     lineage: str = ""
     """Of the parent; see `RunContext.lineage`."""
-    revised: bool = False
-    """Whether the parent follows `REVISION_1`. Then the section does, and records no marker of its own."""
 
 
 class SectionFindings(Frozen):
@@ -238,9 +250,12 @@ class SectionFindings(Frozen):
     by_role: dict[str, Usage] = Field(default_factory=dict)
     spent_microusd: int = 0
     """What counts against the money limit, calls of unknown price included."""
-    confidence: float = 0.0
+    confidence: float | None = None
+    """None where no model judged."""
     scores: dict[str, int] = Field(default_factory=dict)
-    draft: SectionDraft | None = None
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the works among `evidence`."""
+    refused: tuple[Refused, ...] = ()
     events: tuple[AgentEvent, ...] = ()
     """What happened since the last report of the section."""
     history: tuple[IterationRecord, ...] = ()

@@ -10,7 +10,7 @@ FIELDS: tuple[CandidateFieldName, ...] = get_args(CandidateFieldName)
 ANSWERS: Mapping[CandidateFieldName, tuple[str, ...]] = {
     "names": ("chembl",),
     "mechanism": ("openfda", "chembl", "opentargets"),
-    "targets": ("chembl", "opentargets", "uniprot"),
+    "targets": ("chembl", "opentargets", "uniprot", "neo4j"),
     "pathways": ("reactome",),
     "indications": ("openfda", "opentargets"),
     "regulatory": ("openfda", "chembl"),

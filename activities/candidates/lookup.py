@@ -34,6 +34,8 @@ APPLICATIONS = 20
 TRIALS_ASKED = 20
 PROTEINS = 4
 """Targets whose function and pathways are asked for; a drug's first targets are its main ones."""
+PATHS = 20
+"""Paths of a knowledge graph that are asked for."""
 SYNONYMS = 4
 """Other names of a disease that trials are looked for by."""
 
@@ -192,9 +194,10 @@ async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, 
 
 
 async def _molecule(asking: _Asking, name: str) -> Part:
-    """ChEMBL and Open Targets for mechanism and targets; then UniProt and Reactome for the targets."""
-    curated, platform = await asyncio.gather(
-        asking.ask("chembl", name, 200), asking.ask("opentargets", name, 20)
+    """ChEMBL, Open Targets and a knowledge graph for mechanism and targets; then UniProt and Reactome for the
+    targets."""
+    curated, platform, paths = await asyncio.gather(
+        asking.ask("chembl", name, 200), asking.ask("opentargets", name, 20), asking.ask("neo4j", name, PATHS)
     )
     molecules = [record for record in curated if "max_phase" in record.facts or "synonyms" in record.facts]
     proteins = reading.accessions([*curated, *platform])[:PROTEINS]
@@ -207,11 +210,12 @@ async def _molecule(asking: _Asking, name: str) -> Part:
             *(asking.ask("reactome", accession, reading.PATHWAYS) for accession in proteins),
         )
     own = [record for record in curated if "target" in record.facts]
+    by_target = {path.facts["target"]: path for path in paths if "target" in path.facts}
     by_name = {e.text: e for route in routes for e in reading.pathways(route)}
     return {
         "names": list(reading.names(molecules)),
         "mechanism": list(reading.mechanisms([*curated, *platform])),
-        "targets": list(reading.targets([*own, *platform, *entries])),
+        "targets": list(reading.targets([*own, *platform, *entries, *by_target.values()])),
         "pathways": list(by_name.values())[: reading.PATHWAYS],
         "indications": list(reading.approved_for(platform)),
         "regulatory": list(reading.phases(molecules[:1])),

@@ -8,7 +8,7 @@ from activities.candidates import reading
 from activities.candidates.status import of_application
 from activities.text.sentences import NOT_STUDIES
 from activities.types import Evidence, Support
-from activities.verification.quote_check import MIN_QUOTE_CHARS
+from activities.verification.normal_form import MIN_QUOTE_CHARS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic.fields import FieldInfo
+
 from activities.configuration.keys import (
     ENGINE,
-    REFUSED_SECTIONS,
-    SECTIONS,
     SOURCE_KEYS,
     SOURCES_OF_TOOLS,
     TOOL_KEYS,
-    Key,
+    FileKey,
+    sections,
 )
+from activities.configuration.mcp import McpSource, check_name
 
 MAX_BYTES = 1 << 20
 _HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
@@ -42,8 +44,8 @@ class FileSettings:
     (`sources.pubmed.rate`)."""
 
 
-def read_file(path: Path, known: Collection[str]) -> FileSettings:
-    """The settings of a file; none when there is no file. `known` are the names of flat keys.
+def read_file(path: Path, fields: Mapping[str, FieldInfo]) -> FileSettings:
+    """The settings of a file; none when there is no file. `fields` declare the settings.
 
     Raises ConfigError, and OSError when the file cannot be read.
     """
@@ -55,19 +57,21 @@ def read_file(path: Path, known: Collection[str]) -> FileSettings:
         raise ConfigError(f"{path} is over 1 MiB; a configuration file is short text")
     try:
         text = data.decode("utf-8-sig")
-        return _Reader(path, text, known).read(tomllib.loads(text))
+        return _Reader(path, text, fields).read(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
 
 
 class _Reader:
-    def __init__(self, path: Path, text: str, known: Collection[str]) -> None:
+    def __init__(self, path: Path, text: str, fields: Mapping[str, FieldInfo]) -> None:
         self._path = path
         self._lines = dict(_lines(text))
-        self._known = known
+        self._known = fields
+        self._sections = sections(fields)
         self._values: dict[str, object] = {}
         self._places: dict[str, str] = {}
         self._sources: dict[str, dict[str, object]] = {}
+        self._mcp: dict[str, object] = {}
         self._problems: list[str] = []
 
     def read(self, document: Mapping[str, object]) -> FileSettings:
@@ -78,6 +82,8 @@ class _Reader:
             raise ConfigError("\n".join(self._problems))
         if self._sources:
             self._values["sources"] = self._sources
+        if self._mcp:
+            self._values["mcp"] = self._mcp
         self._leave_out_disabled()
         return FileSettings(self._values, self._places)
 
@@ -92,9 +98,9 @@ class _Reader:
     def _entry(self, name: str, value: object) -> None:
         if name == "sources" and isinstance(value, dict):
             self._source_tables(value)
-        elif name in REFUSED_SECTIONS:
-            raise self._error((name,), REFUSED_SECTIONS[name])
-        elif name in SECTIONS and isinstance(value, dict):
+        elif name == "mcp" and isinstance(value, dict):
+            self._mcp_tables(value)
+        elif name in self._sections and isinstance(value, dict):
             self._section(name, value)
         elif name in self._known:
             self._set(name, value, (name,))
@@ -111,21 +117,23 @@ class _Reader:
             self._values["default_sources"] = [name for name in chosen if name not in disabled]
 
     def _top_level(self) -> list[str]:
-        return [*SECTIONS, "sources", *self._known]
+        return [*(name for name in self._sections if "." not in name), "sources", "mcp", *self._known]
 
     def _section(self, section: str, table: Mapping[str, object]) -> None:
-        keys = SECTIONS[section]
+        keys = self._sections[section]
         for name, value in table.items():
-            where = (section, name)
+            where = (*section.split("."), name)
             with self._collecting_problems():
-                if section == "tools" and isinstance(value, dict):
+                if f"{section}.{name}" in self._sections and isinstance(value, dict):
+                    self._section(f"{section}.{name}", value)
+                elif section == "tools" and isinstance(value, dict):
                     self._tool(name, value)
                 elif name in keys:
                     self._apply(keys[name], value, where)
                 else:
-                    raise self._error(where, f"there is no such key{_nearest_in(section, name)}")
+                    raise self._error(where, f"there is no such key{self._nearest_in(section, name)}")
 
-    def _apply(self, key: Key, value: object, where: tuple[str, ...]) -> None:
+    def _apply(self, key: FileKey, value: object, where: tuple[str, ...]) -> None:
         if key.refused:
             raise self._error(where, key.refused)
         if key.convert is not None:
@@ -146,6 +154,24 @@ class _Reader:
                     if name not in SOURCE_KEYS:
                         raise self._error(where, f"there is no such key{nearest(name, SOURCE_KEYS)}")
                     self._source(source, name, value, where)
+
+    def _mcp_tables(self, tables: Mapping[str, object]) -> None:
+        for source, table in tables.items():
+            with self._collecting_problems():
+                if not isinstance(table, dict):
+                    raise self._error(("mcp", source), f"write a table: [mcp.{source}]")
+                try:
+                    check_name(source)
+                except ValueError as error:
+                    raise self._error(("mcp", source), str(error)) from error
+                for name in table:
+                    where = ("mcp", source, name)
+                    if name not in McpSource.model_fields:
+                        raise self._error(
+                            where, f"there is no such key{nearest(name, McpSource.model_fields)}"
+                        )
+                    self._places[f"mcp.{source}.{name}"] = self._place(where)
+                self._mcp[source] = table
 
     def _tool(self, tool: str, table: Mapping[str, object]) -> None:
         for name, value in table.items():
@@ -177,6 +203,13 @@ class _Reader:
         self._values[setting] = value
         self._places[setting] = self._place(where)
 
+    def _nearest_in(self, section: str, name: str) -> str:
+        """A hint at the nearest key of this section, or at the section that has this very key."""
+        for other, keys in self._sections.items():
+            if other != section and name in keys and not keys[name].refused:
+                return f"; it belongs in [{other}]"
+        return nearest(name, self._sections[section])
+
     def _place(self, where: tuple[str, ...]) -> str:
         inside = (line for key, line in self._lines.items() if key[: len(where)] == where)
         line = self._lines.get(where) or next(inside, None)
@@ -206,14 +239,6 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 def _parts(dotted: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in dotted.split("."))
-
-
-def _nearest_in(section: str, name: str) -> str:
-    """A hint at the nearest key of this section, or at the section that has this very key."""
-    for other, keys in SECTIONS.items():
-        if other != section and name in keys and not keys[name].refused:
-            return f"; it belongs in [{other}]"
-    return nearest(name, SECTIONS[section])
 
 
 def nearest(name: str, known: Collection[str]) -> str:

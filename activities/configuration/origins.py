@@ -12,6 +12,11 @@ from pydantic_settings import EnvSettingsSource
 from activities.configuration.file import nearest
 from activities.settings import Settings, SourceFilters, file_settings, secret_variables
 
+OTHER_VARIABLES = tuple(
+    f"DETERMINATOR_{name}"
+    for name in ("CONFIG", "CACHE", "CODEC_KEYS", "CODEC_TOKEN", "DEBUG", "EMBEDDINGS", "USER")
+)
+"""Variables with our prefix that are no settings."""
 _QUOTED = re.compile(r"'([^']*)'")
 
 
@@ -74,7 +79,7 @@ def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
     names = [f"DETERMINATOR_{name.upper()}" for name in Settings.model_fields]
     names += [f"DETERMINATOR_{name.upper()}_URL" for name in source_names()]
-    names += ["DETERMINATOR_CONFIG", "DETERMINATOR_CACHE"]
+    names += OTHER_VARIABLES
     found = {}
     for variable in environment:
         plain = variable.upper().split("__")[0]

@@ -37,6 +37,14 @@ class Unreadable(Exception):
     """A document that cannot be read, and why."""
 
 
+class Lacking(Unreadable):
+    """A document that could be read with a library or a model that is not installed; how to install it."""
+
+
+class NoText(Unreadable):
+    """A PDF without text: a scan, which may be recognised (`activities.documents.ocr`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """What was read. `meta` holds the document's own metadata, lower-case keys: `doi`, `pmid`, `date`, `url`,
@@ -50,6 +58,8 @@ class Text:
     """What was left out, where a limit was reached: `the first 12 of 2,000 pages`."""
     pages: tuple[int, ...] = ()
     """Where in `text` each page begins, the first one first; empty where there are no pages."""
+    times: tuple[float, ...] = ()
+    """Of a recording, seconds at which each part of `pages` begins; empty for every other document."""
 
 
 PLAIN_TYPES = ("text/plain", "text/markdown")
@@ -207,7 +217,7 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         raise Unreadable(f"it cannot be read as a PDF: {type(error).__name__} {error}") from error
     cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
     if not any(page.strip() for page in pages):
-        raise Unreadable("there is no text in it; if it is a scan, run OCR over it first")
+        raise NoText("there is no text in it")
     title = info.get("/Title", "").strip()
     if re.search(r"\.(docx?|tex|indd|pdf|qxd)\b|^untitled|^microsoft word", title, re.IGNORECASE):
         title = ""
@@ -350,6 +360,11 @@ def _all_text(source: str) -> str:
         tree, "script", "style", "noscript", "template", "head", "nav", "footer", with_tail=False
     )
     return "\n".join(line for line in (str(part).strip() for part in tree.itertext()) if line)
+
+
+def tidy_line(text: str) -> str:
+    """A text as it is kept, on one line."""
+    return " ".join(_tidy(text)[0].split())
 
 
 def _join_hyphens(text: str) -> str:

@@ -84,17 +84,24 @@ class Readers:
         body: bytes = b"",
         seconds: float,
         stop: Stop | None = None,
+        memory: int | None = None,
     ) -> Iterator[bytes]:
         """The items that `module:name` yields for a body, as JSON, one at a time.
 
-        `seconds` limits both processor and wall time. Raises Unreadable with the reason, Stopped.
+        `seconds` limits both processor and wall time. `memory`: bytes of address space, where a job needs
+        more than most. Raises Unreadable with the reason, Stopped.
         """
         stop = stop or Stop()
         with self._free:
             process = self._take()
             try:
                 with stop.ends(process.end):
-                    job = {"function": function, "args": args, "seconds": seconds, "memory": self._memory}
+                    job = {
+                        "function": function,
+                        "args": args,
+                        "seconds": seconds,
+                        "memory": memory or self._memory,
+                    }
                     yield from process.run(job, body, seconds)
             except Unreadable:
                 if stop.asked:

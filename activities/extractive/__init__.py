@@ -1,18 +1,15 @@
-"""The back end without a language model: plans, judges and writes by ranking and quoting sentences.
+"""The back end without a language model: it plans, searches, finds passages and quotes them. It judges
+nothing.
 
 Pure, synchronous and deterministic: one function a role, its typed input and, where it reads evidence, the
-bodies of the input's evidence references in the same order. No network, no key, no clock.
-"""
+bodies of the input's evidence references in the same order. No network, no key, no clock. Verifying, editing
+and extracting have no counterpart here: there is no wording to check."""
 
-from activities.extractive.gaps import evaluate_gaps, observe, reflect
-from activities.extractive.hypotheses import hypothesise
-from activities.extractive.judging import judge
+from activities.extractive.candidates import hypothesise
 from activities.extractive.managing import manage
-from activities.extractive.planning import plan
-from activities.extractive.proofreading import proofread
-from activities.extractive.queries import select_tools
-from activities.extractive.query import parse_query
-from activities.extractive.writing import write
+from activities.extractive.passages import judge, write
+from activities.extractive.planning import parse_query, plan
+from activities.extractive.searching import evaluate_gaps, observe, reflect, select_tools
 
 __all__ = [
     "evaluate_gaps",
@@ -22,7 +19,6 @@ __all__ = [
     "observe",
     "parse_query",
     "plan",
-    "proofread",
     "reflect",
     "select_tools",
     "write",

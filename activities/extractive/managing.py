@@ -4,7 +4,7 @@ from activities.steps import ManagerInput, Member, TeamLedger
 
 ROTATION: tuple[Member, ...] = ("searcher", "hypothesizer", "judge")
 """Who works after whom; the reporter writes when the research has ended."""
-MOST_FACTS = 10
+MAX_FACTS = 10
 
 
 def manage(step: ManagerInput) -> TeamLedger:
@@ -15,7 +15,7 @@ def manage(step: ManagerInput) -> TeamLedger:
     facts = (*step.facts, *((f"{last.member}: {last.result}",) if last else ()))
     wanted = step.steering[::-1] or step.judged_gaps or (step.question,)
     return TeamLedger(
-        facts=tuple(dict.fromkeys(facts))[-MOST_FACTS:],
+        facts=tuple(dict.fromkeys(facts))[-MAX_FACTS:],
         plan=step.plan or (f"search for evidence on: {step.question}", "judge it", "report"),
         progress=last is None or last.new,
         next_speaker=rotation[place % len(rotation)],

@@ -61,8 +61,9 @@ class Unreadable(Exception):
 
 def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
     """The JSON schema of an answer, in the subset that strict servers accept: every object closed, every
-    field required. `choices` names the values of a field by its path (`claims.sentence`); an empty list of
-    values leaves the field free."""
+    field required. `choices` names the values of a field by its path (`searches.source`), or of all fields of
+    a named type by its name (`SentenceLabel`), which the schema then lists once; an empty list of values
+    leaves the field free."""
     lean: dict[str, Any] = json.loads(_lean_schema(answer))
     for path, values in (choices or {}).items():
         if values:
@@ -102,6 +103,10 @@ def _lean(node: Any, bounds: frozenset[str] = BOUNDS) -> Any:  # noqa: ANN401 - 
 
 def _choose(schema: dict[str, Any], path: Sequence[str], values: list[str]) -> None:
     node = schema
+    if path[0][:1].isupper():  # a named type, which this answer may not have
+        if path[0] in schema.get("$defs", {}):
+            schema["$defs"][path[0]] = {"type": "string", "enum": values}
+        return
     for name in path:
         node = node["properties"][name]
         if "items" in node:

@@ -1,13 +1,14 @@
 """Cut a report that is too large for the workflow's history.
 
-Left out in this order: quotes' surroundings, the table of works and what was not used, candidates' pages,
-sections' Markdown, dropped claims, the search ledger, quotes, references' details, claims, and at last
-everything but the outline. The blob keeps the whole report.
+Left out in this order: quotes' surroundings, what was not used, judgements and the reader's table,
+candidates' pages, sections' Markdown, what was refused, the search ledger, quotes, references' details,
+claims, and at last everything but the outline. The blob keeps the whole report.
 """
 
 from collections.abc import Callable
 
 from activities.candidates.types import Candidate
+from activities.judgements import Table
 from activities.report.schema import Methodology, Published, Report, Verification
 from activities.types import Claim, Support
 
@@ -26,7 +27,11 @@ def slim(published: Published, limit: int = MAX_BYTES) -> Published:
 
 
 def _no_contexts(report: Report) -> Report:
-    return report.model_copy(update={"contexts": (), "works": (), "unused": ()})
+    return report.model_copy(update={"contexts": (), "unused": ()})
+
+
+def _no_judgements(report: Report) -> Report:
+    return report.model_copy(update={"judgements": (), "table": Table(), "works": ()})
 
 
 def _no_pages(report: Report) -> Report:
@@ -62,11 +67,19 @@ def _no_quotes(report: Report) -> Report:
         return item.model_copy(update=cut)
 
     sections = tuple(
-        section.model_copy(update={"claims": tuple(map(claim, section.claims))})
+        section.model_copy(
+            update={
+                "claims": tuple(map(claim, section.claims)),
+                "answer": tuple(map(claim, section.answer)),
+                "passages": (),
+                "related": (),
+            }
+        )
         for section in report.sections
     )
+    stated = {name: tuple(map(claim, getattr(report, name))) for name in ("answer", "summary", "mechanism")}
     return report.model_copy(
-        update={"sections": sections, "candidates": tuple(map(candidate, report.candidates))}
+        update={"sections": sections, "candidates": tuple(map(candidate, report.candidates)), **stated}
     )
 
 
@@ -82,9 +95,10 @@ def _short_references(report: Report) -> Report:
 
 def _no_claims(report: Report) -> Report:
     sections = tuple(
-        section.model_copy(update={"claims": (), "paragraphs": ()}) for section in report.sections
+        section.model_copy(update={"claims": (), "paragraphs": (), "answer": ()})
+        for section in report.sections
     )
-    return report.model_copy(update={"sections": sections, "summary_claims": (), "brief": ()})
+    return report.model_copy(update={"sections": sections, "summary": (), "mechanism": ()})
 
 
 def _outline(report: Report) -> Report:
@@ -99,6 +113,8 @@ def _outline(report: Report) -> Report:
                 )
                 for section in report.sections[:50]
             ),
+            "answer": (),
+            "reservations": (),
             "candidates": (),
             "references": (),
             "limitations": tuple(text[:300] for text in report.limitations[:40]),
@@ -117,6 +133,7 @@ def _outline(report: Report) -> Report:
 
 _CUTS: tuple[Callable[[Report], Report], ...] = (
     _no_contexts,
+    _no_judgements,
     _no_pages,
     _no_markdown,
     _no_dropped,

@@ -11,9 +11,10 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 import obstore
+import structlog
 from obstore.exceptions import BaseError
 
-from activities.errors import StoreError
+from activities.errors import DamagedEvidence, StoreError
 from activities.evidence_store import EvidenceStore, make_ref, open_store
 from activities.report.schema import Reference, Report
 from activities.report.stored import report_name
@@ -28,6 +29,8 @@ from activities.types import (
     StandingNotice,
 )
 from activities.verification.quote_check import verbatim
+
+log = structlog.get_logger()
 
 MAX_BLOBS = 50_000
 """Largest number of blobs read in search of cited items."""
@@ -91,12 +94,6 @@ class Version(Frozen):
     """The repeated searches."""
 
 
-class Versions(Frozen):
-    """All later versions under one run id, the oldest first, as earlier releases kept them: in one file."""
-
-    versions: tuple[Version, ...] = ()
-
-
 class Archive:
     """The store, read by names. Raises StoreError when it cannot be opened or read."""
 
@@ -104,6 +101,8 @@ class Archive:
         self.url = url
         self._raw = open_store(url)
         self.store = EvidenceStore(self._raw)
+        self.damaged: list[str] = []
+        """Keys of blobs that were read and are not what was stored."""
 
     async def names(self) -> list[str]:
         """Runs whose report is here, the one written last first."""
@@ -125,9 +124,7 @@ class Archive:
 
     async def versions(self, first: Report) -> tuple[Version, ...]:
         """The later versions of a report, the oldest first."""
-        data = await self.store.get_named(_versions_name(first.run_id))
-        known = Versions.model_validate_json(data).versions if data else ()
-        found = [version for version in known if version.of == first.generated_at]
+        found: list[Version] = []
         while data := await self.store.get_named(_version_name(first, len(found) + 2)):
             found.append(Version.model_validate_json(data))
         return tuple(found)
@@ -156,10 +153,7 @@ class Archive:
             for name in _names(reference.evidence_id, reference.identifiers):
                 by_name.setdefault(name, []).append(reference)
         quotes: dict[str, list[str]] = {}
-        # with what builds reports; see `worker.daemon`
-        from activities.report.audit import near_supports, supports_of
-
-        for support in (*supports_of(report), *near_supports(report)):
+        for support in report.cited_quotes():
             quotes.setdefault(support.evidence_id, []).append(support.quote)
         best: dict[str, tuple[int, str, Evidence]] = {}
         async for key, item in self._items():
@@ -207,6 +201,10 @@ class Archive:
         try:
             data = await self.store.get_bytes(key)
             return Evidence.model_validate_json(data) if data.startswith(b'{"evidence_id"') else None
+        except DamagedEvidence as error:
+            log.warning("evidence_damaged", key=key, error=str(error))
+            self.damaged.append(key)
+            return None
         except (StoreError, ValueError):
             return None
 
@@ -242,10 +240,6 @@ def _as_cited(report: Report, reference: Reference, key: str, item: Evidence) ->
 
 def _names(evidence_id: str, identifiers: Identifiers) -> list[str]:
     return [evidence_id, *(f"{kind}:{value}" for kind, value in identifiers.items_in_order())]
-
-
-def _versions_name(run_id: str) -> str:
-    return report_name(run_id, "json").removesuffix("report.json") + "versions.json"
 
 
 def _version_name(first: Report, number: int) -> str:

@@ -1,61 +1,68 @@
 """Assembling the report: pure code over what was written and what is stored.
 
-Models write claims; everything else is decided here: which claims are kept
-(`activities.verification.quote_check`), their ids, how references are numbered, what comes first in the
-summary, and which limitations the report states.
+Models write; code checks what may stand (`check`), gives numbers (`number`), takes from records what they say
+of the works (`describe`), and states limits (`state`). It reads no language: which claims answer, and which
+way, is what the writer and the judge said.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from activities.candidates.types import Candidate, CandidateFindings
+from activities.candidates.types import CandidateFindings
+from activities.drafts import Passage
+from activities.judgements import Table
 from activities.publication import PublishInput
-from activities.report.answers import answers_of, giving_first
-from activities.report.brief import brief
-from activities.report.candidates import check_candidates
-from activities.report.certainty import certainty
-from activities.report.claims import CheckedDrafts, check_drafts
-from activities.report.confidence import (
-    Judged,
-    confidence,
-    confidence_reasons,
-    is_unjudged,
-    limited_to,
-    most_allowed,
-    of_sections,
-    short_of,
+from activities.report.candidates import CheckedCandidates, check_candidates
+from activities.report.claims import (
+    CheckedDrafts,
+    CheckedSection,
+    check_drafts,
+    of_role,
+    with_contradictions,
 )
 from activities.report.contexts import contexts
-from activities.report.formats.citations import Citations
-from activities.report.formats.prose import section_text, summary_text
+from activities.report.edited import CheckedEdit, check_edited
+from activities.report.formats.prose import Citations, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentences
 from activities.report.formats.text import clean
+from activities.report.judged import checked_table, judged_works
 from activities.report.limitations import limitations, why_unanswered
-from activities.report.near import near_passages, not_mentioned
-from activities.report.references import reference_of
+from activities.report.same_study import joined
 from activities.report.schema import (
+    JudgedWork,
     Methodology,
-    QuestionParts,
     QuoteContext,
+    QuotedPassage,
     Reference,
     Report,
     ReportSection,
     Verification,
 )
-from activities.report.strength import with_strength
-from activities.report.summary import summary_claims
-from activities.report.unused import unused_works
-from activities.report.works import work_rows
-from activities.text.drug_findings import finding
-from activities.text.drugs import names_a_treatment
+from activities.report.works import described, references, unused_works, with_strength
 from activities.text.independence import studies
-from activities.text.pico import parts_of
-from activities.text.uses import asks_for_a_new_use
 from activities.types import Claim, Evidence, Statement, Support
-from activities.verification.quote_check import Checked, QuoteChecker
+from activities.verification.claim_check import numbers
+from activities.verification.quote_check import QuoteChecker, normalise
 
-_OF_AN_ANSWER = ("brief_works", "brief_direction")
-"""Sentences of the short answer that only a report that answers the question has."""
+
+@dataclass(slots=True)
+class _Checked:
+    """Everything that stands."""
+
+    drafts: CheckedDrafts
+    candidates: CheckedCandidates
+    edit: CheckedEdit
+    answer: tuple[Claim, ...]
+    judgements: tuple[JudgedWork, ...]
+    table: Table
+    reservations: tuple[str, ...]
+    written: int = 0
+    """Claims that were written, those that roles refused before included."""
+    study: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def sections(self) -> list[CheckedSection]:
+        return self.drafts.sections
 
 
 def build_report(
@@ -64,181 +71,246 @@ def build_report(
     notes: Sequence[Statement | str] = (),
     findings: Mapping[str, CandidateFindings] | None = None,
 ) -> Report:
-    """Check, number and render. `documents` are the cited items by evidence id, with the standing they have
-    now; `notes` are further limitations; `findings` is what was looked up of candidates, by name. Any output
-    of a model yields a report."""
-    checker = QuoteChecker(documents)
-    done = check_drafts(step.sections, checker)
-    candidates = check_candidates(step.candidates, checker, documents, findings or {}, step.question)
-    cited = [documents[name] for name in _number(done.claims, candidates.kept)]
-    study = studies(cited)
-    claims = {claim.id: with_strength(claim, documents, study) for claim in done.claims}
+    """The report of what was written. `documents` are the cited and judged items by evidence id, with the
+    standing they have now; `notes` are further limitations; `findings` is what was looked up of candidates,
+    by name. Any output of a model yields a report."""
+    checked = _check(step, documents, findings or {})
+    around = contexts(_quotes(checked), documents)
+    cited = _number(step, checked, documents, around)
+    return _state(step, checked, documents, cited, around, [as_statement(note) for note in notes])
 
-    answers, first = answers_of(step.question, list(claims.values()), documents)
-    short = set(step.models) == {"extractive"}
-    giving = () if first or not short else giving_first(step.question, list(claims.values()), documents)
-    leading = tuple(dict.fromkeys(_of_candidates(candidates.kept, claims))) if short else ()
-    on_drugs = [c for c in claims.values() if c.id in leading or _finds_of_a_drug(c.text)] if leading else ()
-    summary = summary_claims(
-        step.question, on_drugs or list(claims.values()), documents, (*leading, *giving, *first)
+
+def _check(
+    step: PublishInput, documents: Mapping[str, Evidence], findings: Mapping[str, CandidateFindings]
+) -> _Checked:
+    """Leave out what a check refuses, with its reason."""
+    checker = QuoteChecker(documents)
+    done = check_drafts(step.sections, checker, documents)
+    written = sum(section.drafted for section in done.sections)
+    done.dropped += [of_role(refused) for refused in step.refused]
+    edit = CheckedEdit()
+    if step.edited is not None and step.written_by == "model":
+        edit = check_edited(step.edited, step.question, done, checker)
+    done.sections = with_contradictions(
+        done.sections, step.edited.contradictions if step.edited is not None else ()
     )
-    numbers = _number([*summary, *claims.values()], candidates.kept)
+    judged = step.written_by == "model"
+    candidates = check_candidates(step.candidates, checker, documents, findings, step.question, judged=judged)
+    done.dropped += candidates.dropped
+    return _Checked(
+        drafts=done,
+        candidates=candidates,
+        edit=edit,
+        answer=_answer(step, done, edit),
+        judgements=judged_works(step.judgements, step.evidence, step.found, documents, checker, done),
+        table=checked_table(step.table, documents, checker, done),
+        reservations=_reservations(step, done, documents),
+        written=written,
+    )
+
+
+def _answer(step: PublishInput, done: CheckedDrafts, edit: CheckedEdit) -> tuple[Claim, ...]:
+    """The direct answer: the editor's, else that of the only section, else the first sentence of the answer
+    of each section."""
+    if edit.answer or step.written_by == "extractive":
+        return edit.answer
+    if len(done.sections) == 1:
+        return done.sections[0].answer
+    return tuple(
+        section.answer[0].model_copy(update={"id": f"a{place}", "rests_on": ()})
+        for place, section in enumerate((s for s in done.sections if s.answer), start=1)
+    )
+
+
+def _ordered(judged: Iterable[JudgedWork], numbers: Mapping[str, int]) -> tuple[JudgedWork, ...]:
+    """Works that answer most directly first, then by their reference: sections end in any order."""
+    last = len(numbers) + 1
+    return tuple(sorted(judged, key=lambda w: (-w.answers, numbers.get(w.evidence_id, last), w.evidence_id)))
+
+
+def _reservations(
+    step: PublishInput, done: CheckedDrafts, documents: Mapping[str, Evidence]
+) -> tuple[str, ...]:
+    """What the model says that the evidence cannot show, in its words; one with a number that no work at hand
+    and no question has is refused."""
+    said = (step.question, *(f"{item.title} {item.text}" for item in documents.values()))
+    stated = {number.value for text in said for number in numbers(normalise(text))}
+    kept: dict[str, str] = {}
+    for section in done.sections:
+        for text in filter(None, map(clean, section.planned.draft.reservations)):
+            unknown = next((n.shown for n in numbers(normalise(text)) if n.value not in stated), "")
+            if unknown:
+                missing = Statement(code="number_not_shown", values={"number": unknown})
+                done.drop(text, [missing], "reservation", section.section_id, ())
+            else:
+                kept.setdefault(text.casefold().rstrip(" ."), text)
+    return tuple(kept.values())
+
+
+def _quotes(checked: _Checked) -> list[Support]:
+    """Every quote of what stands, in the order of the page: that is the order of the numbers."""
+    edit = checked.edit
+    quotes = [s for claim in (*checked.answer, *edit.summary, *edit.mechanism) for s in claim.support]
+    for section in checked.sections:
+        quotes += [s for claim in (*section.answer, *section.claims) for s in claim.support]
+        quotes += [
+            Support(evidence_id=passage.evidence_id, quote=quote)
+            for passage in section.related
+            for quote in passage.quotes
+        ]
+    quotes += [support for candidate in checked.candidates.kept for support in candidate.quotes]
+    quotes += [c.support for row in checked.table.rows for c in row.cells.values() if c.support]
+    return quotes
+
+
+def _number(
+    step: PublishInput,
+    checked: _Checked,
+    documents: Mapping[str, Evidence],
+    around: Iterable[QuoteContext],
+) -> tuple[Reference, ...]:
+    """The references, and beside each claim the strength of what it cites."""
+    quotes = _quotes(checked)
+    cited = [documents[name] for name in dict.fromkeys(s.evidence_id for s in quotes)]
+    study = checked.study = joined(studies(cited), cited)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
-    references = _references(numbers, documents, study, origins)
-    citations = Citations.of(references)
-    verified = len(done.kept)
-    near = () if claims else near_passages(step.sections, documents, checker)
-    unmentioned = () if claims else not_mentioned(step.sections)
-    unanswered = None if claims else why_unanswered(step, done.dropped, unmentioned, near=bool(near))
-    said = [as_statement(note) for note in notes]
-    if step.profile == "drug_repurposing" and verified and not candidates.kept:
+    if step.written_by == "model":
+
+        def graded(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+            return tuple(with_strength(claim, documents, study) for claim in claims)
+
+        edit = checked.edit
+        checked.answer = graded(checked.answer)
+        checked.edit = replace(edit, summary=graded(edit.summary), mechanism=graded(edit.mechanism))
+        checked.drafts.sections = [
+            replace(section, paragraphs=tuple(map(graded, section.paragraphs)), answer=graded(section.answer))
+            for section in checked.sections
+        ]
+    return references(quotes, documents, study, origins, around)
+
+
+def _state(
+    step: PublishInput,
+    checked: _Checked,
+    documents: Mapping[str, Evidence],
+    cited: tuple[Reference, ...],
+    around: tuple[QuoteContext, ...],
+    notes: Sequence[Statement],
+) -> Report:
+    """The report with its counts and its limits."""
+    done, edit = checked.drafts, checked.edit
+    citations = Citations.of(cited)
+    claims = done.standing
+    refused = sum(item.kind in ("claim", "wording") for item in done.dropped)
+    unanswered = None if claims else why_unanswered(step, refused)
+    verification = Verification(
+        claims=max(checked.written, len(claims)),
+        verified=len(claims),
+        repaired=done.repaired,
+        replaced=done.replaced,
+        dropped=tuple(done.dropped),
+    )
+    retracted = dict.fromkeys((*done.retracted, *checked.candidates.retracted))
+    said = list(notes)
+    if step.profile == "drug_repurposing" and claims and not checked.candidates.kept:
         said.append(Statement(code="no_candidate"))
-    retracted = _retracted([*done.checked, *candidates.checked], documents)
-    if candidates.kept and not claims:
-        said.append(Statement(code="candidates_stand_alone", values={"candidates": len(candidates.kept)}))
+    if checked.candidates.kept and not claims:
+        values = {"candidates": len(checked.candidates.kept)}
+        said.append(Statement(code="candidates_stand_alone", values=dict(values)))
     statements = limitations(
         step,
-        references=references,
-        dropped=done.dropped,
+        references=cited,
+        sections=checked.sections,
+        verification=verification,
         unanswered=unanswered,
-        quotes_refused=sum(len(item.refused) for item in done.kept),
-        retracted=retracted,
-        notes=[*said, *candidates.statements],
+        quotes_refused=done.quotes_refused,
+        retracted=[documents[name] for name in retracted],
+        notes=[*said, *checked.candidates.statements],
     )
-    quoted = [Support(evidence_id=passage.work.evidence_id, quote=passage.quote) for passage in near]
-    around = contexts([*claims.values(), *candidates.kept], documents, quoted)
-    refused = [item for item in done.checked if not item.kept]
-    rows = work_rows(step.sections, [documents[r.evidence_id] for r in references], checker)
-    kept = list(claims.values())
-    direct = done.of_question(step.question)
-    lacking = None
-    sought = step.profile == "drug_repurposing"
-    new_use = sought and asks_for_a_new_use(step.question)  # what is in use already is no answer
-    if short and not candidates.kept:
-        named_already = bool(answers) and not new_use
-        lacking = short_of(step.question, direct, kept, named=named_already, candidates=sought)
-    judged = Judged(step.confidence, step.confidence_reasons)
-    if len(step.sections) > 1 and not step.confidence_reasons:  # each section was judged by itself
-        filled = sum(bool(section.paragraphs) for section in done.sections)
-        judged = of_sections(step, cited, filled, divided=direct is None)
-    if is_unjudged(step):
-        judged = Judged(0.0, ())
-    most = most_allowed(kept, documents)
-    named = () if new_use and not candidates.kept else answers
-    answer = (
-        brief(step.question, kept, summary, rows, references, named, candidates.kept, giving) if short else ()
-    )
-    if lacking:
-        answer = tuple(part for part in answer if part.statement.code not in _OF_AN_ANSWER)
-    return Report(
+    numbers = {reference.evidence_id: reference.number for reference in cited}
+    report = Report(
         run_id=step.run_id,
         question=step.question,
+        asked=step.asked,
+        continues=step.continues,
         mode=step.mode,
         profile=step.profile,
-        title=clean(step.title) or clean(step.question)[:200] or "Research report",
-        executive_summary=summary_text(summary, citations, unanswered, answer),
-        summary_claims=tuple(claim.id for claim in summary),
-        answers=answers,
-        brief=answer,
+        title=edit.title or clean(step.title) or clean(step.question)[:200] or "Research report",
+        written_by=step.written_by,
+        answer=checked.answer,
+        executive_summary="",
+        summary=edit.summary,
+        mechanism=edit.mechanism,
+        reservations=checked.reservations,
         unanswered=unanswered,
-        not_mentioned=unmentioned,
-        near=near,
-        sections=_sections(done, claims, citations),
-        candidates=tuple(candidates.kept),
-        references=_with_pages(references, around),
-        works=rows,
-        certainty=certainty(step.question, rows, references),
+        sections=_sections(checked, citations, numbers),
+        candidates=tuple(checked.candidates.kept),
+        references=cited,
+        judgements=_ordered(checked.judgements, numbers),
+        table=checked.table,
+        works=described(documents[reference.evidence_id] for reference in cited),
         contexts=around,
-        unused=unused_works(step, numbers, done.dropped, {item.evidence_id for item in retracted}),
-        methodology=_methodology(step, len(references)),
-        verification=Verification(
-            claims=verified + len(done.dropped),
-            verified=verified,
-            repaired=sum(item.repaired for item in done.kept),
-            dropped=tuple(done.dropped),
-        ),
+        unused=unused_works(step, numbers, done.dropped, checked.judgements, retracted),
+        methodology=_methodology(step, len(cited)),
+        verification=verification,
         limitations=sentences(statements),
         statements=statements,
-        confidence=confidence(limited_to(judged, most), verified, len(refused), lacking),
-        confidence_reasons=confidence_reasons(
-            step, judged.reasons, kept, verified, len(refused), lacking, most
-        ),
+        confidence=_confidence(step, claims),
+        confidence_reasons=_confidence_reasons(step, claims),
         stop_reason=step.stop_reason,
         generated_at=step.generated_at,
         draft=step.draft,
     )
-
-
-def _finds_of_a_drug(text: str) -> bool:
-    return names_a_treatment(text) and finding(text) != "none"
-
-
-def _of_candidates(candidates: Sequence[Candidate], claims: Mapping[str, Claim]) -> Iterator[str]:
-    """Ids of the claims that quote what speaks for the candidates, in their order."""
-    for candidate in candidates:
-        for support in candidate.support:
-            yield from (name for name, claim in claims.items() if support in claim.support)
+    return report.model_copy(update={"executive_summary": summary_text(report)})
 
 
 def _sections(
-    done: CheckedDrafts, claims: Mapping[str, Claim], citations: Citations
+    checked: _Checked, citations: Citations, numbers: Mapping[str, int]
 ) -> tuple[ReportSection, ...]:
-    made = []
-    for section in done.sections:
-        paragraphs = [[claims[claim.id] for claim in paragraph] for paragraph in section.paragraphs]
-        made.append(
-            ReportSection(
-                id=section.section_id,
-                title=section.title,
-                key_question=clean(section.planned.section.key_question),
-                markdown=section_text(paragraphs, citations, section.empty_because),
-                status=section.status,
-                claims=tuple(claim for paragraph in paragraphs for claim in paragraph),
-                paragraphs=tuple(tuple(claim.id for claim in paragraph) for paragraph in paragraphs),
-                empty_because=section.empty_because,
-            )
+    def shown(passages: Iterable[Passage]) -> tuple[QuotedPassage, ...]:
+        return tuple(
+            QuotedPassage(number=numbers[passage.evidence_id], **passage.model_dump()) for passage in passages
         )
-    return tuple(made)
 
-
-def _number(claims: Iterable[Claim], candidates: Iterable[Candidate]) -> dict[str, int]:
-    """Evidence id -> number, by first appearance over the whole report."""
-    numbers: dict[str, int] = {}
-    supports: list[tuple[Support, ...]] = [item.support for item in claims]
-    supports += [candidate.quotes for candidate in candidates]
-    for support in supports:
-        for item in support:
-            numbers.setdefault(item.evidence_id, len(numbers) + 1)
-    return numbers
-
-
-def _references(
-    numbers: Mapping[str, int],
-    documents: Mapping[str, Evidence],
-    study: Mapping[str, int],
-    origins: Mapping[str, str],
-) -> tuple[Reference, ...]:
     return tuple(
-        reference_of(documents[name], number, study.get(name, 0), origins.get(name, ""))
-        for name, number in numbers.items()
+        ReportSection(
+            id=section.section_id,
+            title=section.title,
+            key_question=clean(section.planned.section.key_question),
+            lead=checked.edit.leads.get(section.section_id, ""),
+            answer=section.answer if len(checked.sections) > 1 else (),
+            markdown=section_text(section.paragraphs, citations, section.empty_because),
+            status=section.status,
+            claims=section.claims,
+            paragraphs=tuple(tuple(claim.id for claim in paragraph) for paragraph in section.paragraphs),
+            passages=shown(section.passages),
+            related=shown(section.related),
+            empty_because=section.empty_because,
+        )
+        for section in checked.sections
     )
 
 
-def _with_pages(references: Iterable[Reference], around: Iterable[QuoteContext]) -> tuple[Reference, ...]:
-    """The references with the pages of their quotes."""
-    pages: dict[str, set[int]] = {}
-    for context in around:
-        if context.page:
-            pages.setdefault(context.evidence_id, set()).add(context.page)
-    return tuple(
-        r.model_copy(update={"pages": tuple(sorted(pages.get(r.evidence_id, ())))}) for r in references
-    )
+def _confidence(step: PublishInput, claims: Sequence[Claim]) -> float | None:
+    """The judged confidence; none without a model, and 0 where nothing stands."""
+    if step.written_by == "extractive" or step.confidence is None:
+        return None
+    return round(step.confidence, 4) if claims else 0.0
+
+
+def _confidence_reasons(step: PublishInput, claims: Sequence[Claim]) -> tuple[Statement, ...]:
+    if step.written_by == "extractive" or not claims:
+        return ()
+    found = list(step.confidence_reasons)
+    disputed = sum(bool(claim.contradicts) for claim in claims)
+    if disputed:
+        found.append(Statement(code="confidence_contradictions", values={"claims": disputed}))
+    return tuple(found)
 
 
 def _methodology(step: PublishInput, included: int) -> Methodology:
     cost = step.usage.cost_microusd
     return Methodology(
-        question_parts=QuestionParts.model_validate(asdict(parts_of(step.question))),
         searches=step.searches,
         counts=step.counts.model_copy(update={"included": included}),
         iterations=step.iterations,
@@ -253,8 +325,3 @@ def _methodology(step: PublishInput, included: int) -> Methodology:
         filters=step.filters,
         results_per_search=step.results_per_search,
     )
-
-
-def _retracted(checked: Iterable[Checked], documents: Mapping[str, Evidence]) -> list[Evidence]:
-    ids = dict.fromkeys(identity for item in checked for identity in item.retracted)
-    return [documents[identity] for identity in ids]

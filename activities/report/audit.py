@@ -3,30 +3,16 @@
 `examine` needs nothing but a report and the lines: no store, no server, no trust in the run.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypedDict
 
 from activities.candidates.types import Candidate
-from activities.drafts import UnusedReason
-from activities.report.brief import brief
 from activities.report.candidates import fields_not_said
-from activities.report.formats.citations import Citations
-from activities.report.formats.prose import (
-    claim_text,
-    paragraphs_of,
-    section_text,
-    summary_of,
-    summary_text,
-)
-from activities.report.schema import Report, ReportSection
+from activities.report.formats.prose import Citations, paragraphs_of, section_text, summary_text
+from activities.report.schema import Report, UnusedReason
 from activities.types import Evidence, EvidenceRef, Frozen, Support
-from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, verbatim
-
-_CONNECTING = ("**The sources disagree:**", "**On the other hand:**")
-"""What separates the claims of a section in reports from before contradictions had a part of their own."""
-_UNSUPPORTED = "No claim "
-"""How a summary or a section without a claim began in such reports."""
-_SHOWN_CHARS = 120
+from activities.verification.normal_form import MIN_QUOTE_CHARS
+from activities.verification.quote_check import normalise, verbatim
 
 
 class EvidenceLine(TypedDict):
@@ -95,10 +81,10 @@ class CheckedQuote(Frozen):
 class CheckedBearer(Frozen):
     """What quotes, with the results for its quotes."""
 
-    kind: Literal["claim", "candidate", "near"]
-    """`near`: a passage that is quoted in place of an answer."""
+    kind: Literal["claim", "candidate", "related", "cell", "judgement"]
+    """`related`: a passage of a work that does not mention all that is asked."""
     name: str
-    """The claim's id, the candidate's name, or the passage's place among those that come near."""
+    """The claim's id, the candidate's name, or the id of the work."""
     text: str = ""
     quotes: tuple[CheckedQuote, ...] = ()
     problems: tuple[str, ...] = ()
@@ -141,7 +127,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     items = {str(line.get("evidence_id")): line for line in lines}
     texts = {name: normalise(str(line.get("text") or "")) for name, line in items.items()}
     numbers = {reference.evidence_id: reference.number for reference in report.references}
-    standings = {work.evidence_id: work.standing for work in report.quoted_works}
+    standings = {reference.evidence_id: reference.standing for reference in report.references}
 
     def checked(bearer: str, support: Support, *, cited: bool = True) -> CheckedQuote:
         name, problem = support.evidence_id, ""
@@ -155,16 +141,23 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             problem = f"{bearer} cites {name}, which is not among the references"
         return CheckedQuote(evidence_id=name, number=numbers.get(name), quote=support.quote, problem=problem)
 
+    known = {claim.id for claim in report.sentences() if not claim.rests_on}
     bearers = [
         CheckedBearer(
             kind="claim",
             name=claim.id,
             text=claim.text,
             quotes=tuple(checked(f"claim {claim.id}", support) for support in claim.support),
-            problems=() if claim.support else (f"claim {claim.id} has no support",),
+            problems=(
+                *(() if claim.support else (f"claim {claim.id} has no support",)),
+                *(
+                    f"claim {claim.id} rests on claim {other}, which is not in the report"
+                    for other in claim.rests_on
+                    if other not in known
+                ),
+            ),
         )
-        for section in report.sections
-        for claim in section.claims
+        for claim in report.sentences()
     ]
     bearers += [
         CheckedBearer(
@@ -172,73 +165,65 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             name=candidate.name,
             text=candidate.proposed_mechanism or candidate.mechanism,
             quotes=tuple(checked(f"candidate {candidate.name}", s) for s in candidate.quotes),
-            problems=_candidate_problems(candidate, items, fields=report.structured),
+            problems=_candidate_problems(candidate, items),
         )
         for candidate in report.candidates
     ]
     bearers += [
         CheckedBearer(
-            kind="near",
-            name=f"near {place}",
-            quotes=(checked(f"near passage {place}", support, cited=False),),
-            problems=("a passage is called near beside claims",) if report.unanswered is None else (),
+            kind="related",
+            name=passage.evidence_id,
+            quotes=tuple(
+                checked(
+                    f"passage of {passage.evidence_id}", Support(evidence_id=passage.evidence_id, quote=q)
+                )
+                for q in passage.quotes
+            ),
         )
-        for place, support in enumerate(near_supports(report), start=1)
+        for section in report.sections
+        for passage in section.related
+        for name in (passage.evidence_id,)
+    ]
+    bearers += [
+        CheckedBearer(
+            kind="cell",
+            name=row.evidence_id,
+            text=cell.text,
+            quotes=(checked(f"{column} of {row.evidence_id}", cell.support),) if cell.support else (),
+            problems=()
+            if cell.support is not None and cell.support.evidence_id == row.evidence_id
+            else (f"{column} of {row.evidence_id} has no sentence of that work",),
+        )
+        for row in report.table.rows
+        for column, cell in row.cells.items()
+    ]
+    bearers += [
+        CheckedBearer(
+            kind="judgement",
+            name=work.evidence_id,
+            text=work.finding,
+            quotes=tuple(
+                checked(f"judgement of {work.evidence_id}", support, cited=False) for support in work.support
+            ),
+            problems=(f"the finding of {work.evidence_id} has no quote",)
+            if work.finding and not work.support
+            else (),
+        )
+        for work in report.judgements
+        if work.finding or work.support
     ]
     return Examination(
         run_id=report.run_id,
         bearers=tuple(bearers),
-        problems=(*_numbering(report), *_prose(report), *_answers(report), *_brief(report)),
+        problems=(*_numbering(report), *_prose(report)),
     )
 
 
-def _answers(report: Report) -> list[str]:
-    """Answers that no quote contains, and answers of claims that the report does not make."""
-    claims = {claim.id: claim for section in report.sections for claim in section.claims}
-    said = " ".join(normalise(s.quote) for claim in claims.values() for s in claim.support)
-    return [
-        f'no quote contains the answer "{answer.text}"'
-        for answer in report.answers
-        if normalise(answer.text) not in said or not claims.keys() >= set(answer.claims)
-    ]
-
-
-def _brief(report: Report) -> list[str]:
-    """Sentences of the short answer that code does not make from this report's claims and works. A report
-    that was cut to travel has no works to make them from."""
-    if not report.brief or not report.works:
-        return []
-    claims = [claim for section in report.sections for claim in section.claims]
-    made = [
-        said
-        for candidates in ((), report.candidates)  # reports of before have no sentence on them
-        for said in brief(
-            report.question,
-            claims,
-            summary_of(report),
-            report.works,
-            report.references,
-            report.answers,
-            candidates,
-        )
-    ]
-    known = {(said.text, said.claims) for said in made}
-    return [
-        f'the short answer says what its claims do not: "{said.text[:_SHOWN_CHARS]}"'
-        for said in report.brief
-        if (said.text, said.claims) not in known
-    ]
-
-
-def _candidate_problems(
-    candidate: Candidate, items: Mapping[str, Mapping[str, object]], *, fields: bool
-) -> tuple[str, ...]:
-    """What is wrong with a candidate beyond its quotes. `fields`: also which of mechanism, indications and
-    status neither a cited item nor a record says; reports of before these were checked may have any."""
+def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
+    """What is wrong with a candidate beyond its quotes: mechanism, indications and status that neither a
+    cited item nor a record says."""
     if not candidate.support:
         return (f"candidate {candidate.name} has no support",)
-    if not fields:
-        return ()
     cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
     known = [_as_evidence(items[name]) for name in cited if name in items]
     return tuple(
@@ -259,17 +244,6 @@ def _as_evidence(line: Mapping[str, object]) -> Evidence:
     )
 
 
-def supports_of(report: Report) -> list[Support]:
-    """Every quote that a claim or a candidate rests on."""
-    claims = [support for section in report.sections for claim in section.claims for support in claim.support]
-    return [*claims, *(support for candidate in report.candidates for support in candidate.quotes)]
-
-
-def near_supports(report: Report) -> list[Support]:
-    """The passages that come nearest, as quotes of their works."""
-    return [Support(evidence_id=p.work.evidence_id, quote=p.quote) for p in report.near]
-
-
 def _why(support: Support, texts: Mapping[str, str]) -> str:
     """What else can be said of a quote that is not where it should be."""
     if len(normalise(support.quote)) < MIN_QUOTE_CHARS:
@@ -279,7 +253,7 @@ def _why(support: Support, texts: Mapping[str, str]) -> str:
 
 
 def _numbering(report: Report) -> list[str]:
-    used = {support.evidence_id for support in supports_of(report)}
+    used = {support.evidence_id for support in report.cited_quotes()}
     problems = [
         f"reference {r.number} is never cited" for r in report.references if r.evidence_id not in used
     ]
@@ -291,57 +265,14 @@ def _numbering(report: Report) -> list[str]:
 
 
 def _prose(report: Report) -> list[str]:
-    """What the summary and the sections say beyond the claims, or say otherwise. The text is made again from
-    the claims and compared; the sentences only help to name the difference."""
-    citations = Citations.of(report.references, pmids=report.structured)
-    texts_of_claims = {
-        claim.id: claim_text(claim, citations) for section in report.sections for claim in section.claims
-    }
-    sentences = sorted(set(texts_of_claims.values()), key=len, reverse=True)
-    problems: list[str] = []
-    for section in report.sections:
-        if section.markdown:  # else it was left out of a report that was too large to travel
-            problems += _section_prose(report, section, texts_of_claims, sentences, citations)
-    made = summary_text(summary_of(report), citations, report.unanswered, report.brief)
-    if report.structured and report.executive_summary == made:
-        return problems
-    if not report.structured and not texts_of_claims and report.executive_summary.startswith(_UNSUPPORTED):
-        return problems
-    rest = _beyond(report.executive_summary, sentences)
-    if rest:
-        problems.append(f'the summary says what no claim stands for: "{rest}"')
-    elif report.structured:
-        problems.append("the summary does not say its claims with their references")
-    return problems
-
-
-def _section_prose(
-    report: Report,
-    section: ReportSection,
-    texts_of_claims: Mapping[str, str],
-    sentences: Sequence[str],
-    citations: Citations,
-) -> list[str]:
-    if report.structured:
-        made = section_text(paragraphs_of(section), citations, section.empty_because)
-        if section.markdown == made:
-            return []
-    elif not section.claims and section.markdown.startswith(_UNSUPPORTED):
-        return []
+    """Text that says more than the claims, or something else: it is made again from them and compared."""
+    citations = Citations.of(report.references)
     problems = [
-        f"section {section.id} does not say claim {claim.id} with its references"
-        for claim in section.claims
-        if texts_of_claims[claim.id] not in section.markdown
+        f"section {section.id} does not say its claims, and no more, with their references"
+        for section in report.sections
+        if section.markdown  # else it was left out of a report that was too large to travel
+        and section.markdown != section_text(paragraphs_of(section), citations, section.empty_because)
     ]
-    if rest := _beyond(section.markdown, sentences):
-        problems.append(f'section {section.id} says what no claim stands for: "{rest}"')
-    if report.structured and not problems:
-        problems.append(f"section {section.id} does not say its claims in their order")
+    if report.executive_summary != summary_text(report):
+        problems.append("the summary does not say its claims, and no more, with their references")
     return problems
-
-
-def _beyond(text: str, sentences: Sequence[str]) -> str:
-    """The words of a text that are left without the sentences and the text between them."""
-    for known in (*sentences, *_CONNECTING):
-        text = text.replace(known, " ")
-    return " ".join(text.split())[:_SHOWN_CHARS] if any(c.isalnum() for c in text) else ""

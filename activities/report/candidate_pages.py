@@ -8,12 +8,11 @@ Invariants:
   those of cited items are read from the items as they are now.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.candidates import reading, stated
+from activities.candidates import reading
 from activities.candidates.fields import FIELDS
-from activities.candidates.status import CODES, STOPPED_TRIALS, foremost, states_approval
+from activities.candidates.status import CODES, STOPPED_TRIALS, foremost
 from activities.candidates.types import (
     Candidate,
     CandidateField,
@@ -21,29 +20,17 @@ from activities.candidates.types import (
     CandidateFindings,
     FieldEntry,
 )
-from activities.text.drugs import names_drug
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
 from activities.text.independence import independent, studies
-from activities.text.parts import LABEL
-from activities.text.sentences import NOT_STUDIES, sentences
-from activities.text.study_facts import participants
-from activities.text.uses import asked_about
 from activities.types import Evidence, Statement
 
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""
 VOCABULARY = "vocabulary"
-APPROVALS = 3
-"""Works whose statement that a drug is approved is shown."""
 NAMES = 6
 """Other names that are shown from the vocabularies."""
 _LITERATURE: Mapping[CandidateFieldName, str] = {"literature_for": "support", "literature_against": "against"}
-_CLAUSE = re.compile(
-    r"[;:]|,\s+(?:but|although|whereas|while)\b"
-    r"|,\s+and\s+(?=(?:it|they|this|these|the|has|have|was|were|is|are)\b)|(?<=[.!?])\s"
-)
-"""Between clauses; `and` before a name continues a list."""
 
 
 def page(
@@ -88,7 +75,7 @@ def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[St
         )
         count = independent(sound, studies(sound))
         reasons.append(Statement(code="quality_studies", values={"works": len(sound), "studies": count}))
-    if works and not any(work.evidence_type in CLINICAL or participants(work) for work in works):
+    if works and not any(work.evidence_type in CLINICAL for work in works):
         reasons.append(Statement(code="quality_no_people"))
     if len(works) > len(sound):
         reasons.append(Statement(code="quality_concern", values={"works": len(works) - len(sound)}))
@@ -192,11 +179,6 @@ def _own_entries(
             for s in getattr(candidate, attribute)
             if s.evidence_id in documents
         ]
-    entries["regulatory"] += _stated_approvals(candidate, documents)
-    entries["mechanism"] += stated.mechanisms(items, name)
-    entries["indications"] += stated.established(items, name, asked_about(question))
-    entries["trials"] += stated.trials(items, name)
-    entries["safety"] += stated.safety(items, name)
     for item in items:
         for key, found in _of_record(item, name, question):
             entries[key] += [entry.model_copy(update={"evidence_id": item.evidence_id}) for entry in found]
@@ -204,7 +186,6 @@ def _own_entries(
 
 
 def _quoted(item: Evidence, passage: str, *, text: str) -> FieldEntry:
-    passage = LABEL.sub("", passage)
     quote = passage if passage in item.text else ""
     return FieldEntry(
         text=" ".join(text.split()),
@@ -213,29 +194,6 @@ def _quoted(item: Evidence, passage: str, *, text: str) -> FieldEntry:
         evidence_id=item.evidence_id,
         quote=quote,
     )
-
-
-def _stated_approvals(candidate: Candidate, documents: Mapping[str, Evidence]) -> list[FieldEntry]:
-    """Sentences of the cited works in which a clause that names the drug says that it is approved, those that
-    are quoted first; one of each work."""
-    found: dict[str, FieldEntry] = {}
-    names = [name for name in (candidate.name, candidate.generic_name) if name]
-    quoted = [(support.evidence_id, support.quote) for support in candidate.quotes]
-    read = [
-        (support.evidence_id, statement.quote)
-        for support in candidate.quotes
-        if (item := documents.get(support.evidence_id)) is not None
-        for statement in sentences(item)
-    ]
-    for evidence_id, quote in dict.fromkeys((*quoted, *read)):
-        item = documents.get(evidence_id)
-        if item is None or item.evidence_type in NOT_STUDIES or evidence_id in found:
-            continue
-        clauses = _CLAUSE.split(quote)
-        if any(states_approval(c) and any(names_drug(c, n) for n in names) for c in clauses):
-            entry = _quoted(item, quote, text=quote)
-            found[evidence_id] = entry.model_copy(update={"code": "stated_approved"})
-    return list(found.values())[:APPROVALS]
 
 
 def _of_record(

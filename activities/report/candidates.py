@@ -16,22 +16,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from activities.candidates.status import CODES
 from activities.candidates.types import Candidate, CandidateFindings
 from activities.report.candidate_pages import Said, page, quality
+from activities.report.claims import reasons_text
+from activities.report.content_words import stems
 from activities.report.formats.text import clean
-from activities.report.schema import DroppedClaim
-from activities.report.strength import grade
+from activities.report.schema import Dropped
+from activities.report.works import grade
 from activities.text.drugs import names_drug
 from activities.types import Evidence, Statement
-from activities.verification.quote_check import Checked, QuoteChecker, normalise, worded
+from activities.verification.quote_check import Checked, QuoteChecker, normalise
 
 _FIELDS = ("mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _PASSAGE = re.compile(r"(?<=[.;!?])\s+")
 _LINK = re.compile(r"\s*(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
-_LEAST_WORD = 4
-"""Shorter words carry no content of their own, unless they hold a digit or are written in capitals."""
-_STEM = 5
-"""Characters of a stem by which words match: `inhibits`, `inhibition`."""
 
 
 class CheckedCandidates:
@@ -39,8 +36,8 @@ class CheckedCandidates:
 
     def __init__(self) -> None:
         self.kept: list[Candidate] = []
-        self.dropped: list[DroppedClaim] = []
-        self.checked: list[Checked] = []
+        self.dropped: list[Dropped] = []
+        self.retracted: dict[str, None] = {}
         self.statements: list[Statement] = []
 
 
@@ -50,18 +47,20 @@ def check_candidates(
     documents: Mapping[str, Evidence],
     findings: Mapping[str, CandidateFindings],
     question: str,
+    *,
+    judged: bool,
 ) -> CheckedCandidates:
     """Check quotes, names and fields of every candidate, and make its page. `findings`: what was looked up,
-    by the candidate's name."""
+    by the candidate's name. `judged`: whether a model put it forward, so that its evidence has a quality."""
     done = CheckedCandidates()
     for candidate in candidates:
         result = checker.supports(candidate.support)
-        done.checked.append(result)
+        done.retracted |= dict.fromkeys(result.retracted)
         names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
         support = tuple(s for s in result.support if _names_any(documents[s.evidence_id], names))
         name = clean(candidate.name) or clean(candidate.generic_name)
         if not support or not name:
-            _drop(done, name or "without a name", result)
+            _drop(done, name or "without a name", candidate, result)
             continue
         others = {
             field: checker.supports(getattr(candidate, field)).support for field in ("against", "records")
@@ -79,19 +78,25 @@ def check_candidates(
                 Statement(code="candidate_fields_unchecked", values={"name": name, "fields": removed})
             )
         kept = page(kept, items, said, findings.get(candidate.name), question)
-        done.kept.append(kept.model_copy(update={"quality_reasons": quality(kept, documents)}))
+        reasons = quality(kept, documents) if judged else ()
+        done.kept.append(kept.model_copy(update={"quality_reasons": reasons}))
     return done
 
 
-def _drop(done: CheckedCandidates, name: str, result: Checked) -> None:
-    reasons = list(dict.fromkeys(filter(None, [worded(result.refused)])))
-    codes = list(result.refused)
+def _drop(done: CheckedCandidates, name: str, candidate: Candidate, result: Checked) -> None:
+    codes = list(dict.fromkeys(result.refused))
     if result.support:
-        reasons.append("the items it cites never name it")
         codes.append(Statement(code="never_named"))
-    reason = "; ".join(reasons) or "it cites nothing"
+    codes = codes or [Statement(code="cites_nothing")]
+    reason = reasons_text(codes)
     done.dropped.append(
-        DroppedClaim(text=name, reason=reason, reasons=tuple(codes) or (Statement(code="cites_nothing"),))
+        Dropped(
+            text=name,
+            reason=reason,
+            kind="hypothesis",
+            evidence_ids=tuple(dict.fromkeys(s.evidence_id for s in candidate.support)),
+            statement=codes[0],
+        )
     )
     done.statements.append(Statement(code="candidate_left_out", values={"name": name, "reason": reason}))
 
@@ -106,8 +111,8 @@ def _with_checked_fields(
 ) -> tuple[Candidate, tuple[str, ...], Said]:
     """The candidate without the fields that none of its items says, the names of those fields, and the
     passage in which each of the others is said."""
-    passages = [(item, text, _stems(text)) for item in items for text in _passages(item)]
-    known = _stems(f"{candidate.name} {candidate.generic_name}")
+    passages = [(item, text, stems(text)) for item in items for text in _passages(item)]
+    known = stems(f"{candidate.name} {candidate.generic_name}")
     update: dict[str, object] = {}
     removed: list[str] = []
     said: dict[str, tuple[Evidence, str]] = {}
@@ -166,7 +171,7 @@ def _said(
     support."""
     found: list[tuple[Evidence, str]] = []
     for part in _LINK.split(text):
-        words = _stems(part) - known
+        words = stems(part) - known
         if not words:
             continue
         found_in = next(((item, passage) for item, passage, stems in passages if words <= stems), None)
@@ -174,11 +179,3 @@ def _said(
             return None
         found.append(found_in)
     return found
-
-
-def _stems(text: str) -> set[str]:
-    return {
-        word.casefold()[:_STEM] if not any(map(str.isdigit, word)) else word.casefold()
-        for word in _WORD.findall(normalise(text))
-        if len(word) >= _LEAST_WORD or any(map(str.isdigit, word)) or (word.isupper() and len(word) > 1)
-    }

@@ -5,26 +5,23 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from activities.candidates.types import Candidate
 from activities.report.formats.text import clean
 from activities.report.schema import QuoteContext
-from activities.types import Claim, Evidence, Support
+from activities.types import Evidence, Support
 from activities.verification.quote_check import normalise
 
-AROUND = 240
+MAX_AROUND_CHARS = 240
 """Characters shown on each side of a quote at most."""
 _EDGE = re.compile(r"\S*\s")
 
 
-def contexts(
-    bearers: Iterable[Claim | Candidate], documents: Mapping[str, Evidence], others: Iterable[Support] = ()
-) -> tuple[QuoteContext, ...]:
-    """The surroundings of every quote, each once, in order of appearance, and of `others`, which nothing
-    rests on. A quote that cannot be located has none."""
+def contexts(quotes: Iterable[Support], documents: Mapping[str, Evidence]) -> tuple[QuoteContext, ...]:
+    """The surroundings of every quote, each once, in order of appearance. A quote that cannot be located has
+    none."""
     texts = {name: normalise(item.text) for name, item in documents.items()}
     pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
     found: dict[tuple[str, str], QuoteContext] = {}
-    for support in (*(quote for bearer in bearers for quote in _quotes(bearer)), *others):
+    for support in quotes:
         key = (support.evidence_id, support.quote)
         text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
         start = text.find(quote) if quote else -1
@@ -41,10 +38,6 @@ def contexts(
     return tuple(found.values())
 
 
-def _quotes(bearer: Claim | Candidate) -> tuple[Support, ...]:
-    return bearer.quotes if isinstance(bearer, Candidate) else bearer.support
-
-
 def _page_starts(item: Evidence) -> list[int]:
     """Where each page begins in the normal form of a text."""
     starts: list[int] = []
@@ -59,14 +52,14 @@ def _page_starts(item: Evidence) -> list[int]:
 def _before(text: str) -> str:
     """The end of a text, with the space before the quote where there is one."""
     space = " " if text.endswith(" ") else ""
-    if len(text) > AROUND:
-        text = "\u2026 " + _EDGE.sub("", text[-AROUND:], count=1)
+    if len(text) > MAX_AROUND_CHARS:
+        text = "\u2026 " + _EDGE.sub("", text[-MAX_AROUND_CHARS:], count=1)
     return clean(text) + space
 
 
 def _after(text: str) -> str:
     """The beginning of a text, with the space after the quote where there is one."""
     space = " " if text.startswith(" ") else ""
-    if len(text) > AROUND:
-        text = text[:AROUND].rsplit(" ", 1)[0] + " \u2026"
+    if len(text) > MAX_AROUND_CHARS:
+        text = text[:MAX_AROUND_CHARS].rsplit(" ", 1)[0] + " \u2026"
     return space + clean(text)

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from activities.publication import PlannedSection, PublishInput
+from activities.report.claims import CheckedSection
 from activities.report.formats.statements import as_statement
 from activities.report.formats.text import clean
-from activities.report.schema import DroppedClaim, Reference
+from activities.report.schema import Reference, Verification
+from activities.stop_reasons import STOPS
 from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
-SEARCHED_OUT = ("sufficient_evidence", "no_new_evidence")
-"""Reasons that are no early stop: there was enough, or further searches found nothing new."""
-
-ASKED = 6
+MAX_ASKED = 6
 """Queries that a report without an answer names; its method has all."""
 
 
@@ -23,7 +22,8 @@ def limitations(
     step: PublishInput,
     *,
     references: Sequence[Reference],
-    dropped: Sequence[DroppedClaim],
+    sections: Sequence[CheckedSection],
+    verification: Verification,
     unanswered: Statement | None,
     quotes_refused: int,
     retracted: Sequence[Evidence],
@@ -37,42 +37,39 @@ def limitations(
         found.append(Statement(code="draft"))
     if unanswered is not None:
         found.append(Statement(code="unanswered", values={**unanswered.values, "because": unanswered.code}))
-    if step.stop_reason not in SEARCHED_OUT:
+    found += _drafts_lost(sections)
+    if STOPS[step.stop_reason].early:
         found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))
     found += _sections(step.sections)
     found += search_failures(step.searches)
     found += _retracted(retracted, step.evidence)
     found += notes
-    if set(step.models) == {"extractive"}:
-        found.append(Statement(code="no_model"))
-    elif "extractive" in step.models:
+    if step.written_by == "model" and "extractive" in step.models:
         found.append(Statement(code="steps_without_model"))
     found += _references(references)
-    if dropped and unanswered is None:
-        found.append(Statement(code="claims_refused", values={"claims": len(dropped)}))
+    refused = sum(item.kind == "claim" for item in verification.dropped)
+    if refused and unanswered is None:
+        found.append(Statement(code="claims_refused", values={"claims": refused}))
+    if verification.replaced:
+        found.append(Statement(code="wordings_replaced", values={"claims": verification.replaced}))
     if quotes_refused:
         found.append(Statement(code="quotes_refused", values={"quotes": quotes_refused}))
     if step.usage.cost_microusd is None:
         found.append(Statement(code="price_unknown"))
     found += folded(said)
     found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
-    if unanswered is None:
-        found += _not_mentioned(step.sections)
     return once(found)
 
 
-def _not_mentioned(sections: Iterable[PlannedSection]) -> list[Statement]:
-    """One statement for each section without a claim that asks of something that nothing found mentions."""
+def _drafts_lost(sections: Iterable[CheckedSection]) -> list[Statement]:
+    """One statement for each section of which the checks refused more than a third."""
     return [
         Statement(
-            code="not_mentioned",
-            values={
-                "question": clean(planned.section.key_question or planned.section.title),
-                "not_mentioned": tuple(map(clean, planned.draft.not_mentioned)),
-            },
+            code="draft_lost",
+            values={"title": section.title, "lost": section.lost, "drafted": section.drafted},
         )
-        for planned in sections
-        if planned.draft.not_mentioned
+        for section in sections
+        if 3 * section.lost > section.drafted > 0
     ]
 
 
@@ -116,19 +113,11 @@ def folded(statements: Sequence[Statement]) -> list[Statement]:
     ]
 
 
-def why_unanswered(
-    step: PublishInput,
-    dropped: Sequence[DroppedClaim],
-    not_mentioned: Sequence[str],
-    *,
-    near: bool = False,
-) -> Statement:
-    """Why there is not one verified claim. `not_mentioned`: what the question names and nothing found
-    mentions. `near`: whether passages that come near are shown; where none are, the statement has what was
-    asked of which source."""
+def why_unanswered(step: PublishInput, dropped: int) -> Statement:
+    """Why nothing stands. `dropped`: claims and passages that were refused."""
     answered = [s for s in step.searches if s.status in ANSWERED]
     if dropped:
-        return Statement(code="claims_all_refused", values={"claims": len(dropped)})
+        return Statement(code="claims_all_refused", values={"claims": dropped})
     if step.searches and not answered:
         return Statement(code="searches_all_failed")
     if not step.searches and not step.evidence:
@@ -141,19 +130,17 @@ def why_unanswered(
             **_asked(step.searches),
         }
         return Statement(code="nothing_found", values=values)
-    values = {"items": step.counts.screened or len(step.evidence)}
-    if not_mentioned:
-        values["not_mentioned"] = tuple(map(clean, not_mentioned))
-    if not near:
-        values |= _asked(step.searches)
-    return Statement(code="no_item_answers", values=values)
+    values = {"items": step.counts.screened or len(step.evidence), **_asked(step.searches)}
+    return Statement(
+        code="nothing_near" if step.written_by == "extractive" else "no_item_answers", values=values
+    )
 
 
 def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:
     """What was asked of which source, each query once and the first ones only, and what each gave: a number
     of records, or the status of a search that failed. Three lists of one length."""
     rows = {(s.source, clean(s.query)): str(s.hits) if s.status in ANSWERED else s.status for s in searches}
-    first = list(rows.items())[:ASKED]
+    first = list(rows.items())[:MAX_ASKED]
     return {
         "sources": tuple(source for (source, _), _ in first),
         "queries": tuple(query for (_, query), _ in first),
@@ -186,7 +173,8 @@ def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
     alike: dict[tuple[str, str], list[str]] = {}
     for planned in sections:
         # what was searched until nothing new came is not cut short; a section without a claim is a gap
-        searched_out = planned.status == "partial" and planned.note.replace(" ", "_") in SEARCHED_OUT
+        stop = next((stop for name, stop in STOPS.items() if name == planned.note.replace(" ", "_")), None)
+        searched_out = planned.status == "partial" and stop is not None and not stop.early
         if planned.status != "complete" and not searched_out:
             alike.setdefault((planned.status, planned.note), []).append(planned.section.title)
     if len(sections) == 1 and sections[0].status == "partial" and not sections[0].note:

@@ -15,7 +15,7 @@ from activities.report.schema import Report
 from activities.retractions.lookup import StandingVerdict
 from activities.types import Evidence, SearchRecord
 
-MOST_ATTEMPTS = 100
+MAX_ATTEMPTS = 100
 """Concurrent refreshes of one report that can each write a version; more are an error."""
 
 
@@ -49,7 +49,7 @@ async def keep(
     that its searches found and the run had not. Raises StoreError, also when a text that the new version is
     made from is missing.
     """
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         report, versions = await newest(archive, first)
         changed = changes(report, verdicts)
         known = {work.evidence_id for version in versions for work in version.new}
@@ -77,4 +77,4 @@ async def keep(
         )
         if await archive.add_version(first, later, version):
             return Refreshed(changed, fresh, version, later, number)
-    raise StoreError(f"{MOST_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
+    raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")

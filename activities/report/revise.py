@@ -6,17 +6,16 @@ what rests on retracted work alone is dropped, the rest keeps its words and its 
 
 from collections.abc import Mapping, Sequence
 
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+from activities.drafts import DraftClaim, DraftParagraph, Edited, EditedSentence, Passage, SectionDraft
 from activities.publication import PlannedSection, PublishInput
 from activities.report.archive import Change, NewWork, TouchedClaim
 from activities.report.assemble import build_report
-from activities.report.claims import claim_id
-from activities.report.formats.citations import Citations
-from activities.report.formats.names import STANDING_SENTENCES
-from activities.report.formats.prose import paragraphs_of, section_text
-from activities.report.formats.statements import plain, sentence, sentences
+from activities.report.claims import answer_id, claim_id
+from activities.report.formats.prose import paragraphs_of, summary_text
+from activities.report.formats.references import STANDING_SENTENCES
+from activities.report.formats.statements import sentences
 from activities.report.formats.text import clean
-from activities.report.schema import Report, ReportSection
+from activities.report.schema import Dropped, Report, ReportSection
 from activities.retractions.lookup import StandingVerdict
 from activities.retractions.rules import worst
 from activities.types import (
@@ -27,10 +26,9 @@ from activities.types import (
     StandingNotice,
     Statement,
     Usage,
-    WorkRow,
 )
 
-_COUNTED = frozenset({"claims_refused", "quotes_refused"})
+_COUNTED = frozenset({"claims_refused", "quotes_refused", "wordings_replaced", "draft_lost"})
 """Limitations that count what was refused: the new version would count only what it refuses itself."""
 
 
@@ -91,9 +89,8 @@ def restate(
     after = _with_standing(documents, standing | {c.evidence_id: c.after for c in changed})
     step, old_id = _draft(report, at)
     made, once = build_report(step, after), build_report(step, before)
-    citations = Citations.of(made.references)
     sections = tuple(
-        _renamed(section, old_id) if was.claims else _without_claims(was, section, citations)
+        _renamed(section, old_id) if was.claims or section.claims else _empty(was, section)
         for was, section in zip(report.sections, made.sections, strict=True)
     )
     left = {claim.id for section in sections for claim in section.claims}
@@ -102,20 +99,11 @@ def restate(
     dropped = (*check.dropped, *made.verification.dropped)
     statements = (
         _opening(report, changed, gone, new, at, number),
-        *_limitations(report, once.statements, made.statements, len(dropped)),
+        *_limitations(report, once.statements, made.statements, dropped),
     )
-    return report.model_copy(
+    later = report.model_copy(
         update={
-            "executive_summary": made.executive_summary,
-            "summary_claims": tuple(old_id.get(name, name) for name in made.summary_claims),
-            "answers": tuple(
-                answer.model_copy(update={"claims": tuple(old_id.get(n, n) for n in answer.claims)})
-                for answer in made.answers
-            ),
-            "brief": tuple(
-                said.model_copy(update={"claims": tuple(old_id.get(n, n) for n in said.claims)})
-                for said in made.brief
-            ),
+            **{name: _restated(getattr(made, name), old_id) for name in ("answer", "summary", "mechanism")},
             "unanswered": made.unanswered,
             "sections": sections,
             "candidates": made.candidates,
@@ -123,6 +111,7 @@ def restate(
                 reference.model_copy(update={"from_run": origins.get(reference.evidence_id, "")})
                 for reference in made.references
             ),
+            "table": made.table,
             "works": made.works,
             "contexts": made.contexts,
             "verification": check.model_copy(
@@ -142,32 +131,42 @@ def restate(
             "generated_at": at,
         }
     )
+    return later.model_copy(update={"executive_summary": summary_text(later)})
+
+
+def _empty(was: ReportSection, made: ReportSection) -> ReportSection:
+    """A section that had no claim, with its reason."""
+    kept = {"empty_because": was.empty_because, "markdown": was.markdown}
+    return made.model_copy(update=kept)
+
+
+def _restated(claims: Sequence[Claim], old_id: Mapping[str, str]) -> tuple[Claim, ...]:
+    return tuple(
+        claim.model_copy(
+            update={
+                "id": old_id.get(claim.id, claim.id),
+                "rests_on": tuple(old_id.get(name, name) for name in claim.rests_on),
+            }
+        )
+        for claim in claims
+    )
 
 
 def _limitations(
-    report: Report, once: Sequence[Statement], now: Sequence[Statement], dropped: int
+    report: Report, once: Sequence[Statement], now: Sequence[Statement], dropped: Sequence[Dropped]
 ) -> list[Statement]:
-    """The report's limitations without those that no longer hold, after those that are new. Limitations of a
-    report that has them as text only are compared by their wording."""
-    known = report.statements or tuple(map(plain, report.limitations))
-    counted = Statement(code="claims_refused", values={"claims": len(report.verification.dropped)})
-    stale = {sentence(s) for s in once if s not in now and s.code not in _COUNTED}
+    """The report's limitations without those that no longer hold, after those that are new."""
+    stale = [s for s in once if s not in now and s.code not in _COUNTED]
     fresh = [s for s in now if s not in once and s.code not in _COUNTED]
-    kept = [s for s in known if sentence(s) not in stale]
-    recounted = counted.model_copy(update={"values": {"claims": dropped}})
-    return [*fresh, *(recounted if sentence(s) == sentence(counted) else s for s in kept)]
-
-
-def _without_claims(was: ReportSection, made: ReportSection, citations: Citations) -> ReportSection:
-    """A section that had no claim, with its reason as data."""
-    because = was.empty_because or made.empty_because
-    text = was.markdown if was.empty_because else section_text((), citations, because)
-    return was.model_copy(update={"empty_because": because, "markdown": text})
+    refused = sum(item.kind == "claim" for item in dropped)
+    recounted = Statement(code="claims_refused", values={"claims": refused})
+    kept = [s for s in report.statements if s not in stale]
+    return [*fresh, *(recounted if s.code == "claims_refused" else s for s in kept)]
 
 
 def claims_of(report: Report) -> list[Claim]:
     """A report's claims in its order."""
-    return [claim for section in report.sections for claim in section.claims]
+    return list(report.claims())
 
 
 def notice_line(notice: StandingNotice) -> str:
@@ -201,21 +200,46 @@ def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
         claim_id(section.id, place): claim.id
         for section in report.sections
         for place, claim in enumerate(_in_order(section), start=1)
+    } | {
+        answer_id(section.id, place): claim.id
+        for section in report.sections
+        for place, claim in enumerate(_own_answer(report, section), start=1)
     }
     new_id = {old: new for new, old in old_id.items()}
 
-    def paragraph(claims: Sequence[Claim]) -> DraftParagraph:
-        return DraftParagraph(
-            claims=tuple(
-                DraftClaim(
-                    text=claim.text,
-                    support=claim.support,
-                    contradicts=tuple(new_id[other] for other in claim.contradicts if other in new_id),
-                )
-                for claim in claims
-            )
+    def draft(claim: Claim) -> DraftClaim:
+        others = tuple(new_id[other] for other in claim.contradicts if other in new_id)
+        return DraftClaim(text=claim.text, support=claim.support, contradicts=others)
+
+    def restated(claims: Sequence[Claim]) -> tuple[EditedSentence, ...]:
+        return tuple(
+            EditedSentence(text=claim.text, claims=tuple(new_id[n] for n in claim.rests_on if n in new_id))
+            for claim in claims
+            if claim.rests_on
         )
 
+    def section(one: ReportSection) -> PlannedSection:
+        return PlannedSection(
+            section=ReportPlanSection(id=one.id, title=one.title, key_question=one.key_question),
+            draft=SectionDraft(
+                paragraphs=tuple(
+                    DraftParagraph(claims=tuple(map(draft, paragraph))) for paragraph in paragraphs_of(one)
+                )
+                if not one.passages
+                else (),
+                answer=tuple(map(draft, _own_answer(report, one))),
+                passages=tuple(Passage.model_validate(p.model_dump()) for p in one.passages),
+                related=tuple(Passage.model_validate(p.model_dump()) for p in one.related),
+            ),
+            status=one.status,
+        )
+
+    edited = Edited(
+        answer=restated(report.answer),
+        executive_summary=restated(report.summary),
+        mechanism=restated(report.mechanism),
+        transitions={one.id: one.lead for one in report.sections if one.lead},
+    )
     step = PublishInput.model_validate(
         {
             "run_id": report.run_id,
@@ -223,21 +247,15 @@ def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
             "mode": report.mode,
             "profile": report.profile,
             "title": report.title,
-            "sections": [
-                PlannedSection(
-                    section=ReportPlanSection(id=s.id, title=s.title, key_question=s.key_question),
-                    draft=SectionDraft(
-                        paragraphs=tuple(map(paragraph, paragraphs_of(s))), works=_works(report, s)
-                    ),
-                    status=s.status,
-                )
-                for s in report.sections
-            ],
+            "sections": list(map(section, report.sections)),
             "candidates": report.candidates,
             "searches": report.methodology.searches,
             "counts": report.methodology.counts,
             "usage": Usage(),
             "models": report.methodology.models,
+            "written_by": report.written_by,
+            "edited": edited,
+            "table": report.table,
             "confidence": report.confidence,
             "confidence_reasons": report.confidence_reasons,
             "stop_reason": report.stop_reason,
@@ -247,9 +265,10 @@ def _draft(report: Report, at: str) -> tuple[PublishInput, dict[str, str]]:
     return step, old_id
 
 
-def _works(report: Report, section: ReportSection) -> tuple[WorkRow, ...]:
-    """The rows of the table of works; they are handed in with the first section."""
-    return report.works if report.sections and section.id == report.sections[0].id else ()
+def _own_answer(report: Report, section: ReportSection) -> list[Claim]:
+    """The sentences that answer a section's question, without those that the editor wrote."""
+    given = section.answer or (report.answer if len(report.sections) == 1 else ())
+    return [claim for claim in given if not claim.rests_on]
 
 
 def _in_order(section: ReportSection) -> list[Claim]:
@@ -267,7 +286,8 @@ def _renamed(section: ReportSection, old_id: Mapping[str, str]) -> ReportSection
         for claim in section.claims
     )
     paragraphs = tuple(tuple(old_id.get(name, name) for name in p) for p in section.paragraphs)
-    return section.model_copy(update={"claims": claims, "paragraphs": paragraphs})
+    answer = _restated(section.answer, old_id)
+    return section.model_copy(update={"claims": claims, "paragraphs": paragraphs, "answer": answer})
 
 
 def _opening(

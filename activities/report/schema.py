@@ -1,18 +1,19 @@
 """The report as others read it (`report --format json`). Keys are stable; more may be added.
 
 `executive_summary`, `markdown` and `limitations` are text for those who read the JSON alone. Code reads the
-fields beside them: `summary_claims`, `paragraphs`, `statements`. Reports of before those fields existed load
-with the fields empty, and the formats print their text.
+fields beside them: `answer`, `summary`, `paragraphs`, `passages`, `statements`.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
+from activities.analysis.types import Analysis
 from activities.candidates.types import Candidate
-from activities.drafts import UnusedReason
-from activities.publication import Decision, PrismaCounts
-from activities.text.drug_findings import Finding
+from activities.drafts import RefusedKind
+from activities.judgements import Table, WorkJudgement
+from activities.publication import Continued, Decision, PrismaCounts, WrittenBy
 from activities.types import (
     Claim,
     EvidenceType,
@@ -23,8 +24,19 @@ from activities.types import (
     Standing,
     Statement,
     StopReason,
-    WorkRow,
+    Support,
 )
+
+SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
+UnusedReason = Literal["retracted", "refused", "not_relevant", "not_chosen", "not_read"]
+"""Why a work that was found is not cited, as far as code knows:
+
+- `retracted`: it supports nothing;
+- `refused`: it was cited, and checks refused each sentence that cites it;
+- `not_relevant`: it was judged to be on another subject or merely related;
+- `not_chosen`: it was judged to answer, and no writer cited it;
+- `not_read`: it was neither judged nor cited.
+"""
 
 
 class Reference(Frozen):
@@ -43,7 +55,11 @@ class Reference(Frozen):
     study: int = 0
     """References with the same number report the same study; 0: not known."""
     pages: tuple[int, ...] = ()
-    """Pages of the document on which its quotes begin, where it has pages."""
+    """Pages of the document, or parts of the recording, in which its quotes begin, where they are known."""
+    text_from: Literal["", "ocr", "transcript"] = ""
+    """What its text was recognised from; empty for a text that was read as it is."""
+    times: tuple[float, ...] = ()
+    """Of a recording, seconds at which each of `pages` begins."""
     from_run: str = ""
     """Id of the earlier run it was imported from; empty for what this run found itself."""
 
@@ -67,110 +83,90 @@ class QuoteContext(Frozen):
     """On which page of its document the quote begins, from 1; 0: not known."""
 
 
-class NearPassage(Frozen):
-    """A sentence that comes near to a question that no claim answers. It is checked as a quote and not judged
-    to answer, so it has no number, strength or direction, and the confidence does not rest on it."""
+class QuotedPassage(Frozen):
+    """At most two sentences of one work, quoted and not judged, with what the work does and does not name."""
 
-    work: Reference
-    """Its number is 0: it is no reference of the report."""
-    quote: str
-    missing: tuple[str, ...] = ()
-    """Words of the question for things that the work does not mention."""
+    number: int
+    """Of the reference."""
+    evidence_id: str
+    quotes: tuple[str, ...]
+    before: str = ""
+    after: str = ""
+    mentions: tuple[str, ...] = ()
+    """Names and technical words of the question that the work mentions, as typed."""
+    lacks: tuple[str, ...] = ()
+    """Those that it does not mention."""
 
 
 class ReportSection(Frozen):
     id: str
     title: str
     key_question: str
+    lead: str = ""
+    """The sentence of the editor that leads into the section; it adds no fact."""
+    answer: tuple[Claim, ...] = ()
+    """The direct answer to the key question, in a report of several sections."""
     markdown: str
-    status: Literal["complete", "partial", "failed", "cancelled"]
+    status: SectionStatus
     claims: tuple[Claim, ...] = ()
+    """Without a model: its passages, each quote a claim."""
     paragraphs: tuple[tuple[str, ...], ...] = ()
     """Ids of the claims, by paragraph."""
+    passages: tuple[QuotedPassage, ...] = ()
+    """Without a model: the passages nearest to the question, best first."""
+    related: tuple[QuotedPassage, ...] = ()
+    """Without a model: passages of works that do not mention all that the question names, best first."""
     empty_because: Statement | None = None
     """Why there is no claim."""
 
 
-class Answer(Frozen):
-    """A name, a number or a phrase that answers a question for a fact or for a list."""
+class JudgedWork(WorkJudgement):
+    """A judgement with the name of its work. What the checks refused of it is empty."""
 
-    text: str
-    """As a quote states it, or the long form that the quotes define for its abbreviation."""
-    claims: tuple[str, ...]
-    """Ids of the claims whose quotes contain it, the best first."""
-    works: int
-    """How many works name it."""
-    finding: Finding = "none"
-    """For a drug, what the works that are cited for it found of it."""
+    title: str = ""
+    year: int | None = None
+    evidence_type: EvidenceType | None = None
+    """None where the work was not at hand when the report was made: then nothing of it is quoted."""
 
 
-class BriefSentence(Frozen):
-    """A sentence of the short answer that code makes where no model wrote (`activities.report.brief`)."""
+class DescribedWork(Frozen):
+    """What records say of a cited work; empty where they do not."""
 
-    text: str
-    """With the numbers of the references."""
-    claims: tuple[str, ...]
-    """Ids of the claims it rests on, at least one."""
-    statement: Statement
-    """The same as data."""
-
-
-CertaintyLevel = Literal["very low", "low", "moderate", "high"]
-CertaintyDomain = Literal["design", "risk_of_bias", "inconsistency", "imprecision", "indirectness"]
+    evidence_id: str
+    design: str = ""
+    """Kind of study, by its publication type or an unmistakable wording."""
+    year: int | None = None
+    n: int | None = None
+    """Number of participants."""
 
 
-class CertaintyReason(Frozen):
-    """What one domain of GRADE adds to the certainty of an outcome."""
+class Dropped(Frozen):
+    """Something that was written and that a check refused or the editor removed."""
 
-    domain: CertaintyDomain
-    steps: int
-    """Levels up or down; 0 for the design, which says where it starts."""
-    text: str
-    """What was read, and what could not be judged."""
-
-
-class OutcomeCertainty(Frozen):
-    """How certain the evidence on an outcome is, computed from abstracts (`activities.report.certainty`); no
-    replacement for a person's GRADE."""
-
-    outcome: str
-    """As the table of works is grouped."""
-    works: tuple[str, ...]
-    """Evidence ids of the works that were rated: those of the best design."""
-    level: CertaintyLevel
-    reasons: tuple[CertaintyReason, ...]
-    """One a domain."""
-
-
-class DroppedClaim(Frozen):
     text: str
     reason: str
-    reasons: tuple[Statement, ...] = ()
-    """The same as data: which check refused it, and why."""
+    """The end of a sentence: `its quote is not in the text of the item it cites`."""
+    kind: RefusedKind = "claim"
+    section: str = ""
+    """Id of its section; empty for the report as a whole."""
+    evidence_ids: tuple[str, ...] = ()
+    statement: Statement
+    """The reason as data."""
 
 
 class Verification(Frozen):
-    """What the quote check found."""
+    """What the checks found, counted before anything is merged for display."""
 
     claims: int = 0
+    """Claims that were written, those that roles refused before included."""
     verified: int = 0
     repaired: int = 0
-    dropped: tuple[DroppedClaim, ...] = ()
-
-
-class QuestionParts(Frozen):
-    """The parts of the question in its own words, as code read them (`activities.text.pico`); a part that it
-    does not name is empty."""
-
-    population: str = ""
-    intervention: str = ""
-    """Or exposure, test, cause."""
-    comparison: str = ""
-    outcome: str = ""
+    replaced: int = 0
+    """Claims whose wording was refused and whose quote stands in its place."""
+    dropped: tuple[Dropped, ...] = ()
 
 
 class Methodology(Frozen):
-    question_parts: QuestionParts = QuestionParts()
     searches: tuple[SearchRecord, ...] = ()
     counts: PrismaCounts = PrismaCounts()
     iterations: int = 0
@@ -191,55 +187,82 @@ class Methodology(Frozen):
 class Report(Frozen):
     run_id: str
     question: str
+    asked: str = ""
+    """The question as it was typed, where `question` is a rewording of it that stands alone."""
+    continues: Continued | None = None
+    """The earlier run that this one follows up."""
     mode: str
     profile: str
     title: str
+    written_by: WrittenBy = "model"
+    answer: tuple[Claim, ...] = ()
+    """The direct answer, in the model's order; empty without a model."""
     executive_summary: str
+    summary: tuple[Claim, ...] = ()
+    """The executive summary of the editor, sentence by sentence."""
+    mechanism: tuple[Claim, ...] = ()
+    """The mechanism of the disease, where the profile asks for it."""
+    reservations: tuple[str, ...] = ()
+    """What the model says that the evidence cannot show, in its words."""
     sections: tuple[ReportSection, ...]
     candidates: tuple[Candidate, ...] = ()
     references: tuple[Reference, ...] = ()
+    judgements: tuple[JudgedWork, ...] = ()
+    table: Table = Table()
+    analysis: Analysis | None = None
+    """The statistics over effects, where they were asked for."""
+    works: tuple[DescribedWork, ...] = ()
+    """One a reference, in the order of the references."""
     methodology: Methodology = Methodology()
     verification: Verification = Verification()
     limitations: tuple[str, ...] = ()
-    confidence: float = 0.0
+    statements: tuple[Statement, ...] = ()
+    """The limitations as data, in the order of `limitations`."""
+    confidence: float | None = None
+    """None where it was not judged."""
     confidence_reasons: tuple[Statement, ...] = ()
     draft: bool = False
     """The report waits for a reviewer's approval."""
-    summary_claims: tuple[str, ...] = ()
-    """Ids of the claims that the summary repeats, in its order."""
-    answers: tuple[Answer, ...] = ()
-    """The best first; empty for a question that asks for no fact and no list, or where no quote gives one."""
-    brief: tuple[BriefSentence, ...] = ()
-    """The short answer, in front of the summary's claims; empty where a model wrote the report."""
     unanswered: Statement | None = None
-    """Why no claim passed the checks; None when one did."""
-    not_mentioned: tuple[str, ...] = ()
-    """What the question names and no work that was found mentions, as typed; of a report without a claim."""
-    near: tuple[NearPassage, ...] = ()
-    """What comes nearest, the nearest first; of a report without a claim."""
-    statements: tuple[Statement, ...] = ()
-    """The limitations as data, in the order of `limitations`."""
-    works: tuple[WorkRow, ...] = ()
-    """One row a reference, in the order of the references."""
-    certainty: tuple[OutcomeCertainty, ...] = ()
-    """By outcome, for those that several works measured."""
+    """Why no claim and no passage stands; None when one does."""
     contexts: tuple[QuoteContext, ...] = ()
     """The surroundings of each quote."""
     unused: tuple[UnusedWork, ...] = ()
-    """Works that were found and are not cited, in the order of the evidence; empty where not recorded."""
+    """Works that were found and are not cited, by reason; empty where not recorded."""
     stop_reason: StopReason
     generated_at: str
 
-    @property
-    def quoted_works(self) -> tuple[Reference, ...]:
-        """The references, and the works of the passages that come nearest."""
-        return (*self.references, *(passage.work for passage in self.near))
+    def claims(self) -> Iterator[Claim]:
+        """The claims of the sections, in order."""
+        for section in self.sections:
+            yield from section.claims
 
-    @property
-    def structured(self) -> bool:
-        """Whether the summary, the paragraphs and the limitations are there as data. False for a report of
-        before they were, and for one that was cut to travel."""
-        return bool(self.summary_claims) or self.unanswered is not None
+    def sentences(self) -> Iterator[Claim]:
+        """Everything that is stated with a quote, in the order of the page."""
+        yield from self.answer
+        yield from self.summary
+        yield from self.mechanism
+        for section in self.sections:
+            yield from section.answer
+            yield from section.claims
+
+    def cited_quotes(self) -> Iterator[Support]:
+        """Every quote of a reference, whatever rests on it or shows it."""
+        for claim in self.sentences():
+            yield from claim.support
+        for section in self.sections:
+            for passage in section.related:
+                for quote in passage.quotes:
+                    yield Support(evidence_id=passage.evidence_id, quote=quote)
+        for candidate in self.candidates:
+            yield from candidate.quotes
+        for row in self.table.rows:
+            yield from (cell.support for cell in row.cells.values() if cell.support is not None)
+
+    def quoted_works(self) -> frozenset[str]:
+        """Ids of the works that anything is quoted from: the references, and works that were judged."""
+        judged = (support.evidence_id for work in self.judgements for support in work.support)
+        return frozenset({*judged, *(reference.evidence_id for reference in self.references)})
 
 
 class Published(Frozen):
@@ -252,5 +275,5 @@ class Published(Frozen):
     complete: bool = True
     """False when `report` was slimmed."""
     answered: bool = True
-    """False when no claim survived the quote check: the run ends with exit code 4."""
+    """False when no claim survived the checks, or no passage is near: the run ends with exit code 4."""
     verified_claims: int = Field(default=0)

@@ -1,127 +1,151 @@
-"""The table of works: one row for each reference, from what the writer read, what the record says, and what
-code reads from the text, with its place."""
+"""The works of a report: references with their numbers and pages, what records say of each, the strength of
+the claims that cite them, and why the others that were found are not cited."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import get_args
 
-from activities.publication import PlannedSection
-from activities.text.evidence_strength import TYPE_NAMES
-from activities.text.numerals import number_of
-from activities.text.study_design import SPECIFIC, observed_how
-from activities.text.study_facts import (
-    Fact,
-    computed_effects,
-    is_named_design,
-    read_facts,
-    results_by_arm,
-    stated_conduct,
+from activities.drafts import SectionDraft
+from activities.judgements import WorkJudgement
+from activities.publication import PublishInput
+from activities.report.formats.text import clean
+from activities.report.schema import (
+    DescribedWork,
+    Dropped,
+    QuoteContext,
+    Reference,
+    UnusedReason,
+    UnusedWork,
 )
-from activities.types import Evidence, Support, WorkRow
-from activities.verification.quote_check import QuoteChecker
+from activities.text.evidence_strength import TYPE_NAMES, WEIGHT
+from activities.text.independence import independent
+from activities.text.study_design import own_design, participants
+from activities.types import Claim, Evidence, EvidenceType, Grade, Support
 
-READ_FIELDS = ("population", "comparison", "outcome")
-"""Fields of a row that are read from the text as they stand there."""
-
-_NAMES_KIND = re.compile(
-    r"cohort|case-(?:control|referent|crossover)|cross-?sectional|longitudinal|survey|follow-up",
-    re.IGNORECASE,
-)
-_ADVERB = re.compile(r"(?P<how>retrospective|prospective)ly \w+$")
-
-
-def work_rows(
-    sections: Sequence[PlannedSection], cited: Sequence[Evidence], checker: QuoteChecker
-) -> tuple[WorkRow, ...]:
-    """A row for each cited item, in its order. A finding that is not a quote of its work is removed, and its
-    direction with it."""
-    given: dict[str, WorkRow] = {}
-    for planned in sections:
-        for row in planned.draft.works:
-            given.setdefault(row.evidence_id, row)
-    return tuple(_row(item, given, checker) for item in cited)
+STRONG_FROM = 0.9
+"""Syntheses of trials, guidelines and randomized trials, by `activities.text.evidence_strength.WEIGHT`."""
+MODERATE_FROM = 0.65
+"""Other trials, observation in people, reviews and what authorities publish."""
+UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
+"""Types that say nothing of how a work was done."""
+MIN_ANSWERS = 2
+"""From this judgement on a work answers: in part, or directly."""
 
 
-def _row(item: Evidence, given: Mapping[str, WorkRow], checker: QuoteChecker) -> WorkRow:
-    row = given.get(item.evidence_id, WorkRow(evidence_id=item.evidence_id))
-    facts = read_facts(item)
-    places = dict(row.places)
-    update: dict[str, object] = {"year": row.year or item.year}
-    if not row.design:
-        update["design"] = _design(item, facts, places)
-    for name in ("n", "analysed"):
-        if getattr(row, name) is None and name in facts:
-            update[name] = int(facts[name][0].text)
-            places[name] = facts[name][0].place
-    for name in READ_FIELDS:
-        if name == "population" and name in facts and _of_a_part(facts):
-            continue
-        if not getattr(row, name) and name in facts:
-            update[name] = facts[name][0].text
-            places[name] = facts[name][0].place
-    numbers = facts["effects"] if not row.numbers else ()
-    if numbers:
-        update["numbers"] = tuple(fact.text for fact in numbers)
-        # The place of the first under the field's own name, of each under its position as well.
-        places["numbers"] = numbers[0].place
-        places |= {f"numbers.{place}": fact.place for place, fact in enumerate(numbers)}
-    update |= _of_the_study(item, row, places)
-    update["places"] = places
-    quote = Support(evidence_id=item.evidence_id, quote=row.finding)
-    if row.finding and not checker.supports([quote]).support:
-        update |= {"finding": "", "direction": None}
-        if not numbers:
-            update["numbers"] = ()
-    return row.model_copy(update=update)
+def references(
+    supports: Iterable[Support],
+    documents: Mapping[str, Evidence],
+    study: Mapping[str, int],
+    origins: Mapping[str, str],
+    around: Iterable[QuoteContext],
+) -> tuple[Reference, ...]:
+    """The works that are quoted, numbered by first appearance. `study`: works with the same number report the
+    same study; `origins`: the earlier run that a work was imported from."""
+    numbers: dict[str, int] = {}
+    for support in supports:
+        numbers.setdefault(support.evidence_id, len(numbers) + 1)
+    pages: dict[str, set[int]] = {}
+    for context in around:
+        if context.page:
+            pages.setdefault(context.evidence_id, set()).add(context.page)
+    return tuple(
+        _reference(documents[name], number, study.get(name, 0), origins.get(name, ""), pages.get(name, ()))
+        for name, number in numbers.items()
+    )
 
 
-def _of_a_part(facts: Mapping[str, Sequence[Fact]]) -> bool:
-    """Whether the population that was read counts fewer people than the work: a subgroup."""
-    first = number_of(facts["population"][0].text.split(" ", 1)[0])
-    counted = [int(facts[name][0].text) for name in ("n", "analysed") if name in facts]
-    return first is not None and bool(counted) and first < min(counted)
+def _reference(item: Evidence, number: int, study: int, from_run: str, pages: Iterable[int]) -> Reference:
+    places = tuple(sorted(pages))
+    recognised = item.facts.get("text_from", "")
+    return Reference(
+        number=number,
+        evidence_id=item.evidence_id,
+        source=item.source,
+        title=clean(item.title) or item.evidence_id,
+        authors=tuple(clean(a) for a in item.authors if clean(a)),
+        year=item.year,
+        venue=clean(item.venue) or None if item.venue else None,
+        identifiers=item.identifiers,
+        url=item.url,
+        evidence_type=item.evidence_type,
+        standing=item.standing,
+        full_text=item.full_text,
+        study=study,
+        from_run=from_run,
+        pages=places,
+        text_from="transcript" if item.times else "ocr" if recognised == "ocr" else "",
+        times=tuple(item.times[place - 1] for place in places if 0 < place <= len(item.times)),
+    )
 
 
-def _of_the_study(item: Evidence, row: WorkRow, places: dict[str, str]) -> dict[str, object]:
-    """How the study was conducted, what it found in each group, and the absolute effects that its numbers
-    allow to compute."""
-    update: dict[str, object] = {}
-    if not row.conduct and (stated := stated_conduct(item)):
-        update["conduct"] = tuple(fact.text for fact in stated)
-        places |= {f"conduct.{place}": fact.place for place, fact in enumerate(stated)}
-    if not row.computed and (computed := computed_effects(item)):
-        update["computed"] = tuple(effect for effect, _ in computed)
-        places |= {f"computed.{number}": place for number, (_, place) in enumerate(computed)}
-    if not row.arms and (by_arm := results_by_arm(item)):
-        update["arms"] = tuple(result for result, _ in by_arm)
-        places |= {f"arms.{number}": place for number, (_, place) in enumerate(by_arm)}
-    return update
+def described(items: Iterable[Evidence]) -> tuple[DescribedWork, ...]:
+    """What records say of the works."""
+    return tuple(
+        DescribedWork(
+            evidence_id=item.evidence_id,
+            design=_design(item),
+            year=item.year,
+            n=participants(item),
+        )
+        for item in items
+    )
 
 
-def _design(item: Evidence, facts: Mapping[str, Sequence[Fact]], places: dict[str, str]) -> str:
-    """The design in the work's own words; beside its evidence type where they only say how people were
-    assigned or found."""
-    kind = TYPE_NAMES[item.evidence_type]
-    if item.evidence_type == "observational":
-        kind = observed_how(item.title, item.text, item.facts.get("mesh", "")) or kind
-    if "design" not in facts:
-        return kind
-    own = facts["design"][0]
-    places["design"] = own.place
-    said = " ".join(w.lower() if all(map(str.istitle, w.split("-"))) else w for w in own.text.split(" "))
-    said = said[0].lower() + said[1:] if said[1:2].islower() else said
-    if adverb := _ADVERB.match(said):  # retrospectively reviewed
-        kind = "study" if item.evidence_type in ("article", "document") else kind
-        return f"{adverb['how']} {kind}" if adverb["how"] not in kind else kind
-    whole = is_named_design(said) or item.evidence_type in ("article", "document")
-    if whole and _says_more(kind, said):
-        return f"{kind}, {said}"
-    if said.startswith("random") and kind.startswith("random"):
-        return said if whole else kind
-    return said if whole else f"{kind}, {said}"
+def _design(item: Evidence) -> str:
+    """The kind by its publication type, else as the work unmistakably names itself."""
+    if item.evidence_type not in UNSPECIFIC:
+        return TYPE_NAMES[item.evidence_type]
+    stated = own_design(item.title, item.text) if item.evidence_type == "article" else None
+    return stated.design if stated else ""
 
 
-def _says_more(kind: str, said: str) -> bool:
-    """Whether the design in the work's own words (`single-center study`) leaves out what its kind says."""
-    if kind == "randomized trial":
-        return "random" not in said
-    return kind in SPECIFIC and not _NAMES_KIND.search(said)
+def grade_of(kind: EvidenceType) -> Grade:
+    """The grade of a type of evidence."""
+    weight = WEIGHT[kind]
+    return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
+
+
+def grade(items: Iterable[Evidence]) -> Grade:
+    """The grade of the best item; items under concern or retracted do not count."""
+    grades = {grade_of(item.evidence_type) for item in items if item.standing not in ("concern", "retracted")}
+    return "strong" if "strong" in grades else "moderate" if "moderate" in grades else "weak"
+
+
+def with_strength(claim: Claim, documents: Mapping[str, Evidence], study: Mapping[str, int]) -> Claim:
+    """The claim with the grade of its evidence and the number of independent studies."""
+    items = [documents[name] for name in dict.fromkeys(s.evidence_id for s in claim.support)]
+    return claim.model_copy(update={"strength": grade(items), "independent_works": independent(items, study)})
+
+
+def unused_works(
+    step: PublishInput,
+    cited: Collection[str],
+    dropped: Sequence[Dropped],
+    judged: Iterable[WorkJudgement],
+    retracted: Collection[str],
+) -> tuple[UnusedWork, ...]:
+    """The works of a run that its report does not cite, by reason and id: the order in which they were found
+    depends on how fast sources are. Empty where it was not recorded."""
+    order = get_args(UnusedReason)
+    retracted = {*retracted, *(ref.evidence_id for ref in step.evidence if ref.standing == "retracted")}
+    refused = {name for item in dropped if item.kind != "judgement" for name in item.evidence_ids}
+    refused |= {name for planned in step.sections for name in _drafted(planned.draft)}
+    answers = {judgement.evidence_id: judgement.answers for judgement in judged}
+
+    def why(name: str) -> UnusedReason:
+        if name in retracted:
+            return "retracted"
+        if name in refused:
+            return "refused"
+        if name not in answers:
+            return "not_read"
+        return "not_chosen" if answers[name] >= MIN_ANSWERS else "not_relevant"
+
+    found = [UnusedWork(evidence_id=name, reason=why(name)) for name in step.found if name not in cited]
+    return tuple(sorted(found, key=lambda work: (order.index(work.reason), work.evidence_id)))
+
+
+def _drafted(draft: SectionDraft) -> Iterable[str]:
+    """Each work that a sentence or a passage of a draft rests on."""
+    for claim in (*draft.answer, *(claim for paragraph in draft.paragraphs for claim in paragraph.claims)):
+        yield from (support.evidence_id for support in claim.support)
+    yield from (passage.evidence_id for passage in draft.passages)

@@ -2,79 +2,70 @@
 
 Workflows reserve allowances before they start a step, so this module is pure data. Sized by the client's
 cautious estimate (`activities.models.tokens`), which reads English about a third too high: what providers
-report, and what a reservation is settled to, is usually well under. A deep run of five sections with one
-round each (38 calls) reserves 217,500 tokens in all.
+report, and what a reservation is settled to, is usually well under.
 
-A small local model copies well and writes badly, reads some 200 tokens a second and writes
-20. It is therefore used only for choosing sentences and for a second judgement of the evidence, with short
-prompts (`prompts/*.small.md`) and short answers, and code does the other steps. With the limits below an
-iterative run makes at most 6 calls of 10,000 tokens in all, a deep one of three sections at most 15 of
-30,000, repair turns included. Measured with a model of 1.5 billion parameters (4 bit): from 20 sentences and
-for at most 8 entries it kept 8 of 8 claims; from whole items of evidence none of 21.
+A small local model reads some 200 tokens a second and writes 20, and judges one work well where it judges six
+at once not at all (docs/models.md). It is asked in one short call about each of the nearest works, and for a
+summary of the sentences that code chose; code does the other steps.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
 
+from activities.models.tokens import BYTES_PER_TOKEN, PROMPT_SHARE
 from activities.steps import Role
-from activities.types import Allowance, Effort, ModelChoice
+from activities.types import Allowance, Effort, EvidenceRef, ModelChoice
+
+MAX_WORK_CHARS = 4_000
+"""Characters of a work that a judge reads: an abstract whole, of a full text the sentences nearest to the
+question."""
+SMALL_MODEL_WORK_CHARS = 2_600
+"""The same of a small model, which reads 200 tokens a second."""
+HEADING_TOKENS = 110
+"""Of the line above a work and the labels of its sentences."""
+FRAME_TOKENS = 1_300
+"""Of a judge's prompt without the works."""
+WORKS_A_BATCH: dict[Effort, int] = {"small": 1, "normal": 12, "large": 16}
+"""Works that one call of the judge reads at most."""
+MAX_JUDGED: dict[Effort, int] = {"small": 8, "normal": 20, "large": 48}
+"""Works that are judged in one round at most, the most promising ones."""
 
 ALLOWANCES: dict[Role, Allowance] = {
-    "query_parser": Allowance(input_tokens=2_000, output_tokens=700),
+    "query_parser": Allowance(input_tokens=2_000, output_tokens=600),
     "planner": Allowance(input_tokens=2_000, output_tokens=800),
     "observer": Allowance(input_tokens=3_000, output_tokens=600),
-    "gap_evaluator": Allowance(input_tokens=2_500, output_tokens=600),
-    "tool_selector": Allowance(input_tokens=2_500, output_tokens=800),
-    "judge": Allowance(input_tokens=8_000, output_tokens=900),
+    "gap_evaluator": Allowance(input_tokens=3_000, output_tokens=600),
+    "tool_selector": Allowance(input_tokens=3_000, output_tokens=800),
+    "judge": Allowance(input_tokens=12_000, output_tokens=2_200),
     "reflector": Allowance(input_tokens=2_500, output_tokens=600),
-    "hypothesis_generator": Allowance(input_tokens=6_000, output_tokens=1_500),
-    "writer": Allowance(input_tokens=9_000, output_tokens=2_500),
-    "long_writer": Allowance(input_tokens=9_000, output_tokens=2_000),
-    "proofreader": Allowance(input_tokens=8_000, output_tokens=1_500),
+    "hypothesis_generator": Allowance(input_tokens=8_000, output_tokens=1_500),
+    "writer": Allowance(input_tokens=12_000, output_tokens=3_000),
+    "verifier": Allowance(input_tokens=12_000, output_tokens=1_500),
+    "editor": Allowance(input_tokens=8_000, output_tokens=1_800),
+    "extractor": Allowance(input_tokens=12_000, output_tokens=2_500),
     "manager": Allowance(input_tokens=3_000, output_tokens=700),
+    "analyst": Allowance(input_tokens=5_000, output_tokens=2_500),
 }
 """Of a model of normal size."""
 SMALL: dict[Role, Allowance] = {
-    "judge": Allowance(input_tokens=1_900, output_tokens=600),
-    "writer": Allowance(input_tokens=3_700, output_tokens=1_300),
-    "long_writer": Allowance(input_tokens=3_700, output_tokens=1_300),
+    "judge": Allowance(input_tokens=1_900, output_tokens=80),
+    "writer": Allowance(input_tokens=3_700, output_tokens=350),
 }
 """Of a small model; the roles that are not named are done by code."""
 LARGE: dict[Role, Allowance] = {
     **ALLOWANCES,
-    "judge": Allowance(input_tokens=16_000, output_tokens=1_200),
+    "judge": Allowance(input_tokens=20_000, output_tokens=3_600),
     "hypothesis_generator": Allowance(input_tokens=16_000, output_tokens=2_500),
-    "writer": Allowance(input_tokens=28_000, output_tokens=4_000),
-    "long_writer": Allowance(input_tokens=28_000, output_tokens=4_000),
+    "writer": Allowance(input_tokens=28_000, output_tokens=5_000),
+    "verifier": Allowance(input_tokens=24_000, output_tokens=2_500),
+    "editor": Allowance(input_tokens=16_000, output_tokens=3_000),
+    "extractor": Allowance(input_tokens=24_000, output_tokens=5_000),
 }
-"""Of a model that reads whole items."""
+"""Of a model that reads more at once."""
+
+
 SMALL_JUDGE_ITERATIONS = 2
 """Iterations of a run in which a small model judges; in a section of a long report it judges the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How much is shown to a model of one effort and asked of it."""
-
-    sentences: int
-    """A writer chooses from."""
-    sentences_an_item: int
-    claims: int
-    """A writer may make."""
-    items: int
-    """A judge is shown at most."""
-    item_characters: int
-    """Of each item a judge is shown."""
-    share_filled: float
-    """Of the claims that code alone would make: where fewer of the model's are kept, code adds the rest."""
-    repairs_claims: bool
-    """Whether a writer is asked once more for claims that fail a check."""
-
-
-SIZES: dict[Effort, Size] = {
-    "small": Size(20, 3, 8, 8, 300, share_filled=1.0, repairs_claims=False),
-    "normal": Size(70, 8, 14, 30, 600, share_filled=0.5, repairs_claims=True),
-    "large": Size(240, 60, 20, 30, 1_500, share_filled=0.5, repairs_claims=True),
-}
 
 
 def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
@@ -83,9 +74,23 @@ def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
     return table.get(role, Allowance(input_tokens=0, output_tokens=0))
 
 
-def size_of(choice: ModelChoice) -> Size:
-    """How much a model is shown and asked for."""
-    return SIZES[choice.effort or "normal"]
+def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:
+    """Works in batches that one call of the judge reads whole: as many abstracts as its prompt holds, at most
+    `WORKS_A_BATCH`, of about the same number each; a small model reads one work a call."""
+    most = WORKS_A_BATCH[choice.effort or "normal"]
+    calls = math.ceil(len(evidence) / most)
+    most = math.ceil(len(evidence) / max(calls, 1))
+    room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
+    batches: list[list[EvidenceRef]] = []
+    used = 0
+    for ref in evidence:
+        tokens = math.ceil(min(ref.chars, MAX_WORK_CHARS) / BYTES_PER_TOKEN) + HEADING_TOKENS
+        if not batches or len(batches[-1]) >= most or used + tokens > room:
+            batches.append([])
+            used = 0
+        batches[-1].append(ref)
+        used += tokens
+    return [tuple(batch) for batch in batches]
 
 
 def asks_model(role: Role, choice: ModelChoice, *, iteration: int = 1, section: str = "") -> bool:

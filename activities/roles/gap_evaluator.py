@@ -1,15 +1,14 @@
-"""Gap evaluator: what is still missing."""
+"""Gap evaluator: what is still missing. It reads what was judged of the works, not their texts."""
 
 from collections.abc import Sequence
 
-from activities.roles.prompt import compose, earlier, fenced, listed, tried
+from activities.roles.prompt import compose, earlier, fenced, findings, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Texts, limits, lines
+from activities.roles.validation import Loose, Texts, limits, line, lines
 from activities.steps import GapsInput, KnowledgeGapOutput
 from activities.types import Evidence
 
-HEAD = 260
-"""Characters of each item: the observation has read them already."""
+MAX_OBSERVATION_CHARS = 1_000
 
 
 class GapsAnswer(Loose):
@@ -17,23 +16,20 @@ class GapsAnswer(Loose):
     outstanding_gaps: Texts = limits(items=5, length=220)
 
 
-def render(step: GapsInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    given = [
-        listed("Smaller questions", step.research_questions, limit=6),
-        listed("Gaps the judge named", step.judged_gaps, limit=5),
-        tried(step.tried, limit=12),
-        earlier(step.earlier),
-    ]
-    if step.observation:
-        given.append(f"What is known so far:\n{fenced('observation', step.observation[:1_200])}")
+def render(step: GapsInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    known = line(step.observation, MAX_OBSERVATION_CHARS)
     return compose(
         "gap_evaluator",
         step,
         room=room,
-        given=given,
-        documents=documents,
-        per_item=HEAD,
-        at_most=8,
+        given=[
+            listed("Smaller questions", step.research_questions, limit=6),
+            listed("Gaps the judge named", step.judged_gaps, limit=5),
+            tried(step.tried, limit=12),
+            earlier(step.earlier),
+            f"What is known so far:\n{fenced('observation', known)}" if known else "",
+            findings(step.judgements, step.evidence, most=12, each=240),
+        ],
         task=f"Name at most {step.max_gaps} gaps. Answer with JSON.",
     )
 
@@ -46,14 +42,14 @@ def accept(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepted[Kno
     return Accepted(KnowledgeGapOutput(research_complete=not gaps, outstanding_gaps=gaps))
 
 
-def by_code(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGapOutput | None:
+def by_code(step: GapsInput, _documents: Sequence[Evidence]) -> KnowledgeGapOutput | None:
     """Before anything was found the question's own parts are the gaps."""
-    if documents:
+    if step.evidence:
         return None
     wanted = (*reversed(step.steering), *(step.judged_gaps or step.research_questions or (step.question,)))
     return KnowledgeGapOutput(outstanding_gaps=lines(wanted, step.max_gaps))
 
 
 SPEC = RoleSpec[GapsInput, GapsAnswer, KnowledgeGapOutput](
-    "gap_evaluator", GapsAnswer, render, accept, lambda step: step.evidence, by_code
+    "gap_evaluator", GapsAnswer, render, accept, by_code=by_code
 )

@@ -1,17 +1,16 @@
 """Hypothesis generator: drug -> target -> pathway -> effect, with what speaks for and against."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from activities.candidates.records import standing_of
-from activities.roles.prompt import compose
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
-    Quoted,
+    SentenceLabels,
     Share,
     Text,
     Texts,
+    cited,
     clamped,
     grounded,
     limits,
@@ -21,8 +20,12 @@ from activities.roles.validation import (
     plural,
     supports,
 )
+from activities.roles.works import compose_works
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
-from activities.types import Evidence
+from activities.types import Evidence, Support
+
+MAX_WORK_CHARS = 1_600
+"""Characters of a work that are shown: the sentences nearest to the question."""
 
 
 class HypothesisAnswer(Loose):
@@ -32,8 +35,8 @@ class HypothesisAnswer(Loose):
     pathway: Text = limits(length=160, default="")
     effect: Text = limits(length=200, default="")
     confidence: Share = 0.0
-    supporting: list[Quoted] = limits(items=3, default_factory=list)
-    contradicting: list[Quoted] = limits(items=2, default_factory=list)
+    supporting: SentenceLabels = limits(items=3, default_factory=list)
+    contradicting: SentenceLabels = limits(items=2, default_factory=list)
     current_indications: Texts = limits(items=4, length=100, default_factory=list)
     regulatory_status: Text = limits(length=120, default="")
     trial_status: Text = limits(length=120, default="")
@@ -46,19 +49,15 @@ class HypothesesAnswer(Loose):
 
 def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> Prompt:
     chosen = f"Only these drugs: {line(', '.join(step.chosen), 600)}" if step.chosen else ""
-    prompt = compose(
+    return compose_works(
         "hypothesis_generator",
         step,
+        documents,
         room=room,
         given=[chosen],
-        documents=documents,
-        per_item=900,
-        at_most=20,
         task=f"Name at most {step.max_candidates} drugs. Answer with JSON.",
+        chars=MAX_WORK_CHARS,
     )
-    known = tuple(prompt.shown)
-    choices = {"hypotheses.supporting.item": known, "hypotheses.contradicting.item": known}
-    return replace(prompt, choices=choices)
 
 
 def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> Accepted[Hypotheses]:
@@ -70,8 +69,8 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
     dropped = 0
     for given in answer.hypotheses:
         drug = line(given.drug, 120)
-        supporting, _ = supports(given.supporting, prompt)
-        contradicting, _ = supports(given.contradicting, prompt)
+        supporting = _of_drug(drug, given.supporting, prompt)
+        contradicting = _of_drug(drug, given.contradicting, prompt)
         wanted = not chosen or drug.casefold() in chosen
         if not names(drug, corpus) or not supporting or not wanted:
             dropped += 1
@@ -97,6 +96,13 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
         )
     notes = (f"{plural(dropped, 'candidate')} not named or supported by the items shown",) if dropped else ()
     return Accepted(Hypotheses(hypotheses=tuple(kept.values())[: step.max_candidates]), notes)
+
+
+def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support, ...]:
+    """The sentences that were named, of works that name the drug."""
+    works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.shown.values()}
+    sentences, _ = cited(labels, prompt)
+    return supports(one for one in sentences if names(drug, works[one.evidence_id]))
 
 
 def by_code(_step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses | None:

@@ -1,42 +1,70 @@
-"""Quality judge: scores the evidence; whether the scores suffice is decided by code elsewhere."""
+"""Judge: reads works whole and judges each one for the question. Whether the judgements suffice is decided by
+code elsewhere (`activities.roles.assessment`, `workflows.rules.stopping`).
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Annotated, Any
+A small model is asked about one work a call, in one field; code chooses the sentences.
+"""
 
-from pydantic import BaseModel, BeforeValidator, Field, create_model, model_validator
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from activities.iterations import Recommendation
-from activities.roles.allowances import size_of
-from activities.roles.prompt import compose
-from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.sentences import answering
+from activities.judgements import Direction, EvidenceRole, Refused, WorkJudgement
+from activities.models.tokens import estimate
+from activities.roles.allowances import SMALL_MODEL_WORK_CHARS
+from activities.roles.prompt import clip, fenced, left_out, listed
+from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file
 from activities.roles.validation import (
     Loose,
+    OneWork,
     Score,
-    Share,
+    SentenceLabels,
     Text,
     Texts,
+    cited,
     clamped,
-    items,
+    grounded,
     limits,
     line,
     lines,
-    names,
+    refusal,
+    supports,
 )
-from activities.steps import JudgeAssessment, JudgeInput
-from activities.text.ranking import Ranked, rank
-from activities.types import Evidence
+from activities.roles.works import compose_works, show
+from activities.steps import JudgeBatch, JudgeInput
+from activities.text.evidence_strength import STUDY_KIND_WORDS
+from activities.text.sentences import Sentence
+from activities.text.tokens import terms
+from activities.types import Evidence, Support
+from activities.verification.claim_check import numbers
+from activities.verification.normal_form import normalise
+from activities.verification.wording import Source, follows, sources_of, unknown_name, wording_problem
 
-MOST_GAPS = 5
-LEAST_CRITERIA = 3
-"""Criteria from which equal scores for all of them are no judgement."""
-
-
-MOST_CANDIDATES = 8
+MAX_GAPS = 3
+MAX_SUPPORT = 3
+"""Sentences of a judgement."""
+MAX_FINDING_CHARS = 400
+MAX_JUDGED_SHOWN = 12
+"""Findings of earlier batches that a prompt shows."""
+MAX_TITLES_SHOWN = 12
 ADVICE: dict[str, Recommendation] = {"continue": "continue", "synthesize": "synthesize"}
-"""What a judge may recommend: search on, or write."""
+DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
+ROLES: tuple[EvidenceRole, ...] = ("mechanism", "candidate", "clinical", "safety", "background")
+TASK = "Judge every work shown. Answer with JSON."
+
+
+class WorkAnswer(Loose):
+    work: OneWork = ""
+    answers: Score = 0
+    direction: Text = "not_asked"
+    role: Text = "background"
+    finding: Text = limits(length=MAX_FINDING_CHARS, default="")
+    sentences: SentenceLabels = limits(items=MAX_SUPPORT, default_factory=list)
+    comparator: Text = limits(length=120, default="")
+    participants: Score = 0
+    design: Text = limits(length=60, default="")
+    reason: Text = limits(length=90, default="")
 
 
 class ScoreAnswer(Loose):
@@ -53,147 +81,237 @@ def _entries(value: object) -> object:
 
 
 class JudgeAnswer(Loose):
-    scores: Annotated[list[ScoreAnswer], BeforeValidator(_entries)] = limits(items=8)
-    confidence: Share
+    works: list[WorkAnswer]
+    scores: Annotated[list[ScoreAnswer], BeforeValidator(_entries)] = limits(items=8, default_factory=list)
     recommendation: Text = limits(length=12, default="")
-    candidates_found: Texts = limits(items=8, length=60, default_factory=list)
-    gaps: Texts = limits(items=3, length=200, default_factory=list)
-    recommended_searches: Texts = limits(items=3, length=100, default_factory=list)
-    relevant: Texts = limits(items=12, default_factory=list)
-    reasoning: Text = limits(length=300, default="")
+    gaps: Texts = limits(items=MAX_GAPS, length=200, default_factory=list)
+    searches: Texts = limits(items=MAX_GAPS, length=120, default_factory=list)
 
 
-class _Scores(Loose):
-    """A score for each criterion, by its name."""
+class ShortJudgeAnswer(Loose):
+    """What a small model is asked of one work."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _by_name(cls, value: object) -> object:
-        """A list of entries too, from a server that does not hold its model to a schema."""
-        if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
-            return {str(entry.get("criterion")): entry.get("score") for entry in value}
-        return value
-
-
-def short_answer(criteria: tuple[str, ...], most: int) -> type[BaseModel]:
-    """What a small model is asked for: a score of every criterion, confidence, and the items that help,
-    `most` of them. The schema has a field for each criterion, so that none is left out and none is given
-    twice."""
-    # by alias: a criterion of a user's profile may have a name that no field can have
-    scored: dict[str, Any] = {f"c{n}": (Score, Field(alias=name)) for n, name in enumerate(criteria, 1)}
-    fields: dict[str, Any] = {
-        "scores": (create_model("Scores", __base__=_Scores, **scored), ...),
-        "confidence": (Share, ...),
-        "relevant": (Texts, limits(items=most, default_factory=list)),
-    }
-    return create_model("ShortJudgeAnswer", __base__=Loose, **fields)
-
-
-def in_brief(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
-    """The documents; those longer than what is shown of each, with their sentences that answer best:
-    the beginning of an abstract mostly says why a study was made, not what it found."""
-    best = {item.document.evidence_id: answering(item) for item in rank(question, documents)}
-    return [
-        document.model_copy(update={"text": text})
-        if len(document.text) > limit and (text := _best(best[document.evidence_id], limit))
-        else document
-        for document in documents
-    ]
-
-
-def _best(ranked: Sequence[Ranked], limit: int) -> str:
-    """The best sentences that fit into so many characters, the best first: what does not fit into the prompt
-    is cut off at the end."""
-    kept: list[str] = []
-    left = limit
-    for quote in (one.sentence.quote for one in ranked):
-        if len(quote) < left:
-            kept.append(quote)
-            left -= len(quote) + 1
-    return " ".join(kept)
+    on_it: Text = ""
 
 
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    if step.model.effort == "small":
+        return _render_small(step, documents, room)
     criteria = "\n".join(f"- {c.name}: {line(c.description, 200)}" for c in step.profile.criteria)
-    size = size_of(step.model)
-    prompt = compose(
+    judged = [f"answers {j.answers}: {j.finding}" for j in step.judged if j.answers > 1 and j.finding]
+    prompt = compose_works(
         "judge",
         step,
+        documents,
         room=room,
-        given=[f"Criteria:\n{criteria}"],
-        documents=in_brief(step.question, documents, size.item_characters),
-        per_item=size.item_characters,
-        at_most=min(step.max_shown, size.items),
-        task="Score every criterion by what the evidence says. Answer with JSON.",
+        given=[
+            f"Criteria:\n{criteria}",
+            listed("Works judged before", judged, MAX_JUDGED_SHOWN, 160),
+            listed("Also found", step.titles, MAX_TITLES_SHOWN, 100),
+        ],
+        task=TASK,
     )
-    whole = {document.evidence_id: document for document in documents}
-    prompt = replace(prompt, shown={label: whole[e.evidence_id] for label, e in prompt.shown.items()})
-    names = tuple(c.name for c in step.profile.criteria)
-    labels = tuple(prompt.shown)
-    if step.model.effort == "small":
-        return replace(prompt, choices={"relevant": labels}, answer=short_answer(names, len(labels)))
-    choices = {"scores.criterion": names, "relevant": labels, "recommendation": tuple(ADVICE)}
-    return replace(prompt, choices=choices)
+    prompt.choices.update(
+        {
+            "works.direction": DIRECTIONS,
+            "works.role": ROLES,
+            "scores.criterion": tuple(c.name for c in step.profile.criteria),
+            "recommendation": tuple(ADVICE),
+        }
+    )
+    return prompt
 
 
-def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[JudgeAssessment]:
-    """Scores of the profile's criteria only, within 0 and 10; one that is missing is 0. Only ids shown, and
-    only drugs that the items shown name. Where items are from is counted, not believed."""
-    given = {s.criterion.strip().casefold(): s.score for s in reversed(answer.scores)}
-    why = {s.criterion.strip().casefold(): line(s.reason, 200) for s in reversed(answer.scores)}
-    advice = ADVICE.get(answer.recommendation.strip().casefold(), "")
-    corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
-    scores = {c.name: int(clamped(given.get(c.name.casefold(), 0), 0, 10)) for c in step.profile.criteria}
-    missing = [c.name for c in step.profile.criteria if c.name.casefold() not in given]
-    notes = (f"no score was given for {', '.join(missing)}: counted as 0",) if missing else ()
-    assessment = JudgeAssessment(
-        scores=scores,
-        score_reasons={
-            c.name: reason for c in step.profile.criteria if (reason := why.get(c.name.casefold(), ""))
+def _render_small(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    """The work first, the question after it: of another question about that work a server reads only the
+    question. Asked also what the text answers, or whether it is on the same thing, a model of 1.5 billion
+    parameters says yes to most works (docs/models.md)."""
+    file = prompt_file("judge", evidence=True, small=True)
+    sound = [document for document in documents[:1] if document.standing != "retracted"]
+    steering = "".join(f"The reviewer says: {clip(text, 200)}\n" for text in step.steering[-1:])
+    task = f"Question: {clip(step.question, 400)}\n{steering}Is the text on exactly that?"
+    left = room - estimate(file.text, f"Text:\n{fenced('text', '')}\n\n{task}")
+    works = show(step.question, sound, left, chars=SMALL_MODEL_WORK_CHARS, labelled=False)
+    return Prompt(
+        file.text,
+        f"Text:\n{fenced('text', works.text)}\n\n{task}",
+        file.version,
+        shown=works.items,
+        choices={"on_it": ("yes", "no")},
+        notes=left_out(len(works.items), len(sound)),
+        answer=ShortJudgeAnswer,
+    )
+
+
+def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer | ShortJudgeAnswer) -> Accepted[JudgeBatch]:
+    """Judgements of the works that were shown, each once; what a work does not say is left out of them.
+    Scores of the profile's criteria only, within 0 and 10; a criterion without a score has none."""
+    if isinstance(answer, ShortJudgeAnswer):
+        return Accepted(_accept_small(step, prompt, answer))
+    refused: list[Refused] = []
+    judged: dict[str, WorkJudgement] = {}
+    for given in answer.works:
+        document = prompt.shown.get(given.work)
+        if document is None:
+            text = given.finding or given.reason or given.work
+            refused.append(refusal("judgement", text, "label_unknown", label=line(given.work, 40)))
+        elif document.evidence_id not in judged:
+            judged[document.evidence_id] = _judgement(given, document, prompt, refused)
+    criteria = {c.name.casefold(): c.name for c in step.profile.criteria}
+    scored = {
+        criteria[name]: entry
+        for entry in reversed(answer.scores)
+        if (name := entry.criterion.strip().casefold()) in criteria
+    }
+    missing = len(prompt.shown) - len(judged)
+    notes = (f"{missing} of the works shown were not judged",) if missing else ()
+    batch = JudgeBatch(
+        judgements=tuple(judged.values()),
+        scores={
+            name: int(clamped(scored[name].score, 0, 10)) for name in criteria.values() if name in scored
         },
-        confidence=clamped(answer.confidence, 0.0, 1.0),
-        sufficient=advice == "synthesize" if advice else None,
-        recommendation=advice,
-        candidates_found=lines((n for n in answer.candidates_found if names(n, corpus)), MOST_CANDIDATES, 80),
-        sources_breakdown=dict(Counter(item.source for item in prompt.shown.values()).most_common()),
-        gaps=lines(answer.gaps, MOST_GAPS),
-        recommended_searches=lines(answer.recommended_searches, MOST_GAPS, 200),
-        relevant=items(answer.relevant, prompt),
-        reasoning=line(answer.reasoning, 800),
-        shown=len(prompt.shown),
+        score_reasons={name: line(entry.reason, 200) for name, entry in scored.items() if entry.reason},
+        gaps=lines(answer.gaps, MAX_GAPS),
+        recommended_searches=lines(answer.searches, MAX_GAPS, 160),
+        recommendation=ADVICE.get(answer.recommendation.strip().casefold(), ""),
+        refused=tuple(refused),
+        model=step.model.model,
     )
-    return Accepted(assessment, notes)
+    return Accepted(batch, notes)
 
 
-def weighed(
-    step: JudgeInput,
-    _prompt: Prompt,
-    accepted: Accepted[JudgeAssessment],
-    alone: Callable[[JudgeInput], JudgeAssessment],
-) -> Accepted[JudgeAssessment]:
-    """The model is not the only judge: code's confidence is kept beside its own, and the lower of the two is
-    reported. A model that scores every criterion alike has not judged, and code's assessment stands in its
-    place."""
-    own, code = accepted.output, alone(step)
-    if len(own.scores) >= LEAST_CRITERIA and len(set(own.scores.values())) == 1:
-        note = "the model scored every criterion alike: its vote was not used"
-        return Accepted(code.model_copy(update={"shown": own.shown}), (*accepted.notes, note))
-    beside = {"confidence_by_code": code.confidence, "confidence_reasons": code.confidence_reasons}
-    return Accepted(own.model_copy(update=beside), accepted.notes)
+def _judgement(
+    given: WorkAnswer, document: Evidence, prompt: Prompt, refused: list[Refused]
+) -> WorkJudgement:
+    """A judgement with what its own work bears out: sentences of that work, and fields that it says."""
+    name = document.evidence_id
+    sentences, unknown = cited(given.sentences, prompt)
+    own = [one for one in sentences if one.evidence_id == name][:MAX_SUPPORT]
+    support = supports(own)
+    refused += [
+        refusal("judgement", given.finding or label, "label_unknown", [name], label=label)
+        for label in unknown
+    ]
+    if len(own) < len(sentences) and given.finding:
+        refused.append(refusal("judgement", given.finding, "other_work", [name]))
+    corpus = f"{document.title}\n{document.text}"
+    participants = given.participants if _stated(given.participants, corpus) else None
+    if given.participants and participants is None:
+        refused.append(refusal("judgement", f"participants: {given.participants}", "not_in_work", [name]))
+    comparator = grounded(line(given.comparator, 160), corpus)
+    if given.comparator.strip() and not comparator:
+        refused.append(refusal("judgement", f"comparator: {given.comparator}", "not_in_work", [name]))
+    return WorkJudgement(
+        evidence_id=name,
+        answers=int(clamped(given.answers, 0, 3)),
+        direction=next((d for d in DIRECTIONS if d == given.direction.strip().casefold()), "not_asked"),
+        role=next((r for r in ROLES if r == given.role.strip().casefold()), "background"),
+        finding=finding_of(line(given.finding, MAX_FINDING_CHARS + 20), support, document, refused),
+        support=support,
+        comparator=comparator,
+        participants=participants,
+        design=design_of(line(given.design, 80), document, refused),
+        reason=_without_facts(line(given.reason, 120), corpus),
+    )
 
 
-def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeAssessment | None:
-    if documents:
+def finding_of(text: str, support: Sequence[Support], document: Evidence, refused: list[Refused]) -> str:
+    """The finding in the model's words where they follow its sentences; else the first sentence itself, as
+    there is no second reader of findings. One that the whole work does not bear out is listed as refused."""
+    if not support:
+        if text:
+            refused.append(refusal("judgement", text, "cites_nothing", [document.evidence_id]))
+        return ""
+    quote = line(support[0].quote, 600)
+    if not text:
+        return quote
+    sources = sources_of(support, {document.evidence_id: document})
+    problem = wording_problem(text, sources)
+    if problem is None and any(follows(text, one.quote) for one in support):
+        return text
+    if problem is not None and problem.code == "number_missing":
+        whole = [Source(document, (*source.quotes, document.text)) for source in sources]
+        problem = wording_problem(text, whole)
+    if problem is not None:
+        refused.append(refusal("judgement", text, problem, [document.evidence_id]))
+    return quote
+
+
+def design_of(text: str, document: Evidence, refused: list[Refused]) -> str:
+    """The kind of study as the model read it, in words of the work or of kinds of studies."""
+    corpus = f"{document.title}\n{document.text}\n{document.evidence_type.replace('_', ' ')}"
+    if not text:
+        return ""
+    held, kinds = set(terms(corpus)), set(terms(STUDY_KIND_WORDS))
+    own = set(terms(text))
+    if own and own <= held | kinds and not any(c.isdigit() for c in text):
+        return text
+    refused.append(refusal("judgement", f"design: {text}", "not_in_work", [document.evidence_id]))
+    return ""
+
+
+def _stated(number: int, corpus: str) -> bool:
+    """Whether a text has a number, in words or in digits with or without separators."""
+    if number in {one.value for one in numbers(corpus)}:
+        return True
+    if any(one.value == number and not one.percent for one in numbers(normalise(corpus))):
+        return number > 0
+    plain = corpus.replace(",", "").replace("\u00a0", "").replace("\u2009", "")
+    spaced = f" {number:,} ".replace(",", " ").strip()
+    return number > 0 and (_is_word(str(number), plain) or _is_word(spaced, corpus))
+
+
+def _is_word(number: str, text: str) -> bool:
+    start = text.find(number)
+    while start >= 0:
+        end = start + len(number)
+        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        decimal = after == "." and text[end + 1 : end + 2].isdigit()
+        if not (before.isdigit() or before == "." or after.isdigit() or decimal or after == "%"):
+            return True
+        start = text.find(number, start + 1)
+    return False
+
+
+def _without_facts(text: str, corpus: str) -> str:
+    """A reason, unless it has a number or a name that the work does not have."""
+    digits = {word.strip(".,;:()%") for word in text.split() if any(c.isdigit() for c in word)}
+    return "" if any(d not in corpus for d in digits) or unknown_name(text, [corpus]) else text
+
+
+def _accept_small(step: JudgeInput, prompt: Prompt, answer: ShortJudgeAnswer) -> JudgeBatch:
+    """`on_it` as a grade: one word of a small model leaves no work out of the report. Code chooses the
+    sentence; no direction is read from it."""
+    document = next(iter(prompt.shown.values()), None)
+    if document is None:
+        return JudgeBatch(model=step.model.model)
+    grade = 3 if answer.on_it.strip().casefold() == "yes" else 1
+    best = best_sentences(step.question, document, 1)
+    support = supports(best) if grade >= 2 else ()
+    judgement = WorkJudgement(
+        evidence_id=document.evidence_id,
+        answers=grade,
+        role="clinical" if grade >= 2 else "background",
+        finding=line(support[0].quote, 600) if support else "",
+        support=support,
+    )
+    return JudgeBatch(judgements=(judgement,), model=step.model.model)
+
+
+def best_sentences(question: str, document: Evidence, most: int) -> list[Sentence]:
+    """The sentences of a work that answer best, the best first."""
+    from activities.text.ranking import rank
+
+    (item,) = rank(question, [document])
+    return [ranked.sentence for ranked in item.ranked[:most]]
+
+
+def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch | None:
+    if any(document.standing != "retracted" for document in documents):
         return None
-    return JudgeAssessment(
-        scores={c.name: 0 for c in step.profile.criteria},
-        sufficient=False,
-        recommendation="continue",
-        gaps=(line(step.question, 300),),
-        reasoning="No evidence has been found yet.",
-    )
+    return JudgeBatch(recommendation="continue", gaps=() if documents else (line(step.question, 300),))
 
 
-SPEC = RoleSpec[JudgeInput, JudgeAnswer, JudgeAssessment](
-    "judge", JudgeAnswer, render, accept, lambda step: step.evidence, by_code, combine=weighed
+SPEC = RoleSpec[JudgeInput, JudgeAnswer, JudgeBatch](
+    "judge", JudgeAnswer, render, accept, lambda step: step.evidence, by_code
 )

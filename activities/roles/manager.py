@@ -1,17 +1,22 @@
 """Manager of a team: keeps what is known and the plan, and says which member works next on what."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, lines
-from activities.steps import ManagerInput, TeamLedger
+from activities.steps import ManagerInput, MechanismHypothesis, TeamLedger
 from activities.types import Evidence
 
 MOST_FACTS = 10
 MOST_STEPS = 8
 MOST_TURNS = 10
+MAX_WORKS = 12
+MAX_HYPOTHESES = 6
+LABEL = re.compile(r"\[(W\d{1,2})\]")
+"""How a fact names the work that it rests on."""
 AGAIN = "The plan did not work. Keep the facts and make another plan."
 
 
@@ -35,6 +40,9 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
         listed("Plan", step.plan, MOST_STEPS),
         AGAIN if step.replan and step.turns else "",
         listed("Turns so far", turns[-MOST_TURNS:], MOST_TURNS),
+        listed("Works, the best first", _described(step), MAX_WORKS, 300),
+        listed("Hypotheses", [_hypothesis(one) for one in step.hypotheses], MAX_HYPOTHESES),
+        listed("What the judge says", (step.judged_reasons,) if step.judged_reasons else (), 1, each=800),
         listed("Gaps the judge named", step.judged_gaps, 5),
     ]
     task = "Choose the next turn. Answer with JSON."
@@ -42,12 +50,44 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
     return replace(prompt, choices={"next_speaker": tuple(step.members)})
 
 
+def _labels(step: ManagerInput) -> dict[str, str]:
+    """Label -> evidence id of the works that the manager sees: those that answer best, then the others."""
+    judged = [one.evidence_id for one in step.judgements if one.evidence_id in step.titles]
+    names = list(dict.fromkeys((*judged, *step.titles)))[:MAX_WORKS]
+    return {f"W{number}": name for number, name in enumerate(names, 1)}
+
+
+def _described(step: ManagerInput) -> list[str]:
+    """The works in a line each: title, and what was judged of it with its best sentence."""
+    judgements = {one.evidence_id: one for one in step.judgements}
+    rows = []
+    for label, name in _labels(step).items():
+        said = "not judged"
+        if judged := judgements.get(name):
+            quote = judged.support[0].quote if judged.support else ""
+            answers = f"answers {judged.answers} of 3"
+            said = "; ".join(filter(None, (answers, judged.reason, judged.finding, quote)))
+        rows.append(f"{label}: {step.titles[name]} ({said})")
+    return rows
+
+
+def _hypothesis(one: MechanismHypothesis) -> str:
+    chain = " -> ".join(filter(None, (one.drug, one.target, one.pathway, one.effect)))
+    return f"{chain} ({len(one.supporting_evidence)} works for it, {len(one.contradicting_evidence)} against)"
+
+
+def _with_works(fact: str, step: ManagerInput) -> str:
+    """A fact with the ids of the works that it names by label; a label of no work is removed."""
+    labels = _labels(step)
+    return LABEL.sub(lambda found: f"[{labels[found[1]]}]" if found[1] in labels else "", fact)
+
+
 def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accepted[TeamLedger]:
     """Only a member of the team can be named; facts are added and never lost, and the plan stays until it is
     to be made again."""
     named = answer.next_speaker.strip().casefold()
     ledger = TeamLedger(
-        facts=lines((*step.facts, *answer.facts), MOST_FACTS, 200),
+        facts=lines((*step.facts, *(_with_works(fact, step) for fact in answer.facts)), MOST_FACTS, 300),
         plan=(lines(answer.plan, MOST_STEPS, 200) if step.replan else ()) or step.plan,
         satisfied=answer.satisfied,
         looping=answer.looping,

@@ -1,52 +1,49 @@
-"""Observer: what is known so far, and what that means for the next step."""
+"""Observer: what is known so far, and what that means for the next step. It reads what was judged of the
+works, not their texts."""
 
 import re
 from collections.abc import Sequence
 
-from activities.roles.prompt import compose, earlier, fenced
+from activities.roles.prompt import compose, earlier, findings, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, item, limits, line
+from activities.roles.validation import Loose, Text, limits, line
 from activities.steps import Observation, ObserveInput
 from activities.types import Evidence
 
-_LABEL = re.compile(r"\[?\bE\d{1,4}\b\]?")
+MAX_TEXT_CHARS = 1_000
+_LABEL = re.compile(r"\s*\[?\b[ES]\d{1,4}\b\]?")
+"""A label means nothing to later steps."""
 
 
 class ObservationAnswer(Loose):
-    text: Text = limits(length=900)
+    text: Text = limits(length=MAX_TEXT_CHARS)
 
 
-def render(step: ObserveInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    judged = [f"The last judgement:\n{fenced('judgement', step.last_judgement[:800])}"]
+def render(step: ObserveInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     return compose(
         "observer",
         step,
         room=room,
-        given=[*(judged if step.last_judgement else ()), earlier(step.earlier)],
-        documents=documents,
-        per_item=300,
-        at_most=12,
-        task=f"Iteration {step.iteration}. Say what is known and what is missing. Answer with JSON.",
+        given=[
+            findings(step.judgements, step.evidence),
+            listed("The judge says", (step.last_judgement,) if step.last_judgement else (), 1, each=400),
+            earlier(step.earlier),
+        ],
+        task="Say what is known and what is missing. Answer with JSON.",
     )
 
 
-def accept(step: ObserveInput, prompt: Prompt, answer: ObservationAnswer) -> Accepted[Observation]:
-    """Labels mean nothing to later steps: they become evidence ids, and unknown ones are removed."""
-
-    def named(match: re.Match[str]) -> str:
-        shown = item(match.group(), prompt)
-        return f"[{shown.evidence_id}]" if shown else ""
-
-    text = line(_LABEL.sub(named, answer.text), 1_500)
+def accept(step: ObserveInput, _prompt: Prompt, answer: ObservationAnswer) -> Accepted[Observation]:
+    text = line(_LABEL.sub("", answer.text), MAX_TEXT_CHARS + 200)
     return Accepted(Observation(text=text or f"Nothing was concluded yet about: {line(step.question, 300)}"))
 
 
-def by_code(step: ObserveInput, documents: Sequence[Evidence]) -> Observation | None:
-    if documents:
+def by_code(step: ObserveInput, _documents: Sequence[Evidence]) -> Observation | None:
+    if step.evidence:
         return None
     return Observation(text=f"Nothing has been found yet for: {line(step.question, 400)}")
 
 
 SPEC = RoleSpec[ObserveInput, ObservationAnswer, Observation](
-    "observer", ObservationAnswer, render, accept, lambda step: step.evidence, by_code
+    "observer", ObservationAnswer, render, accept, by_code=by_code
 )

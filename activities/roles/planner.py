@@ -1,22 +1,26 @@
-"""Planner: the sections of a long report."""
+"""Planner: the sections of a long report, each with its first searches."""
 
 from collections.abc import Sequence
 
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, is_relevant, limits, line
+from activities.roles.validation import Loose, Text, Texts, is_relevant, limits, line, lines
 from activities.steps import PlanInput
 from activities.types import Evidence, ReportPlan, ReportPlanSection
+
+MAX_QUERIES = 3
+"""First searches of a section."""
+MAX_QUERY_CHARS = 160
 
 
 class SectionAnswer(Loose):
     title: Text = limits(length=100, default="")
     key_question: Text = limits(length=240, default="")
+    queries: Texts = limits(items=MAX_QUERIES, length=MAX_QUERY_CHARS, default_factory=list)
 
 
 class PlanAnswer(Loose):
     report_title: Text = limits(length=140, default="")
-    background_context: Text = limits(length=500, default="")
     sections: list[SectionAnswer] = limits(items=8)
 
 
@@ -29,7 +33,7 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
         given=[
             listed("Named in the question", parsed.key_entities),
             listed("Smaller questions", parsed.research_questions),
-            listed("Usual sections of this profile", step.profile.outline),
+            listed("Usual sections of this profile", tuple(aspect.title for aspect in step.profile.aspects)),
         ],
         task=f"Plan the report in at most {step.max_sections} sections. Answer with JSON.",
     )
@@ -37,22 +41,25 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[ReportPlan]:
     """At most the number of sections asked for, each with a title and a question that is relevant to the
-    user's, no title twice. Title and background are printed without a quote: they must be relevant too."""
+    user's, no title twice. The title of the report is printed without a quote: it must be relevant too."""
     question = step.parsed.improved_query or step.question
     about = (question, *step.parsed.key_entities, *step.parsed.research_questions)
-    usual = (*step.profile.outline, *(c.description for c in step.profile.criteria))
+    usual = (
+        *(aspect.title for aspect in step.profile.aspects),
+        *(c.description for c in step.profile.criteria),
+    )
     sections: dict[str, ReportPlanSection] = {}
     for section in answer.sections:
         title, key_question = line(section.title, 120), line(section.key_question, 400)
         if title and key_question and is_relevant(f"{title} {key_question}", *about, *usual):
-            sections.setdefault(title.casefold(), ReportPlanSection(title=title, key_question=key_question))
+            queries = lines(section.queries, MAX_QUERIES, MAX_QUERY_CHARS)
+            planned = ReportPlanSection(title=title, key_question=key_question, queries=queries)
+            sections.setdefault(title.casefold(), planned)
     outline = tuple(sections.values())[: step.max_sections]
     notes = () if outline else ("the plan had no usable section; the question itself is the only one",)
     title = line(answer.report_title, 200)
-    background = line(answer.background_context, 1_200)
     plan = ReportPlan(
         report_title=title if is_relevant(title, *about) else line(question, 200),
-        background_context=background if is_relevant(background, *about) else "",
         report_outline=outline
         or (ReportPlanSection(title=line(question, 120), key_question=line(question, 400)),),
     )

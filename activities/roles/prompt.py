@@ -1,4 +1,4 @@
-"""How a prompt is put together and how evidence is shown in it: labelled, fenced, and only as much as fits.
+"""How a prompt is put together: stable part first, then the question, what is given, the works, the task.
 
 Invariants:
 
@@ -8,48 +8,23 @@ Invariants:
 """
 
 import hashlib
-import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from activities.iterations import IterationRecord
+from activities.judgements import WorkJudgement
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.role import Prompt, prompt_file
 from activities.steps import Role, StepContext
-from activities.text.evidence_strength import WEIGHT
-from activities.text.ranking import bag, rank
-from activities.types import ANSWERED, Evidence, SearchRecord, Statement
+from activities.types import ANSWERED, EvidenceRef, SearchRecord, Statement
 
-KIND = 0.15
-"""What the best kind of publication adds to a relevance of 0 to 1."""
-ALIKE = 0.5
-"""Penalty for similarity to an item already chosen."""
-LEAST_ITEM = 240
-"""Characters of an item below which showing it is useless."""
-HEADING = 160
-"""Characters of an item's title in a prompt."""
-QUESTION = 2_000
-BACKGROUND = 1_500
-STEERING = 1_200
-"""Characters of the reviewer's notes in each prompt, at most; the latest have priority."""
+MAX_QUESTION_CHARS = 2_000
+MAX_BACKGROUND_CHARS = 800
+MAX_STEERING_CHARS = 1_200
+"""Of the reviewer's notes in each prompt; the latest have priority."""
 
 _FENCE = re.compile(r"<<<+|>>>+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)")
-_WORD = re.compile(r"[^\W_]{3,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """Evidence as it is shown in a prompt."""
-
-    text: str = ""
-    items: tuple[Evidence, ...] = ()
-
-    @property
-    def labels(self) -> dict[str, Evidence]:
-        return {f"E{n}": item for n, item in enumerate(self.items, 1)}
 
 
 def fenced(name: str, text: str) -> str:
@@ -66,43 +41,40 @@ def compose(
     room: int,
     task: str,
     given: Sequence[str] = (),
-    documents: Sequence[Evidence] | None = None,
-    evidence: bool = False,
-    per_item: int = 600,
-    at_most: int = 30,
-    best_first: bool = False,
+    works: str | None = None,
 ) -> Prompt:
-    """The prompt of a role: stable part first, then the question, what is `given`, the evidence, the task.
+    """The prompt of a role. `works`: the text of the works that it sees, cut to `room_for_works` before; None
+    for a role that sees none."""
+    system, parts, version = _frame(role, step, given, evidence=works is not None)
+    if works is None:
+        return Prompt(system, fit("\n\n".join(parts), task, room - estimate(system)), version)
+    return Prompt(system, "\n\n".join([*parts, "Works:\n" + fenced("evidence", works), task]), version)
 
-    `documents` None: the role sees no evidence, or (`evidence`) what it sees is among what is `given`. They
-    are shown most informative first (`best_first`: they already have that order), each with at most
-    `per_item` characters, at most `at_most` of them, and fewer or shorter when the prompt's limit is too
-    small.
-    """
-    small = step.model.effort == "small"
-    file = prompt_file(role, evidence=evidence or documents is not None, small=small)
-    profile = [f"Profile: {step.profile.name}. {step.profile.guidance}".strip()]
-    system = "\n\n".join([file.text, *profile])
-    parts = [f"Question: {clip(step.question, QUESTION)}"]
+
+def room_for_works(role: Role, step: StepContext, *, room: int, task: str, given: Sequence[str] = ()) -> int:
+    """Tokens that are left for works beside the rest of a prompt."""
+    system, parts, _ = _frame(role, step, given, evidence=True)
+    rest = "\n\n".join([*parts, "Works:\n" + fenced("evidence", ""), task])
+    return room - estimate(system, rest)
+
+
+def _frame(
+    role: Role, step: StepContext, given: Sequence[str], *, evidence: bool
+) -> tuple[str, list[str], str]:
+    """The stable part, what stands before the works, and the version of the prompt."""
+    file = prompt_file(role, evidence=evidence, small=step.model.effort == "small")
+    guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
+    system = file.text if step.model.effort == "small" else f"{file.text}\n\n{guidance}"
+    parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
     if step.background:
-        parts.append("Background:\n" + fenced("background", clip(step.background, BACKGROUND)))
+        parts.append("Background:\n" + fenced("background", clip(step.background, MAX_BACKGROUND_CHARS)))
+    if step.instruction:
+        asked = clip(step.instruction, MAX_STEERING_CHARS // 2)
+        parts.append("The manager of the team asks of this step:\n" + fenced("instruction", asked))
     if step.steering:
-        said = "\n".join(f"- {clip(text, STEERING // 2)}" for text in step.steering)
-        parts.append("The reviewer says (follow this):\n" + said[-STEERING:])
-    parts += [part for part in given if part]
-    if documents is None:
-        return Prompt(system, fit("\n\n".join(parts), task, room - estimate(system)), file.version)
-    frame = "\n\n".join([*parts, "Evidence:", task])
-    ordered = documents if best_first else most_relevant(step.question, documents, at_most)
-    shown = show(step.question, ordered, room - estimate(system, frame), per_item, at_most)
-    parts.append("Evidence:\n" + fenced("evidence", shown.text))
-    return Prompt(
-        system,
-        "\n\n".join([*parts, task]),
-        file.version,
-        shown.labels,
-        notes=left_out(len(shown.items), len(documents)),
-    )
+        said = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
+        parts.append("The reviewer says (follow this):\n" + said[-MAX_STEERING_CHARS:])
+    return system, parts + [part for part in given if part], file.version
 
 
 def left_out(shown: int, found: int) -> tuple[Statement, ...]:
@@ -113,108 +85,32 @@ def left_out(shown: int, found: int) -> tuple[Statement, ...]:
     return (Statement(code="items_not_shown", values={"missing": missing, "of": found}),)
 
 
-def show(question: str, documents: Sequence[Evidence], room: int, per_item: int, at_most: int) -> Shown:
-    """As many of the documents as fit into `room` tokens, the first ones first."""
-    ordered = list(documents[:at_most])
-    characters = int(max(room, 0) * BYTES_PER_TOKEN) - 80
-    headings = [heading(n, item) for n, item in enumerate(ordered, 1)]
-    share = characters
-    while ordered:
-        share = (characters - sum(len(h.encode()) + 2 for h in headings)) // len(ordered)
-        if share >= LEAST_ITEM or len(ordered) == 1:
-            break
-        ordered.pop()
-        headings.pop()
-    words = {word.casefold() for word in _WORD.findall(question)}
-    blocks: list[str] = []
-    left = characters
-    for n, (top, item) in enumerate(zip(headings, ordered, strict=True)):
-        # the unused share of a short item goes to those after it
-        room_left = left - sum(len(h.encode()) + 2 for h in headings[n:])
-        budget = min(per_item, room_left // (len(ordered) - n))
-        text = excerpt(item.text, words, budget)
-        block = f"{top}\n{text}"
-        blocks.append(block)
-        left -= len(block.encode()) + 1
-    return Shown("\n".join(blocks), tuple(ordered))
-
-
-def most_relevant(question: str, documents: Sequence[Evidence], limit: int) -> list[Evidence]:
-    """The documents most relevant to the question, by maximal marginal relevance, so that five reports of one
-    trial do not displace what contradicts it."""
-    ranked = rank(question, documents)
-    terms = [frozenset(bag(item.document)) for item in ranked]
-    worth = [item.relevance + KIND * WEIGHT[item.document.evidence_type] for item in ranked]
-    likeness = dict.fromkeys(range(len(ranked)), 0.0)
-    chosen: list[Evidence] = []
-    while likeness and len(chosen) < limit:
-        best = max(likeness, key=lambda i: (worth[i] - ALIKE * likeness[i], -i))
-        del likeness[best]
-        chosen.append(ranked[best].document)
-        for other in likeness:
-            either = len(terms[best] | terms[other])
-            alike = len(terms[best] & terms[other]) / either if either else 0.0
-            likeness[other] = max(likeness[other], alike)
-    return chosen
-
-
-def heading(number: int, item: Evidence) -> str:
-    """One line that says what an item is."""
-    about = ", ".join(
+def findings(
+    judgements: Sequence[WorkJudgement], refs: Sequence[EvidenceRef], most: int = 20, each: int = 320
+) -> str:
+    """What was judged of the works found, those that answer best first, and the titles of works that no one
+    has judged yet; as data. Empty without any."""
+    titles = {ref.evidence_id: ref.title for ref in refs}
+    ranked = sorted(judgements, key=lambda j: -j.answers)
+    rows = [
+        f"{clip(one_line(titles.get(j.evidence_id, j.evidence_id)), 90)} "
+        f"({_ANSWERS[j.answers]}{'' if j.direction == 'not_asked' else ', ' + j.direction}): "
+        f"{j.finding or j.reason}"
+        for j in ranked
+    ]
+    judged = {j.evidence_id for j in judgements}
+    others = [ref.title for ref in refs if ref.evidence_id not in judged]
+    return "\n\n".join(
         part
         for part in (
-            str(item.year or ""),
-            item.evidence_type.replace("_", " "),
-            item.source,
-            "" if item.standing in ("none", "unknown") else item.standing.upper(),
+            listed("Works judged so far", rows, most, each),
+            listed("Works found and not judged", others, max(most - len(rows), 5), 120),
         )
         if part
     )
-    return f"[E{number}] {clip(one_line(item.title), HEADING)} ({about})"
 
 
-def excerpt(text: str, words: set[str], limit: int) -> str:
-    """At most `limit` bytes of a text, in whole sentences where it can be: the start of a short text;
-    of a long one the passages that share most words with the question, in order, with gaps marked `[...]`."""
-    # on one line: no text can begin a line that looks like the heading of another item
-    text = " ".join(text.split())
-    if len(text.encode()) <= limit:
-        return text
-    if limit < 900 or len(text) < 3 * limit // 2:
-        return _head(text, limit)
-    size = 500
-    cuts = [0]
-    while cuts[-1] < len(text):
-        piece = _head(text[cuts[-1] :], size)
-        cuts.append(cuts[-1] + max(len(piece), 1))
-    passages = [(start, text[start:end]) for start, end in itertools.pairwise(cuts)]
-    best = sorted(
-        passages[1:],
-        key=lambda p: (-len(words & {w.casefold() for w in _WORD.findall(p[1])}), p[0]),
-    )
-    chosen = [passages[0]]
-    used = len(passages[0][1].encode())
-    for passage in best:
-        cost = len(passage[1].encode()) + 7
-        if used + cost <= limit:
-            chosen.append(passage)
-            used += cost
-    chosen.sort()
-    joined = chosen[0][1]
-    for (before, earlier), (start, piece) in itertools.pairwise(chosen):
-        joined += piece if before + len(earlier) == start else f" [...] {piece.lstrip()}"
-    return joined.strip()
-
-
-def _head(text: str, limit: int) -> str:
-    """The start of a text, cut after a sentence, else after a word."""
-    if len(text.encode()) <= limit:
-        return text
-    cut = text.encode()[: max(limit, 0)].decode(errors="ignore")
-    ends = [m.end() for m in _SENTENCE_END.finditer(cut + " ") if m.end() <= len(cut)]
-    if ends and ends[-1] >= len(cut) // 2:
-        return cut[: ends[-1]]
-    return cut.rsplit(None, 1)[0] if " " in cut.strip() else cut
+_ANSWERS = ("another subject", "related", "answers in part", "answers")
 
 
 def fit(text: str, task: str, room: int) -> str:

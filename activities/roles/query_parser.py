@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
 
-from activities.roles.prompt import compose
+from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, lines, names, words
 from activities.steps import ParsedQuery, ParseQueryInput
-from activities.types import Evidence, Mode
+from activities.text.stand_alone import stand_alone
+from activities.types import Evidence
 
-MODES: tuple[Mode, ...] = get_args(Mode)
 MOST_ENTITIES = 8
 MOST_QUESTIONS = 5
 LEAST_SOURCES = 3
@@ -26,12 +25,18 @@ class QueryAnswer(Loose):
     key_entities: Texts = limits(items=8, length=80, default_factory=list)
     research_questions: Texts = limits(items=5, length=200, default_factory=list)
     sources: Texts = limits(items=6, length=40, default_factory=list)
-    rationale: Text = limits(length=300, default="")
 
 
 def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
     given = [f"Profiles:\n{profiles}" if profiles else f"Profile, chosen already: {step.profile.name}"]
+    if step.earlier_question:
+        given.append(
+            "It follows up an earlier question, which was answered. Rewrite it into one that stands alone.\n"
+            + listed("Earlier question", [step.earlier_question], 1, 800)
+            + "\n"
+            + listed("Earlier answer", step.earlier_answer, 12, 300)
+        )
     if step.mode:
         given.append(f"Mode, chosen already: {step.mode}")
     elif step.modes:
@@ -69,17 +74,18 @@ def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
 
 def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accepted[ParsedQuery]:
     """The user's words have priority: a rewrite that lost most of them is not used, nor a name they did not
-    contain."""
+    contain. A follow-up without a usable rewrite has the names of the earlier question added."""
     question = line(step.question, 4_000)
+    said = " ".join((question, step.earlier_question, *step.earlier_answer))
     improved = line(answer.improved_query, 1_000)
     asked = {word for word in words(question) if len(word) > 3}
     kept = len(asked & set(words(improved)))
     notes: tuple[str, ...] = ()
     if not improved or 2 * kept < len(asked):
-        improved = question
+        improved = stand_alone(question, step.earlier_question)
         notes = ("the question is searched as it was typed",)
     named = answer.research_mode.strip().casefold()
-    fitting = next((mode for mode in MODES if mode == named and mode in modes_of(step)), "iterative")
+    fitting = next((mode for mode in modes_of(step) if mode == named), "iterative")
     named_profile = answer.profile.strip()
     profile = named_profile if named_profile in step.profiles else step.profile.name
     parsed = ParsedQuery(
@@ -88,9 +94,8 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         research_mode=step.mode or fitting,
         profile=profile,
         sources=sources_of(step, answer, profile),
-        key_entities=lines((e for e in answer.key_entities if names(e, question)), MOST_ENTITIES, 120),
+        key_entities=lines((e for e in answer.key_entities if names(e, said)), MOST_ENTITIES, 120),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
-        rationale=line(answer.rationale, 400),
     )
     return Accepted(parsed, notes)
 

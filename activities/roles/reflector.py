@@ -1,4 +1,4 @@
-"""Reflector: did these searches serve the gaps they were made for?"""
+"""Reflector: did these searches serve the gaps they were made for? It reads the titles of what they found."""
 
 from collections.abc import Sequence
 
@@ -8,17 +8,19 @@ from activities.roles.validation import Loose, Text, Texts, limits, line, lines
 from activities.steps import ReflectInput, Reflection
 from activities.types import ANSWERED, Evidence
 
-MOST_SEARCHES = 5
-NOTHING_NEW = "They brought no new item."
+MAX_SEARCHES = 5
+MAX_TITLES = 20
+NOTHING_NEW = "They brought no new work."
 
 
 class ReflectionAnswer(Loose):
     served: bool
     reason: Text = limits(length=300, default="")
-    better_searches: Texts = limits(items=5, length=100, default_factory=list)
+    better_searches: Texts = limits(items=MAX_SEARCHES, length=120, default_factory=list)
 
 
-def render(step: ReflectInput, documents: Sequence[Evidence], room: int) -> Prompt:
+def render(step: ReflectInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    titles = [ref.title for ref in step.new_evidence if ref.standing != "retracted"]
     return compose(
         "reflector",
         step,
@@ -26,16 +28,13 @@ def render(step: ReflectInput, documents: Sequence[Evidence], room: int) -> Prom
         given=[
             listed("Gaps", step.gaps, each=300),
             tried(step.searches),
-            *([] if documents else [NOTHING_NEW]),
+            listed("New works", titles, MAX_TITLES, 140) or NOTHING_NEW,
         ],
-        documents=documents,
-        per_item=260,
-        at_most=10,
-        task="Did the new items serve the gaps? Answer with JSON.",
+        task="Did the new works serve the gaps? Answer with JSON.",
     )
 
 
-def accept(step: ReflectInput, prompt: Prompt, answer: ReflectionAnswer) -> Accepted[Reflection]:
+def accept(step: ReflectInput, _prompt: Prompt, answer: ReflectionAnswer) -> Accepted[Reflection]:
     """Searches that were made already are no better ones."""
     made = {" ".join((s.asked or s.query).casefold().split()) for s in step.searches}
     better = (q for q in answer.better_searches if " ".join(q.casefold().split()) not in made)
@@ -43,14 +42,14 @@ def accept(step: ReflectInput, prompt: Prompt, answer: ReflectionAnswer) -> Acce
         Reflection(
             served=answer.served,
             reason=line(answer.reason, 500),
-            better_searches=lines(better, MOST_SEARCHES, 200),
+            better_searches=lines(better, MAX_SEARCHES, 200),
         )
     )
 
 
-def by_code(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection | None:
+def by_code(step: ReflectInput, _documents: Sequence[Evidence]) -> Reflection | None:
     """Searches that all failed helped with no gap, and are no reason to search differently."""
-    if documents or any(s.status in ANSWERED for s in step.searches):
+    if step.new_evidence or any(s.status in ANSWERED for s in step.searches):
         return None
     failed = [s.source for s in step.searches if s.status not in ANSWERED]
     also = f" ({', '.join(dict.fromkeys(failed))} did not answer)" if failed else ""
@@ -58,5 +57,5 @@ def by_code(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection | N
 
 
 SPEC = RoleSpec[ReflectInput, ReflectionAnswer, Reflection](
-    "reflector", ReflectionAnswer, render, accept, lambda step: step.new_evidence, by_code
+    "reflector", ReflectionAnswer, render, accept, by_code=by_code
 )

@@ -1,17 +1,19 @@
 """Every role by its name. Adding one is one file, one prompt and one line here."""
 
 from activities.roles import (
+    analyst,
+    editor,
+    extractor,
     gap_evaluator,
     hypothesis_generator,
     judge,
-    long_writer,
     manager,
     observer,
     planner,
-    proofreader,
     query_parser,
     reflector,
     tool_selector,
+    verifier,
     writer,
 )
 from activities.roles.role import AnySpec
@@ -29,8 +31,10 @@ SPECS: dict[Role, AnySpec] = {
         reflector.SPEC,
         hypothesis_generator.SPEC,
         writer.SPEC,
-        long_writer.SPEC,
-        proofreader.SPEC,
+        verifier.SPEC,
+        editor.SPEC,
+        extractor.SPEC,
         manager.SPEC,
+        analyst.SPEC,
     )
 }

@@ -7,7 +7,6 @@ bounds remain.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -38,8 +37,11 @@ class Prompt:
     """Label (`E1`) -> item."""
     sentences: dict[str, Sentence] = field(default_factory=dict)
     """Label (`S1`) -> sentence, where the answer is to choose among sentences."""
+    claims: dict[str, str] = field(default_factory=dict)
+    """Label (`C1`) -> id of a claim or a sentence, where the answer is to name them."""
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Field of the answer by its path (`claims.sentence`) -> the values it may have."""
+    """Field of the answer by its path (`searches.source`), or named type of fields (`SentenceLabel`) -> the
+    values it may have."""
     notes: tuple[Statement | str, ...] = ()
     answer: type[BaseModel] | None = None
     """A shorter form of the role's answer, where less is asked of a small model."""
@@ -71,6 +73,8 @@ class RoleSpec(Generic[Step, Answer, Output]):
     """The items whose bodies the role reads."""
     by_code: Callable[[Step, Sequence[Evidence]], Output | None] = lambda _step, _documents: None
     """The answer where it follows from the input and no model need be asked."""
+    without_model: Callable[[Step], Output] | None = None
+    """The answer where no model serves the role; None for a role that the extractive back end has too."""
     review: Callable[[Step, Prompt, Answer], Review] = lambda _step, _prompt, _answer: Review()
     """What is wrong with an answer of the right form; what it names is asked for once more."""
     combine: Combine[Step, Output] | None = None
@@ -87,8 +91,6 @@ AnySpec = RoleSpec[Any, Any, Any]
 @dataclass(frozen=True, slots=True)
 class PromptFile:
     text: str
-    example: dict[str, Any]
-    """The answer it ends with, to show the form."""
     version: str
     """`role@` and the first eight hex digits of the SHA-256 of the text as it is sent."""
 
@@ -96,7 +98,7 @@ class PromptFile:
 @cache
 def prompt_file(role: Role, *, evidence: bool, small: bool = False) -> PromptFile:
     """The stable text of a role: its own file, and the rules on evidence where it sees any. The files for
-    small models hold these rules themselves, in two lines."""
+    small models hold these rules themselves, in a line."""
     folder = resources.files(__package__) / "prompts"
     short = folder / f"{role}.small.md"
     if small and short.is_file():
@@ -105,6 +107,5 @@ def prompt_file(role: Role, *, evidence: bool, small: bool = False) -> PromptFil
         parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
         if evidence:
             parts.append((folder / "evidence_rules.md").read_text("utf-8").strip())
-    example = json.loads(parts[0].rsplit("\n", 1)[-1])
     text = "\n\n".join(parts)
-    return PromptFile(text, example, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")
+    return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

@@ -6,19 +6,21 @@ from functools import partial
 from typing import Any
 
 import structlog
-from pydantic import BaseModel
 
+from activities.drafts import WriteInput
 from activities.errors import ModelBusy, ModelError, ModelRefused, ModelUnusable
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
-from activities.models.base import Completion, LanguageModel, Review
+from activities.models.base import Completion, LanguageModel
 from activities.models.tokens import room
+from activities.roles import selection
 from activities.roles.allowances import asks_model
+from activities.roles.assessment import MIN_ANSWERS
+from activities.roles.judgement_store import JudgementStore, with_known
 from activities.roles.registry import SPECS
-from activities.roles.role import AnySpec, Prompt, prompt_file
-from activities.roles.validation import copied
+from activities.roles.role import AnySpec, Prompt
 from activities.settings import Settings
-from activities.steps import Charged, Role, StepContext
+from activities.steps import Charged, JudgeBatch, JudgeInput, Ordered, OrderInput, Role, StepContext
 from activities.types import Evidence, ModelChoice, Statement, Usage
 
 log = structlog.get_logger()
@@ -33,16 +35,12 @@ EXTRACTIVE: dict[Role, str] = {
     "reflector": "reflect",
     "hypothesis_generator": "hypothesise",
     "writer": "write",
-    "long_writer": "write",
-    "proofreader": "proofread",
     "manager": "manage",
 }
-"""Role -> function of `activities.extractive`."""
-WITHOUT_DOCUMENTS: frozenset[Role] = frozenset(
-    {"query_parser", "planner", "tool_selector", "proofreader", "manager"}
-)
+"""Role -> function of `activities.extractive`; a role that is missing has `RoleSpec.without_model`."""
+WITHOUT_DOCUMENTS: frozenset[Role] = frozenset({"query_parser", "planner", "tool_selector", "manager"})
 """Roles whose extractive function has the step as its only argument."""
-MOST_SIZES = 4
+MAX_SIZES = 4
 """Sizes of a prompt that are tried when a server calls it too long."""
 BY_CODE = "code"
 """Stands for the model where a step's answer follows from its input and nothing had to be asked."""
@@ -71,6 +69,7 @@ class RoleThinker:
         self._store = store
         self._settings = settings
         self._last_attempt = last_attempt
+        self._judgements = JudgementStore(store)
 
     async def think(self, role: Role, step: StepContext) -> Charged[Any]:
         """Raises ModelError when no model and no fallback could answer; its usage is all that was paid."""
@@ -111,12 +110,19 @@ class RoleThinker:
         worst.usage = spent
         raise worst
 
+    async def order(self, step: OrderInput) -> Ordered:
+        """The works that are worth judging, the most promising first. Raises StoreError."""
+        documents = await self._store.get_many(step.evidence)
+        return Ordered(ids=await asyncio.to_thread(selection.order, step, documents))
+
     async def _answer(
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence], choice: ModelChoice
     ) -> Charged[Any]:
         step = step.model_copy(update={"model": choice})
         iteration = getattr(step, "iteration", 1)
         wanted = asks_model(spec.role, choice, iteration=iteration, section=step.section)
+        if isinstance(step, WriteInput) and choice.effort == "small":
+            wanted = wanted and any(judgement.answers >= MIN_ANSWERS for judgement in step.judgements)
         if choice.backend == "extractive" or not wanted:
             output = await asyncio.to_thread(_extract, spec.role, step, documents)
             return Charged(output=output)
@@ -127,7 +133,40 @@ class RoleThinker:
                 f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
                 category="auth",
             )
-        prompt, answer, completion = await self._ask(spec, step, documents, choice, self._model)
+        if isinstance(step, JudgeInput):
+            return await self._judge(spec, step, documents, choice, self._model)
+        return await self._asked(spec, step, documents, choice, self._model)
+
+    async def _judge(
+        self,
+        spec: AnySpec,
+        step: JudgeInput,
+        documents: Sequence[Evidence],
+        choice: ModelChoice,
+        model: LanguageModel,
+    ) -> Charged[Any]:
+        """The judgements of a batch; the model is asked only about works without one."""
+        known = await self._judgements.known(step)
+        left = step.model_copy(
+            update={"evidence": tuple(r for r in step.evidence if r.evidence_id not in known)}
+        )
+        if not left.evidence:
+            return Charged(output=with_known(step, known, JudgeBatch(), choice.model), model=choice.model)
+        unread = [document for document in documents if document.evidence_id not in known]
+        done = await self._asked(spec, left, unread, choice, model)
+        await self._judgements.keep(left, done.output)
+        return done.model_copy(update={"output": with_known(step, known, done.output, done.model)})
+
+    async def _asked(
+        self,
+        spec: AnySpec,
+        step: StepContext,
+        documents: Sequence[Evidence],
+        choice: ModelChoice,
+        model: LanguageModel,
+    ) -> Charged[Any]:
+        """What the model answered, checked, and its price."""
+        prompt, answer, completion = await self._ask(spec, step, documents, choice, model)
         # in threads: ranking and checking long texts must not block the heartbeats
         accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
         if spec.combine is not None:
@@ -155,7 +194,7 @@ class RoleThinker:
         to what was learned of the server, and not repeated."""
         spent = Usage()
         context = await model.context(choice)
-        for _ in range(MOST_SIZES):
+        for _ in range(MAX_SIZES):
             prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
             _follow_draft(spec, step, prompt)
             try:
@@ -167,7 +206,7 @@ class RoleThinker:
                     allowance=step.allowance,
                     scope=f"{step.scope or step.run_id}/{spec.role}",
                     choices=prompt.choices,
-                    review=partial(_reviewed, spec, step, prompt),
+                    review=partial(spec.review, step, prompt),
                     seconds=step.seconds,
                 )
             except ModelRefused as error:
@@ -181,7 +220,7 @@ class RoleThinker:
                 error.usage = spent + error.usage
                 raise
             usage = spent + completion.usage
-            return prompt, _whole(spec, answer), completion.model_copy(update={"usage": usage})
+            return prompt, answer, completion.model_copy(update={"usage": usage})
         raise ModelRefused(
             f"no prompt of {spec.role} is short enough for {choice.model}",
             category="context_length",
@@ -196,23 +235,10 @@ def _follow_draft(spec: AnySpec, step: StepContext, prompt: Prompt) -> None:
         shown.read_paragraphs = partial(spec.paragraphs, step, prompt)
 
 
-def _reviewed(spec: AnySpec, step: StepContext, prompt: Prompt, answer: BaseModel) -> Review:
-    """What is wrong with an answer: that it is the example of the prompt, or what its role finds."""
-    example = prompt_file(spec.role, evidence=False, small=step.model.effort == "small").example
-    if text := copied(example, answer.model_dump()):
-        return Review(problem=f"it repeats the example ({text[:60]}); answer from what you were given")
-    return spec.review(step, prompt, _whole(spec, answer))
-
-
-def _whole(spec: AnySpec, answer: BaseModel) -> BaseModel:
-    """A short answer as one of the role's own form."""
-    if type(answer) is spec.answer:
-        return answer
-    whole: BaseModel = spec.answer.model_validate(answer.model_dump(by_alias=True))
-    return whole
-
-
 def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> Any:  # noqa: ANN401 - by role
+    without_model = SPECS[role].without_model
+    if without_model is not None:
+        return without_model(step)
     from activities import extractive
 
     function = getattr(extractive, EXTRACTIVE[role])
@@ -238,7 +264,9 @@ def _said(role: Role) -> str:
         "reflector": "Reviewing searches",
         "hypothesis_generator": "Naming candidates",
         "writer": "Writing",
-        "long_writer": "Writing",
-        "proofreader": "Proofreading",
+        "verifier": "Verifying sentences",
+        "editor": "Editing",
+        "extractor": "Filling the table",
         "manager": "Managing the team",
+        "analyst": "Writing a program for the statistics",
     }[role]

@@ -10,6 +10,8 @@ from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
 from activities.types import ANSWERED, Evidence, SourceOption
 
 QUERY_CHARS = 300
+MAX_TITLES = 15
+"""Titles of works found that a prompt shows, the best first."""
 
 
 class SearchAnswer(Loose):
@@ -34,6 +36,7 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
             listed("Named in the question", step.key_entities, limit=8, each=80),
             tried(step.tried, limit=12),
             listed("Recommended searches", step.recommended, limit=6, each=120),
+            listed("Works found so far", step.titles, limit=MAX_TITLES, each=120),
             listed("Gaps", numbered, limit=len(numbered), each=300),
         ],
         task=f"Choose at most {step.per_gap} searches for each gap. Answer with JSON.",

@@ -5,16 +5,21 @@ names something the model was not shown is dropped.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from typing_extensions import TypeAliasType
 
+from activities.judgements import Refused, RefusedKind
 from activities.roles.role import Prompt
-from activities.types import Evidence, Support
+from activities.text.sentences import Sentence
+from activities.types import Statement, Support
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_LABEL = re.compile(r"E\d{1,4}", re.IGNORECASE)
+_LABEL = re.compile(r"[A-Z]\d{1,4}", re.IGNORECASE)
+MAX_REFUSED_CHARS = 600
+"""Characters of a refused text that are recorded."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -40,7 +45,8 @@ def _texts(value: object) -> object:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for text in (_one(part) for part in value) if text != ""]
+        read = (_one(part) for part in value)
+        return [text for text in read if isinstance(text, str) and text]
     return value
 
 
@@ -64,6 +70,34 @@ def _share(value: object) -> object:
     return value
 
 
+def _labels(value: object) -> object:
+    """`"S1, S3"` and `["[S1]", "S3"]` as labels. What holds no label stays as it is, to be refused."""
+    if value is None or value == "":
+        return []
+    parts = value if isinstance(value, list) else [value]
+    found: list[str] = []
+    for part in parts:
+        text = str(part)
+        found += [label.upper() for label in _LABEL.findall(text)] or ([text] if text.strip() else [])
+    return list(dict.fromkeys(found))
+
+
+def _label(value: object) -> object:
+    labels = _labels(value)
+    return labels[0] if isinstance(labels, list) and labels else ""
+
+
+SentenceLabel = TypeAliasType("SentenceLabel", str)
+"""`S1`: a sentence of a work that is shown. Its values are listed once in an answer's schema."""
+WorkLabel = TypeAliasType("WorkLabel", str)
+"""`E1`: a work that is shown."""
+ClaimLabel = TypeAliasType("ClaimLabel", str)
+"""`C1`: a claim that is shown."""
+SentenceLabels = Annotated[list[SentenceLabel], BeforeValidator(_labels)]
+ClaimLabels = Annotated[list[ClaimLabel], BeforeValidator(_labels)]
+OneWork = Annotated[WorkLabel, BeforeValidator(_label)]
+OneSentence = Annotated[SentenceLabel, BeforeValidator(_label)]
+OneClaim = Annotated[ClaimLabel, BeforeValidator(_label)]
 Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[list[str], BeforeValidator(_texts)]
 Score = Annotated[int, BeforeValidator(_score)]
@@ -82,20 +116,6 @@ def limits(*, items: int | None = None, length: int | None = None, **also: Any) 
             texts["maxLength"] = length
 
     return Field(json_schema_extra=bound, **also)
-
-
-class Quoted(Loose):
-    """A quote and the label of its item."""
-
-    item: Text = limits(length=8, default="")
-    quote: Text = limits(length=400, default="")
-
-
-def copied(example: object, answer: object) -> str:
-    """The first text of an example of four words and more that an answer repeats; empty when there is
-    none."""
-    said = {" ".join(words(text)) for text in texts_in(answer)}
-    return next((t for t in texts_in(example) if len(words(t)) > 3 and " ".join(words(t)) in said), "")
 
 
 def texts_in(value: object) -> list[str]:
@@ -128,37 +148,36 @@ def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:
     return tuple(unique.values())[:most]
 
 
-def item(label: str, prompt: Prompt) -> Evidence | None:
-    """The item a label stands for; None for one that was not shown. A label may come with brackets or as the
-    evidence id itself."""
-    text = label.strip().strip("[]()").strip()
-    if _LABEL.fullmatch(text):
-        return prompt.shown.get(text.upper())
-    return next((shown for shown in prompt.shown.values() if shown.evidence_id == text), None)
+def cited(labels: Iterable[str], prompt: Prompt) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
+    """The sentences that labels stand for, each once, and the labels that were not shown."""
+    found: dict[str, Sentence] = {}
+    unknown: list[str] = []
+    for label in labels:
+        sentence = prompt.sentences.get(label)
+        if sentence is None:
+            unknown.append(line(label, 40))
+        else:
+            found.setdefault(label, sentence)
+    return tuple(found.values()), tuple(unknown)
 
 
-def items(labels: Iterable[str], prompt: Prompt) -> tuple[str, ...]:
-    """Evidence ids of the labels that were shown, each once, in order. `"E1, E3"` is two labels."""
-    found: dict[str, None] = {}
-    for text in labels:
-        exact = item(text, prompt)
-        several = [exact] if exact else [item(label, prompt) for label in _LABEL.findall(text)]
-        found.update({one.evidence_id: None for one in several if one})
-    return tuple(found)
+def supports(sentences: Iterable[Sentence]) -> tuple[Support, ...]:
+    """Sentences as quotes of their works, each once."""
+    found = (Support(evidence_id=one.evidence_id, quote=one.quote) for one in sentences)
+    return tuple(dict.fromkeys(found))
 
 
-def supports(quotes: Sequence[Quoted], prompt: Prompt) -> tuple[tuple[Support, ...], int]:
-    """Quotes of items that were shown, and how many named another one. Whether a quote is verbatim is for the
-    quote check to say."""
-    kept: dict[Support, None] = {}
-    unknown = 0
-    for quoted in quotes:
-        shown = item(quoted.item, prompt)
-        if shown is None:
-            unknown += 1
-        elif quoted.quote.strip():
-            kept[Support(evidence_id=shown.evidence_id, quote=quoted.quote.strip()[:2_000])] = None
-    return tuple(kept), unknown
+def refusal(
+    kind: RefusedKind, text: str, reason: Statement | str, evidence_ids: Iterable[str] = (), **values: str
+) -> Refused:
+    """What is recorded of something that a check refused. `reason`: a statement, or the code of one."""
+    stated = Statement(code=reason, values=dict(values)) if isinstance(reason, str) else reason
+    return Refused(
+        kind=kind,
+        text=line(text, MAX_REFUSED_CHARS),
+        reason=stated,
+        evidence_ids=tuple(dict.fromkeys(evidence_ids)),
+    )
 
 
 def words(text: str) -> list[str]:

@@ -11,6 +11,7 @@ ENTRY_POINTS = "determinator.sources"
 
 SOURCES: tuple[tuple[str, str], ...] = (
     ("library", "activities.sources.library:build"),
+    ("evidence", "activities.sources.evidence:build"),
     ("pubmed", "activities.sources.pubmed:build"),
     ("pmc", "activities.sources.pmc:build"),
     ("europepmc", "activities.sources.europepmc:build"),
@@ -20,12 +21,14 @@ SOURCES: tuple[tuple[str, str], ...] = (
     ("opentargets", "activities.sources.opentargets:build"),
     ("uniprot", "activities.sources.uniprot:build"),
     ("reactome", "activities.sources.reactome:build"),
+    ("neo4j", "activities.sources.neo4j:build"),
     ("openalex", "activities.sources.openalex:build"),
     ("crossref", "activities.sources.crossref:build"),
     ("semanticscholar", "activities.sources.semanticscholar:build"),
     ("arxiv", "activities.sources.arxiv:build"),
     ("brave", "activities.sources.brave:build"),
     ("tavily", "activities.sources.tavily:build"),
+    ("serper", "activities.sources.serper:build"),
     ("searxng", "activities.sources.searxng:build"),
     ("duckduckgo", "activities.sources.duckduckgo:build"),
 )

@@ -1,7 +1,8 @@
 """PubMed: abstracts of the biomedical literature, with what indexers and publishers say of each work.
 
-A search is esearch, then efetch. Besides PubMed's own syntax, which is kept as typed, two forms are
-understood: `related:PMID` (similar articles) and `citedby:PMID` (articles in PubMed Central that cite it).
+A search is esearch, then efetch. Besides PubMed's own syntax, which is kept as typed, three forms are
+understood: `related:PMID` (similar articles), `citedby:PMID` (articles in PubMed Central that cite it) and
+`references:PMID` (what it cites).
 """
 
 import re
@@ -24,9 +25,11 @@ log = structlog.get_logger()
 
 RELATED = "pubmed_pubmed"
 CITED_BY = "pubmed_pubmed_citedin"
+REFERENCES = "pubmed_pubmed_refs"
+_LINKS = {"related": RELATED, "citedby": CITED_BY, "references": REFERENCES}
 _COCHRANE = "the cochrane database of systematic reviews"
 """Its reviews were indexed as plain reviews before the type existed."""
-_LINK_QUERY = re.compile(r"\s*(related|citedby):\s*(\d+)\s*", re.IGNORECASE)
+_LINK_QUERY = re.compile(r"\s*(related|citedby|references):\s*(\d+)\s*", re.IGNORECASE)
 _YEAR = re.compile(r"\b(1[5-9]|20|21)\d{2}\b")
 
 
@@ -63,8 +66,7 @@ class PubMed:
         # Records without an abstract are set aside, so a few more are asked for than are wanted.
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):
-            name = RELATED if link.group(1).lower() == "related" else CITED_BY
-            linked = await self._eutils.links(link.group(2), name)
+            linked = await self._eutils.links(link.group(2), _LINKS[link.group(1).lower()])
             return _first(linked[:limit], len(linked), query.text, "")
         found = await self._eutils.search(query, limit)
         return _first(found.ids[:limit], found.count, found.term, found.notes)

@@ -21,6 +21,7 @@ from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
+from activities.sources.mcp import McpToolSource
 from activities.sources.names import SOURCES, user_points
 from activities.types import Query, SourceInfo, SourceOption
 
@@ -64,6 +65,11 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
         if (rate := settings.of_source(name).rate) is not None and http.rate_limiter(name) is None:
             http.pace(name, rate)
         built[name] = _gated(settings, source)
+    for name, chosen in settings.mcp.items():
+        if name in built:
+            log.warning("source_name_taken", source=name, entry_point=f"[mcp.{name}]")
+            continue
+        built[name] = _gated(settings, McpToolSource(name, chosen))
     for point in user_points():
         if point.name in built:
             log.warning("source_name_taken", source=point.name, entry_point=point.value)

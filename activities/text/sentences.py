@@ -12,25 +12,25 @@ from functools import lru_cache
 
 import nupunkt
 
-from activities.documents.row_form import ROW
-from activities.text.parts import LABEL, Part, part_of_label, part_of_sentence
+from activities.text.parts import LABEL, Part, part_of_label
 from activities.text.tokens import pairs, terms
 from activities.types import Evidence, EvidenceType
-from activities.verification.quote_check import MIN_QUOTE_CHARS, normalise, quote_fault
+from activities.verification.normal_form import MIN_QUOTE_CHARS
+from activities.verification.quote_check import normalise, quote_fault
 
-LONGEST_SENTENCE = 600
+MAX_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
 NOT_STUDIES: frozenset[EvidenceType] = frozenset(
-    {"drug_label", "regulatory", "adverse_events", "trial_registration", "database_record"}
+    {"drug_label", "regulatory", "adverse_events", "trial_registration", "database_record", "knowledge_graph"}
 )
 """Kinds whose headings are not those of a study (`Purpose` of a label is no aim)."""
 OF_THE_USER: frozenset[EvidenceType] = frozenset({"document", "web_page"})
 """Kinds whose facts stand in short sentences, lists and tables; of abstracts these are mostly fragments."""
-LEAST_WORDS, LEAST_LETTERS = 6, 0.4
+MIN_WORDS, MIN_LETTERS = 6, 0.4
 """Words, and letters among the characters, of what can stand alone."""
-LEAST_WORDS_SAID, LEAST_LETTERS_SAID = 3, 0.25
+MIN_WORDS_SAID, MIN_LETTERS_SAID = 3, 0.25
 """The same in the kinds `OF_THE_USER`, of a sentence with its stop and of a label with what it says."""
-LONGEST_TEXT = 400_000
+MAX_TEXT = 400_000
 """Characters of one document that are read."""
 
 _CAPTION = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?: ")
@@ -100,13 +100,14 @@ def quotable(quote: str, *, own: bool = False) -> bool:
     plain = normalise(quote)
     said = own and _SAYS.search(plain)
     return (
-        MIN_QUOTE_CHARS <= len(plain) <= LONGEST_SENTENCE
-        and len(plain.split()) >= (LEAST_WORDS_SAID if said else LEAST_WORDS)
+        MIN_QUOTE_CHARS <= len(plain) <= MAX_SENTENCE
+        and len(plain.split()) >= (MIN_WORDS_SAID if said else MIN_WORDS)
         and not plain.endswith(("?", ":", "..."))
         and plain[0] not in ",;)]}"
         and not _JUNK.search(plain)
-        and sum(c.isalpha() for c in plain) > (LEAST_LETTERS_SAID if said else LEAST_LETTERS) * len(plain)
+        and sum(c.isalpha() for c in plain) > (MIN_LETTERS_SAID if said else MIN_LETTERS) * len(plain)
         and plain.upper() != plain
+        and plain.count("(") <= plain.count(")")  # cut within a bracket
     )
 
 
@@ -122,7 +123,7 @@ def split(
     """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
     reads the same documents. `study`: its parts are those of a study (aim, methods, results). `own`: it is of
     the kinds `OF_THE_USER`."""
-    text = text[:LONGEST_TEXT]
+    text = text[:MAX_TEXT]
     whole = normalise(text)
     named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
     found: list[Sentence] = []
@@ -144,8 +145,8 @@ def split(
                 continue
             if quote_fault(normalise(quote), named):
                 continue
-            closes = after == spans[-1][1] and len(spans) > 2 and not full_text
-            placed = part_of_sentence(normalise(quote), part, last=closes) if study else part
+            closes = part == "plain" and after == spans[-1][1] and len(spans) > 2 and not full_text
+            placed: Part = "conclusion" if closes and study else part
             words = tuple(terms(quote))
             found.append(
                 Sentence(
@@ -158,34 +159,6 @@ def split(
                     held=frozenset((*words, *pairs(words))),
                 )
             )
-    return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One sentence as it stands, of any length, with the label it is under."""
-
-    text: str
-    label: str
-    """As written (`PATIENTS`); empty where there is none."""
-    part: Part
-
-
-@lru_cache(maxsize=128)
-def statements(text: str) -> tuple[Statement, ...]:
-    """Every sentence of a text but for rows of its tables, also those too short to be quoted alone
-    (`PATIENTS: 44 with asthma.`)."""
-    found: list[Statement] = []
-    for start, end, label in _labelled(text):
-        part = part_of_label(label) if label else "plain"
-        if part is None:
-            continue
-        for at, piece in _blocks(text[start:end]):
-            for first, after in _spans(piece):
-                run = text[start + at + first : start + at + after].strip().lstrip(":;,. ")
-                if run and not ROW.match(run):
-                    own = part_of_sentence(normalise(run), part, last=False)
-                    found.append(Statement(run, label, own))
     return tuple(found)
 
 

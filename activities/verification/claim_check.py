@@ -37,13 +37,22 @@ _SMALL = (
 _WORDS = {word: number for number, word in enumerate(_SMALL, start=2)} | {
     word: 10 * tens for tens, word in enumerate(_TENS, start=3)
 }
+_COMPOUND = re.compile(
+    r"(?<![\w-])(twenty|" + "|".join(_TENS[:-1]) + r")-(one|" + "|".join(_SMALL[:8]) + r")(?![\w])",
+    re.IGNORECASE,
+)
+"""`forty-six`, which is one number."""
 _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
 _ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
 _NUMBER_WORD = re.compile(r"(?<![\w-])(" + "|".join(_WORDS) + r")(?![\w])", re.IGNORECASE)
-_BELOW = re.compile(r"(?:\b(?:less|lower|fewer) than|\bbelow|\bunder|<)\s*$", re.IGNORECASE)
-_ABOVE = re.compile(r"(?:\b(?:more|greater|higher) than|\babove|\bover|\bexceeding|>)\s*$", re.IGNORECASE)
-_AT_MOST = re.compile(r"(?:\bat most|\bup to|\u2264|<=)\s*$", re.IGNORECASE)
+_THRESHOLD = r"(?:\s+an?(?:\s+\S+)?\s+(?:threshold|cut-?off|level|value)s?\s+of)?"
+"""Between a comparison and its number: `below a PSA threshold of 4 ng/mL`."""
+_BELOW = re.compile(rf"(?:\b(?:less|lower|fewer) than|\bbelow|\bunder|<){_THRESHOLD}\s*$", re.IGNORECASE)
+_ABOVE = re.compile(
+    rf"(?:\b(?:more|greater|higher) than|\babove|\bover|\bexceeding|>){_THRESHOLD}\s*$", re.IGNORECASE
+)
+_AT_MOST = re.compile(r"(?:\bat most|\bup to|\bas high as|\u2264|<=)\s*$", re.IGNORECASE)
 _AT_LEAST = re.compile(r"(?:\bat least|\u2265|>=)\s*$", re.IGNORECASE)
 _TOKEN = re.compile(
     r"""(?<![\w.])(?<![^\W\d_]-)            # not inside a name: IL-6, COVID-19, CYP3A4
@@ -87,6 +96,7 @@ def numbers(text: str) -> list[Number]:
     COVID-19, CYP3A4) are not numbers."""
     text = re.sub(r"(?<=\d)\u00b7(?=\d)", ".", text)
     text = _ROMAN_AFTER.sub(lambda m: f"{m[1]} {_ROMAN[m[2]]}", text)
+    text = _COMPOUND.sub(_compound, text)
     text = _NUMBER_WORD.sub(lambda m: str(_WORDS[m[1].lower()]), text)
     shared = {m.start(1) for m in _RANGE_TO_PERCENT.finditer(text)}
     found = []
@@ -109,19 +119,30 @@ def numbers(text: str) -> list[Number]:
     return found
 
 
+def _compound(match: re.Match[str]) -> str:
+    return str(_WORDS[match[1].lower()] + _WORDS.get(match[2].lower(), 1))
+
+
 def _comparator(before: str) -> str:
-    tail = before[-16:]
+    tail = before[-48:]
     for sign, pattern in (("<=", _AT_MOST), (">=", _AT_LEAST), ("<", _BELOW), (">", _ABOVE)):
         if pattern.search(tail):
             return sign
     return ""
 
 
-def missing_number(claim: str, quotes: Sequence[str], years: Sequence[int], items: int) -> str:
+MAX_COUNT = 10
+"""Up to which a sentence may count in words what its work lists: three groups for groups I to III."""
+
+
+def missing_number(
+    claim: str, quotes: Sequence[str], years: Sequence[int], items: int, *, counts: bool = False
+) -> str:
     """The first number of the claim that none of its quotes has, or an empty string.
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
-    it cites, which it may count in words ("two trials").
+    it cites, which it may count in words ("two trials"). `counts`: small numbers in words are left to
+    a second reader.
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1
@@ -132,6 +153,8 @@ def missing_number(claim: str, quotes: Sequence[str], years: Sequence[int], item
         if number.value in years and not number.percent and not _counts_people(claim, number):
             continue
         if number.value == items and items in spelled:
+            continue
+        if counts and number.value in spelled and number.value <= MAX_COUNT and not number.percent:
             continue
         return number.shown
     return ""
@@ -164,8 +187,19 @@ _DIRECTIONS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 
 _AMOUNTS = (_words(r"more\b"), _words(r"less\b fewer\b"))
 """Too common to compare but in sentences that are otherwise the same."""
+_EXTREMES = (
+    _words(r"highest\b greatest\b largest\b longe(?:r|st)\b"),
+    _words(r"lowest\b smallest\b fewest\b shorte(?:r|st)\b"),
+)
+"""The same: `highest with open surgery` may be worded as `lower with the other one`."""
 _VERBATIM = 90.0
 """Percent of shared text from which a claim is in the words of its quote."""
+
+
+def is_directed(text: str) -> bool:
+    """Whether a text has a word that points one way or denies."""
+    pairs = (*_DIRECTIONS, _AMOUNTS)
+    return bool(NEGATORS.search(text)) or any(one.search(text) for pair in pairs for one in pair)
 
 
 def _direction_of(text: str, pair: tuple[re.Pattern[str], re.Pattern[str]]) -> int:
@@ -222,7 +256,7 @@ def _turned(claim: str, quote: str) -> bool:
     opposite."""
     if len(NEGATORS.findall(claim)) != len(NEGATORS.findall(quote)):
         return True
-    for up, down in (*_DIRECTIONS, _AMOUNTS):
+    for up, down in (*_DIRECTIONS, _AMOUNTS, _EXTREMES):
         more = len(up.findall(claim)) - len(up.findall(quote))
         fewer = len(down.findall(claim)) - len(down.findall(quote))
         if more * fewer < 0:

@@ -11,24 +11,17 @@ Invariants:
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from activities.drafts import DraftClaim
 from activities.types import Evidence, Statement, Support
-from activities.verification.claim_check import missing_number, reversal
+from activities.verification.normal_form import MIN_QUOTE_CHARS as MIN_QUOTE_CHARS
+from activities.verification.normal_form import normalise as normalise
+from activities.verification.normal_form import occurs
+from activities.verification.normal_form import verbatim as verbatim
+from activities.verification.wording import sources_of, wording_problem
 
-MIN_QUOTE_CHARS = 25
-"""Shorter runs match by chance."""
-
-_PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
-    }
-)
 REFUSALS: Mapping[str, str] = {
     "claim_empty": "it says nothing",
     "cites_nothing": "it cites nothing",
@@ -41,6 +34,14 @@ REFUSALS: Mapping[str, str] = {
     "quote_is_citation": "its quote is a citation line",
     "quote_is_reference": "its quote is a line of references",
     "number_missing": "it has a number that its quote does not have: {number}",
+    "name_missing": "it has a name that the works it cites do not have: {name}",
+    "not_supported": "a second reader, asked whether the quoted text says this, answered {verdict}: {reason}",
+    "not_verified": "no second reader confirmed that the quoted text says this",
+    "label_unknown": "it names a sentence or work that was not shown: {label}",
+    "text_cut": "it was cut off at its length limit",
+    "adds_to_claims": "it says more than the claims it rests on",
+    "other_work": "the sentence it names is of another work",
+    "not_in_work": "the work does not say it",
     "meaning_turned": "{how}",
 }
 """Code of each refusal, and its wording as the end of a sentence."""
@@ -48,8 +49,6 @@ REFUSALS: Mapping[str, str] = {
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*\.{3,}\s*\]|\(\s*\.{3,}\s*\)|\.{3,})\s*")
 _LABEL = re.compile(r"^[^\W\d_][^\W\d_ /&-]*(?:[ /&-][^\W\d_]+){0,3}:\s+")
 _MARKS = "\"'`"
-_IN_NUMBERS = ".,\u00b7"
-"""What stands between the digits of one number: 1,204; 0.8."""
 
 _VOLUME_AND_PAGES = re.compile(
     r"\b(?:19|20)\d\d\b[^.;:]{0,12};\s*\d+\s*(?:\([^)]{1,12}\))?\s*:\s*[A-Za-z]?\d+"
@@ -64,56 +63,6 @@ _AUTHORS = re.compile(
 )
 _AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)+.*\((?:19|20)\d\d[a-z]?\)")
 _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved\b", re.IGNORECASE)
-
-
-def normalise(text: str) -> str:
-    """The one normal form that quotes and texts are compared in: NFKC, typographic quotes and dashes made
-    plain, all white space made one space, case kept."""
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN).split())
-
-
-def verbatim(quote: str, text: str) -> bool:
-    """Whether the quote is a contiguous run of whole words of the text, of at least 25 characters."""
-    return _occurs(normalise(quote), normalise(text))
-
-
-def _occurs(quote: str, text: str) -> bool:
-    """`verbatim` for what is normalised already."""
-    if len(quote) < MIN_QUOTE_CHARS:
-        return False
-    start = text.find(quote)
-    while start >= 0:
-        end = start + len(quote)
-        before, after = text[:start][-2:], text[end:][:2][::-1]
-        if not _cuts_word(before, quote[:2]) and not _cuts_word(after, quote[-2:][::-1]):
-            return True
-        start = text.find(quote, start + 1)
-    return False
-
-
-def _cuts_word(outside: str, inside: str) -> bool:
-    """Whether a word or a number goes on beyond the edge of a run. `outside` is the two characters beyond,
-    the nearer one last, `inside` the two within, the nearer one first. Scripts without spaces between words
-    have no such edges."""
-    if not outside:
-        return False
-    near, far = outside[-1], outside[0] if len(outside) > 1 else " "
-    edge, inner = inside[0], inside[1]
-    if edge == "-":
-        return _joins(near)
-    if edge in _IN_NUMBERS:
-        return near.isdigit() and inner.isdigit()
-    if not _joins(edge):
-        return False
-    if _joins(near):
-        return True
-    if edge.isdigit() and near in "-%<>=\u2264\u2265\u00b1":
-        return True
-    return _joins(far) and (near == "-" or (near in _IN_NUMBERS and edge.isdigit() and far.isdigit()))
-
-
-def _joins(character: str) -> bool:
-    return character.isalnum() and unicodedata.east_asian_width(character) not in "WF"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,32 +118,27 @@ class QuoteChecker:
         self._texts: dict[str, str] = {}
 
     def check(self, draft: DraftClaim) -> Checked:
-        """Check one claim. Never raises: what cannot be verified is dropped with its reason."""
+        """Check one claim; of one that rests on several works every quote must pass. Never raises: what
+        cannot be verified is dropped with its reason."""
         stood = self.supports(draft.support)
         claim = normalise(draft.text)
-        refused = list(stood.refused)
-        support = []
-        for item in stood.support:
-            turned = reversal(claim, normalise(item.quote))
-            if turned:
-                refused.append(_refusal("meaning_turned", how=turned))
-            else:
-                support.append(item)
+        several = len({support.evidence_id for support in draft.support}) > 1
         reasons: tuple[Statement, ...] = ()
         if not claim:
             reasons = (_refusal("claim_empty"),)
         elif not draft.support:
             reasons = (_refusal("cites_nothing"),)
-        elif not support:
-            reasons = _each_once(refused)
-        else:
-            reasons = self._numbers_missing(claim, support)
+        elif not stood.support or (several and stood.refused):
+            reasons = _each_once(stood.refused)
+        elif not any(_same(claim, support.quote) for support in stood.support):
+            problem = wording_problem(draft.text, sources_of(stood.support, self._documents))
+            reasons = (problem,) if problem else ()
         return Checked(
             draft,
-            () if reasons else tuple(support),
+            () if reasons else stood.support,
             reasons,
             stood.repaired and not reasons,
-            tuple(refused),
+            stood.refused,
             stood.retracted,
         )
 
@@ -232,17 +176,17 @@ class QuoteChecker:
         """The verbatim quotes in what was given as one, or the reason why there is none."""
         text = self._text(document)
         plain = normalise(quote)
-        if _occurs(plain, text):
+        if occurs(plain, text):
             parts: tuple[str, ...] = (plain,)
         else:
             stripped = plain.strip(_MARKS + " ")
             parts = tuple(part for part in _ELLIPSIS.split(stripped) if part)
             parts = tuple(part.strip(_MARKS + " ") for part in parts)
-            if parts and not _occurs(parts[0], text):
+            if parts and not occurs(parts[0], text):
                 parts = (_LABEL.sub("", parts[0]).strip(_MARKS + " "), *parts[1:])
             if not parts or any(len(part) < MIN_QUOTE_CHARS for part in parts):
                 return (), _refusal("quote_too_short")
-            if not all(_occurs(part, text) for part in parts):
+            if not all(occurs(part, text) for part in parts):
                 return (), _refusal("quote_not_in_text")
         for part in parts:
             reason = quote_fault(part, document)
@@ -255,12 +199,6 @@ class QuoteChecker:
         if key not in self._texts:
             self._texts[key] = normalise(document.text)
         return self._texts[key]
-
-    def _numbers_missing(self, claim: str, support: Sequence[Support]) -> tuple[Statement, ...]:
-        cited = {item.evidence_id: self._documents[item.evidence_id] for item in support}
-        years = [document.year for document in cited.values() if document.year]
-        number = missing_number(claim, [normalise(item.quote) for item in support], years, len(cited))
-        return (_refusal("number_missing", number=number),) if number else ()
 
 
 def check(claims: Iterable[DraftClaim], documents: Mapping[str, Evidence]) -> CheckedClaims:
@@ -302,6 +240,11 @@ def _heading(document: Evidence) -> str:
         if start == title or (cut and start.startswith(title.rstrip(" ."))):
             return ""
     return title.strip(" .")
+
+
+def _same(claim: str, quote: str) -> bool:
+    """Whether a claim is its quote, but for a capital first and a stop last."""
+    return claim.casefold().rstrip(".") == normalise(quote).casefold().rstrip(".")
 
 
 def _tidy(quote: str) -> str:

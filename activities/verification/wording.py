@@ -1,53 +1,278 @@
-"""Does a sentence in someone's own words say what the sentence it rests on says? Decided by code.
+"""Does a sentence in someone's own words say what the sentences it rests on say? The part that code decides.
 
-A wording that fails costs nothing: the sentence it rests on replaces it. The check may therefore be strict.
+Refused are numbers that no cited sentence has, names that no cited work has, and a direction or a denial that
+the cited sentences turn round. Other words are free: whether they say what the work says is for a reader to
+judge, unless the sentence follows its quote so closely (`follows`) that code can tell.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-from activities.text.tokens import is_function, looks_special, terms, weak_stems
+from rapidfuzz.distance import LCSseq
+
+from activities.text import thesaurus
+from activities.text.entities import link
+from activities.text.negation import NEGATIONS
+from activities.text.tokens import fold, is_function, looks_special, stem, terms
+from activities.types import Evidence, Statement, Support
 from activities.verification.claim_check import missing_number, reversal
-from activities.verification.quote_check import normalise
+from activities.verification.normal_form import normalise
 
-LEAST_SHARED = 0.6
-"""Share of a wording's content words that must be in its quotes. It was chosen on wordings of one model of
-1.5 billion parameters, where it refused no good one and most of the bad ones; others were not measured."""
+MIN_DENSITY = 0.7
+"""Share of the words of the quote, between the first and the last that a sentence has, that it has."""
+MIN_OF_QUOTE = 0.6
+"""Share of all words of the quote that a sentence has which follows it: what is left out may be the
+group or the condition that a finding holds for."""
+SUBJECT_WORDS = 4
+"""Content words at the beginning of a passage, one of which begins a clause that has its subject."""
+MIN_CLAUSE_WORDS = 3
+"""Content words of a clause that is compared by itself."""
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*%?|[^\W\d_]+(?:['-][^\W_]+)*|[<>=\u2264\u2265]")
+_LIGHT_WORDS = """
+overall however also further moreover thus therefore additionally
+a an the of in on at by for to with and or that this these those it its their was were is are be been has have
+had as also both there which who whose from into during study studies patients
+"""
+_LIGHT = frozenset(_LIGHT_WORDS.split())
+"""Words that a sentence may have beyond its quote, or leave out, without saying something else."""
+_WEIGHTY_WORDS = """
+may might could can suggest suggests suggested appear appears seem seems likely unlikely possible possibly
+potential potentially if unless except only some few most all none partly partially not no nor never without
+more less fewer than before after until should would
+"""
+_WEIGHTY = frozenset(_WEIGHTY_WORDS.split())
+"""Words that change what a sentence says when they are left out or put in."""
+_PREFIXES = (
+    *("peri", "post", "pre", "non", "intra", "inter", "anti", "multi", "over", "under", "re", "un", "sub"),
+    *("co", "micro", "macro", "neuro", "cardio", "gastro", "immuno", "bio", "self", "semi", "super"),
+)
+MIN_COINED_LETTERS = 6
+"""Of a word that counts as a name because no dictionary has it."""
+_JOINING = r"(?:and|but|while|whereas|although|though|however)"
+_CLAUSE = re.compile(rf"[;:]\s+(?:{_JOINING},?\s+)?|,?\s+{_JOINING},?\s+", re.IGNORECASE)
+_BRACKET = re.compile(r"\s*[(\[][^()\[\]]*\d[^()\[\]]*[)\]]")
+"""Statistics in brackets, which a sentence may leave out whole."""
+_SPLIT = re.compile(r"[^\W\d_]+")
+_SHORT = re.compile(r"\b[A-Z][A-Za-z-]{0,7}[A-Z]s?\b")
+_DASH = re.compile(r"[-/]")
 
 
-def wording_problem(text: str, quotes: Sequence[str], titles: Sequence[str], years: Sequence[int]) -> str:
-    """Why a wording is not supported by its quotes; empty when it is.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One cited work as a sentence is compared with it."""
 
-    Most of its content words, all of its numbers, names and its direction must be in the quotes; a name may
-    be in the title of a cited work instead, for which a quote says "the drug". `years` are those of the cited
-    works.
-    """
-    plain, said = normalise(text), [normalise(quote) for quote in quotes]
-    held = {term for quote in said for term in terms(quote)}
-    words = terms(plain)
-    if not words:
-        return "it says nothing"
-    shared = sum(word in held for word in words) / len(words)
-    if shared < LEAST_SHARED:
-        return "most of its words are not in its quote"
-    if number := missing_number(plain, said, years, len(titles)):
-        return f"it has a number that its quote does not have: {number}"
-    known = {*held, *(term for title in titles for term in terms(title))}
-    if name := next((n for n in names_in(plain) if not set(terms(n)) <= known), ""):
-        return f"it has a name that its quote does not have: {name}"
-    flips = [reversal(plain, quote) for quote in said]
-    return flips[0] if flips and all(flips) else ""
+    evidence: Evidence
+    quotes: tuple[str, ...]
+
+
+def sources_of(support: Iterable[Support], documents: Mapping[str, Evidence]) -> tuple[Source, ...]:
+    """The cited works with their quotes, each once; works that are not at hand are left out."""
+    quotes: dict[str, dict[str, None]] = {}
+    for one in support:
+        if one.evidence_id in documents:
+            quotes.setdefault(one.evidence_id, {})[one.quote] = None
+    return tuple(Source(documents[name], tuple(held)) for name, held in quotes.items())
+
+
+def wording_problem(text: str, sources: Sequence[Source]) -> Statement | None:
+    """Why the cited sentences cannot support a wording; None where code finds nothing against it."""
+    plain = normalise(text)
+    if not terms(plain):
+        return Statement(code="claim_empty")
+    quotes = [normalise(quote) for source in sources for quote in source.quotes]
+    years = [source.evidence.year for source in sources if source.evidence.year]
+    if number := missing_number(plain, quotes, years, len(sources), counts=True):
+        return Statement(code="number_missing", values={"number": number})
+    works = [f"{source.evidence.title}\n{source.evidence.text}" for source in sources]
+    if name := unknown_name(plain, works):
+        return Statement(code="name_missing", values={"name": name})
+    turned = [reversal(plain, quote) for quote in quotes]
+    if turned and all(turned):
+        return Statement(code="meaning_turned", values={"how": turned[0]})
+    return None
+
+
+def unknown_name(text: str, works: Sequence[str]) -> str:
+    """The first name of a text that none of the works has; empty when there is none. A name may be an
+    abbreviation of words that a work has, or its long form, or another name of the same drug or disease."""
+    held, initials, concepts = _held(tuple(works))
+    linked = link(text)
+    same = {word for entity in linked if entity.id in concepts for word in _SPLIT.findall(entity.surface)}
+    for name in (*names_in(text), *(word for word in coined_in(text, held) if word not in same)):
+        stems = {part for word in _DASH.split(name) for part in terms(word)} | set(terms(name))
+        if stems <= held or _joined(name) in held:
+            continue
+        if _is_initials(name, initials):
+            continue
+        return name
+    for entity in linked:
+        own = set(terms(entity.surface))
+        if own <= held or entity.id in concepts:
+            continue
+        if _spells_short(entity.surface, works):
+            continue
+        return entity.surface
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _held(works: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+    """Comparison forms of the words of the works, the initials of their words in a row, and the drugs,
+    diseases and the like that they name."""
+    held: set[str] = set()
+    initials: list[str] = []
+    concepts: set[str] = set()
+    for work in works:
+        plain = normalise(work)
+        held.update(terms(plain))
+        held.update(part for word in plain.split() for piece in _DASH.split(word) for part in terms(piece))
+        held.update(_joined(word) for word in plain.split())
+        words = _SPLIT.findall(plain)
+        initials.append("".join(word[0] for word in words).lower())
+        initials.append("".join(word[0] for word in words if not is_function(word)).lower())
+        concepts.update(entity.id for entity in link(plain))
+    return frozenset(held), tuple(initials), frozenset(concepts)
+
+
+def _joined(word: str) -> str:
+    return "".join(c for c in fold(word) if c.isalnum())
+
+
+def _is_initials(name: str, initials: Sequence[str]) -> bool:
+    """Whether an abbreviation is spelled by the initials of words in a row."""
+    letters = "".join(c for c in name.removesuffix("s") if c.isalpha())
+    capitals = sum(c.isupper() for c in letters)
+    return (
+        len(letters) > 1 and 2 * capitals > len(letters) and any(letters.lower() in row for row in initials)
+    )
+
+
+def _spells_short(surface: str, works: Sequence[str]) -> bool:
+    """Whether a work has the abbreviation that the words of a name spell."""
+    spelled = "".join(word[0] for word in _SPLIT.findall(surface)).lower()
+    shorts = {match.removesuffix("s").replace("-", "").lower() for w in works for match in _SHORT.findall(w)}
+    return len(spelled) > 1 and spelled in shorts
 
 
 def names_in(text: str) -> list[str]:
-    """Words that are names by their look: a capital, digits beside letters, a technical ending. The first
-    word has a capital anyhow: it counts unless it is one that any sentence may begin with."""
-    words = [word.strip(".,;:()[]\"'") for word in text.split()]
-    return [
-        word
-        for place, word in enumerate(words)
-        if word and ((word[0].isupper() and (place or not _common(word))) or looks_special(word))
-    ]
+    """Words that are names by their look: digits or capitals within, a capital inside a sentence. The first
+    word of a sentence has a capital anyhow."""
+    found: list[str] = []
+    begins = True
+    for raw in text.split():
+        word = raw.strip(".,;:()[]\"'%")
+        if word and any(c.isalpha() for c in word):
+            capital = word[0].isupper() and not begins and not is_function(word)
+            if capital or (looks_special(word) and not word.islower()) or _has_digit_and_letter(word):
+                found.append(word.removesuffix("'s"))
+        begins = raw.endswith((".", "!", "?", ":"))
+    return found
 
 
-def _common(word: str) -> bool:
-    return is_function(word) or set(terms(word)) <= weak_stems()
+def coined_in(text: str, held: frozenset[str]) -> list[str]:
+    """Words that no dictionary of general English has, nor a work in another form (laparoscopically for
+    laparoscopic): names, whether or not they are written with a capital."""
+    found: list[str] = []
+    for word in _SPLIT.findall(text):
+        plain = fold(word)
+        if len(plain) < MIN_COINED_LETTERS or is_function(plain) or _is_english(plain):
+            continue
+        forms = set(terms(plain))
+        if forms <= held or any(stem[:MIN_COINED_LETTERS] == plain[:MIN_COINED_LETTERS] for stem in held):
+            continue
+        found.append(word)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _is_english(plain: str) -> bool:
+    """Whether a dictionary has a word, or what it is derived from with a usual prefix or as an adverb."""
+    if thesaurus.parts_of_speech(plain):
+        return True
+    bare = next((plain.removeprefix(p) for p in _PREFIXES if plain.startswith(p)), "")
+    ends = [plain.removesuffix(end) for end in ("ally", "ly", "ness", "s") if plain.endswith(end)]
+    return any(len(form) > 2 and thesaurus.parts_of_speech(form) for form in (bare, *ends))
+
+
+def _has_digit_and_letter(word: str) -> bool:
+    bare = word.replace("-", "")
+    return any(c.isdigit() for c in bare) and any(c.isalpha() for c in bare) and not bare[0].isdigit()
+
+
+def follows(text: str, quote: str) -> bool:
+    """Whether a sentence follows its quote so closely that it says no more, no less and nothing else: all its
+    words are words of the quote in the same order, most of the quote is there, and no word that changes a
+    statement was left out or put in."""
+    return _follows(tuple(_words(normalise(text))), tuple(_words(normalise(quote))), MIN_OF_QUOTE)
+
+
+def joins(text: str, passages: Sequence[str]) -> bool:
+    """Whether every clause of a sentence follows a stretch of one of the passages, so that the sentence only
+    joins what they say."""
+    plain = [normalise(passage) for passage in passages]
+    rows = [tuple(_words(said)) for said in dict.fromkeys([*plain, *(_BRACKET.sub("", p) for p in plain)])]
+    parts = [part for part in _CLAUSE.split(normalise(text)) if part.strip()]
+    # place -> passages that the clause which ends there may follow, over all ways to divide the sentence
+    ends: list[set[int]] = [set() for _ in range(len(parts) + 1)]
+    for end in range(1, len(parts) + 1):
+        for begin in range(end):
+            clause = " ".join(parts[begin:end])
+            if (begin and not ends[begin]) or (
+                len(parts) > end - begin and _length(clause) < MIN_CLAUSE_WORDS
+            ):
+                continue
+            now = {n for n, row in enumerate(rows) if _follows(tuple(_words(clause)), row)}
+            if begin:
+                # a clause of another passage must bring its own subject: it must not borrow the one before
+                now = {n for n in now if n in ends[begin] or _has_subject(clause, rows[n])}
+            ends[end] |= now
+    return bool(ends[-1])
+
+
+def _has_subject(clause: str, row: tuple[str, ...]) -> bool:
+    """Whether a clause begins as its passage does."""
+    first = next((word for word in _words(clause) if word not in _LIGHT), "")
+    return first in [word for word in row if word not in _LIGHT][:SUBJECT_WORDS]
+
+
+def _length(clause: str) -> int:
+    """Content words of a clause."""
+    return sum(word not in _LIGHT for word in _words(clause))
+
+
+def _follows(own: tuple[str, ...], said: tuple[str, ...], least: float = 0.0) -> bool:
+    matched_own: set[int] = set()
+    matched_said: set[int] = set()
+    for block in LCSseq.opcodes(own, said):
+        if block.tag == "equal":
+            matched_own.update(range(block.src_start, block.src_end))
+            matched_said.update(range(block.dest_start, block.dest_end))
+    content = [n for n, word in enumerate(own) if word not in _LIGHT]
+    if not content or not matched_said:
+        return False
+    if any(n not in matched_own for n in content):
+        return False  # a word of its own, one that was moved, or one that changes the statement
+    first, last = min(matched_said), max(matched_said)
+    stretch = [n for n in range(first, last + 1) if said[n] not in _LIGHT]
+    held = [n for n in stretch if n in matched_said]
+    whole = [n for n, word in enumerate(said) if word not in _LIGHT]
+    if len(held) < MIN_DENSITY * len(stretch) or len(held) < least * len(whole):
+        return False
+    dropped = {said[n] for n in range(len(said)) if n not in matched_said}
+    return not dropped & _WEIGHTY
+
+
+def _words(text: str) -> list[str]:
+    """Words and numbers of a text in comparison form, in order. Words that change a statement and those that
+    do not are kept as they are."""
+    text = NEGATIONS.sub(lambda match: f" not {match.group()} ", text)
+    parts = (
+        part
+        for token in _TOKEN.findall(fold(text))
+        for part in ((token,) if token[0].isdigit() else _DASH.split(token.removesuffix("'s")))
+        if part
+    )
+    return [w if w in _LIGHT or w in _WEIGHTY or w[0].isdigit() else stem(w) for w in parts]

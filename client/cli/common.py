@@ -1,30 +1,26 @@
 """Shared by the verbs: settings, connection, a run's name, parameter types, JSON on stdout."""
 
 import asyncio
-import difflib
 import json
 import logging
 import math
 import os
-import re
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from client.cli.failures import BadInput, BadSettings, Failure, Unreachable
+from client.configuration import load_settings as load_settings
+from client.failures import as_failure, unknown
 from client.terminal import folded, harmless, shown
 
 if TYPE_CHECKING:
-    from activities.settings import Settings
-    from client.connection import Connection
+    from client.run import Run
 
 T = TypeVar("T")
-
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 class Name(click.Choice[str]):
@@ -51,11 +47,12 @@ class Duration(click.ParamType[float]):
     name = "duration"
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(value).strip().lower())
-        seconds = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
-        if not 0 < seconds < math.inf:
-            self.fail(f"{value!r} is not a duration; write 90s, 30m, 2h or 3d", param, ctx)
-        return seconds
+        from activities.configuration.values import seconds
+
+        try:
+            return seconds(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Day(click.ParamType[datetime]):
@@ -156,13 +153,6 @@ run_argument = click.argument("run", metavar="RUN", default="last", shell_comple
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
-def unknown(value: str, known: Sequence[str]) -> str:
-    """`'pumbed' is not known; did you mean pubmed? There are: ...`"""
-    near = difflib.get_close_matches(value, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "."
-    return f"{value!r} is not known{hint} There are: {', '.join(known)}."
-
-
 def say(message: str) -> None:
     """A message on stderr, beside the data."""
     click.echo(folded(harmless(message), sys.stderr), err=True)
@@ -187,56 +177,11 @@ def print_json_line(value: object) -> None:
     click.echo(shown(json.dumps(value, ensure_ascii=False, default=str)))
 
 
-def load_settings(**overrides: object) -> "Settings":
-    """The configuration in force; flags go over it. Raises BadInput."""
-    from pydantic_settings import SettingsError
-
-    from activities.configuration.file import ConfigError
-    from activities.settings import Settings, config_path
-
-    given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
-    try:
-        try:
-            settings = Settings(**given)
-        except ValidationError as error:
-            from activities.configuration.origins import explain
-
-            raise BadSettings(explain(error)) from error
-    except ConfigError as error:
-        raise BadSettings(str(error)) from error
-    except SettingsError as error:
-        raise BadInput(f"{error}; lists and tables are written as JSON in variables") from error
-    except OSError as error:
-        raise BadInput(f"{config_path()} cannot be read: {error.strerror}") from error
-    if settings.sources:
-        check_source_names(settings)
-    return settings
-
-
-def check_source_names(settings: "Settings") -> None:
-    """Raises BadInput for settings of a source that does not exist."""
-    from activities.configuration.origins import origins
-    from activities.sources.names import source_names
-
-    known = source_names()
-    for name in settings.sources:
-        if name not in known:
-            place = next((p for key, p in origins().items() if key.startswith(f"sources.{name}.")), "sources")
-            raise BadInput(f"{place}: source {unknown(name, known)}")
-
-
 def run_async(
     body: Callable[[], Awaitable[T]], run: Callable[[Coroutine[Any, Any, T]], T] = asyncio.run
 ) -> T:
     """Run a command's body, with errors of the server and the connection as failures with an exit code. `run`
     chooses the event loop."""
-    from temporalio.client import WorkflowUpdateFailedError
-    from temporalio.service import RPCError, RPCStatusCode
-
-    from activities.errors import DeterminatorError
-    from client.connection import BadConnectionSettings, NoConnection
-    from client.embedded.locks import Locked
-    from client.runs.errors import NoAnswer, NoSuchRun
 
     async def whole() -> T:
         return await body()
@@ -244,26 +189,11 @@ def run_async(
     keep_logs_off_the_screen()
     try:
         return run(whole())
-    except (BadConnectionSettings, NoSuchRun) as error:
-        raise BadInput(str(error)) from error
-    except (NoConnection, NoAnswer) as error:
-        raise Unreachable(str(error)) from error
-    except Locked as error:
-        raise Unreachable(f"another command holds {error}; wait for it or end it") from error
-    except WorkflowUpdateFailedError as error:
-        raise BadInput(f"the run refused: {error.cause}") from error
-    except DeterminatorError as error:
-        raise Failure(str(error)) from error
-    except RPCError as error:
-        if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED):
-            raise Unreachable(f"the Temporal server does not answer: {error.message}") from error
-        if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
-            raise Unreachable(
-                f"the Temporal server refuses access; check API key and namespace: {error.message}"
-            ) from error
-        if error.status == RPCStatusCode.NOT_FOUND:
-            raise BadInput(f"the server does not know it: {error.message}") from error
-        raise Failure(f"the Temporal server: {error.message}") from error
+    except Exception as error:
+        failure = as_failure(error)
+        if failure is None or failure is error:
+            raise
+        raise failure from error
 
 
 def keep_logs_off_the_screen() -> None:
@@ -282,15 +212,14 @@ def keep_logs_off_the_screen() -> None:
         )
 
 
-def with_run(
-    address: str | None, name: str, body: "Callable[[Connection, str], Awaitable[T]]", *, worker: bool = True
-) -> T:
-    """Connect, find the run by name, and run `body` with both."""
+def with_run(address: str | None, name: str, body: "Callable[[Run], Awaitable[T]]") -> T:
+    """Connect, find the run by name, and run `body` with it."""
     settings = load_settings()
 
     async def whole() -> T:
-        from client.connect import connect_to_run
+        from client.api import Determinator
 
-        return await body(*await connect_to_run(settings, address, name, worker=worker, say=say))
+        async with Determinator(settings, address=address, say=say) as client:
+            return await body(await client.run(name))
 
     return run_async(whole)

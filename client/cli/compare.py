@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import click
 
 from client.cli.common import print_json, say
-from client.cli.failures import Exit
+from client.failures import Exit
 
 if TYPE_CHECKING:
     from activities.settings import Settings
     from client.connection import Connection
+    from client.run import Run
     from client.runs.follow import Ended
 
 
@@ -32,7 +33,7 @@ class Compared:
     answered: bool = False
     verified_claims: int = 0
     references: int = 0
-    confidence: float = 0.0
+    confidence: float | None = 0.0
     """0 where no step has judged the evidence."""
     sureness: str = "0%"
     """The confidence as reports print it."""
@@ -46,25 +47,24 @@ class Compared:
 
 
 async def compare(
-    settings: "Settings",
-    connection: "Connection",
-    runs: Sequence[tuple[str, str]],
+    runs: Sequence[tuple[str, "Run"]],
     *,
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Follow the runs (mode, run id) to their ends, and print a table; return the exit code."""
+    """Follow the runs, each with its mode, to their ends, and print a table; return the exit code."""
     from client.runs.display import ModeLines
     from client.runs.follow import Follower
 
-    async def follow(mode: str, run_id: str) -> Compared:
+    async def follow(mode: str, run: "Run") -> Compared:
+        settings, connection, run_id = run.settings, run.connection, run.id
         with ModeLines(mode) as display:
             ended = await Follower(settings, connection, run_id, display).follow()
         place = output and output.with_name(f"{output.stem}-{mode}{output.suffix}")
         return await _compared(settings, connection, mode, run_id, ended, place)
 
     try:
-        rows = await asyncio.gather(*(follow(mode, run_id) for mode, run_id in runs))
+        rows = await asyncio.gather(*(follow(mode, run) for mode, run in runs))
     except asyncio.CancelledError:
         say("Detached; the runs continue in the background.")
         raise

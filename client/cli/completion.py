@@ -1,14 +1,38 @@
-"""What the shell's completion offers. Nothing is started, and a failure prints nothing: an error message in
-the middle of a command line is of no use."""
+"""`determinator completion`, and what the shell's completion offers: nothing is started for it, and a failure
+prints nothing, since an error message in the middle of a command line is of no use."""
 
 import asyncio
 from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import get_completion_class
 
 if TYPE_CHECKING:
     from activities.settings import Settings
 
 SECONDS = 2.0
 """Seconds to wait for the server."""
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+      bash: eval "$(determinator completion bash)" in ~/.bashrc
+      zsh:  eval "$(determinator completion zsh)" in ~/.zshrc
+      fish: determinator completion fish > ~/.config/fish/completions/determinator.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    root = context.find_root()
+    script = kind(root.command, {}, "determinator", "_DETERMINATOR_COMPLETE")
+    click.echo(script.source_template % script.source_vars())
 
 
 def settings_in_force() -> "Settings | None":
@@ -37,16 +61,15 @@ async def known_runs(settings: "Settings") -> list[str]:
     from temporalio.service import RPCError
 
     from client.connection import BadConnectionSettings, NoConnection, configured, open_client
-    from client.embedded.home import Places
-    from client.embedded.server import look
+    from client.embedded.home import Places, look
+    from client.embedded.server import open_embedded
     from client.runs.listing import run_ids
 
     try:
-        server = look(settings.home).server
-        config = configured(settings=settings) or ({"target_host": server.address} if server else None)
-        if config is not None:
-            client = await open_client(config, timeout=SECONDS)
-            return await asyncio.wait_for(run_ids(client), SECONDS)
+        config = configured(settings=settings)
+        if config is not None or look(settings.home).server is not None:
+            opening = open_client(config) if config is not None else open_embedded(settings.home)
+            return await asyncio.wait_for(run_ids(await asyncio.wait_for(opening, SECONDS)), SECONDS)
     except (BadConnectionSettings, NoConnection, RPCError, TimeoutError):
         pass
     return sorted({path.stem for path in Places(settings.home).reports.glob("*.md")})
@@ -54,7 +77,7 @@ async def known_runs(settings: "Settings") -> list[str]:
 
 def sources(incomplete: str) -> list[str]:
     """Names of sources that begin with what was typed."""
-    from activities.sources.names import source_names
+    from client.configuration import source_names
 
     return [name for name in source_names() if name.startswith(incomplete)]
 

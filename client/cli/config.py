@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import json_option, load_settings, print_json
-from client.cli.failures import BadInput
+from client.cli.common import json_option, load_settings, print_json, print_text
+from client.failures import BadInput
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -42,13 +42,16 @@ def show(as_json: bool) -> None:
 
 @config.command()
 def check() -> None:
-    """Check the configuration file and the variables without starting anything."""
+    """Check the configuration file and the variables without starting anything: keys, values, and the
+    names of sources, profiles and hooks."""
     import os
 
     from activities.configuration.origins import unknown_variables
     from activities.settings import config_path
+    from client.runs.checks import check_configuration
 
-    load_settings()
+    settings = load_settings()
+    check_configuration(settings)
     path = config_path().absolute()
     click.echo(f"{path}: no error found" if path.exists() else f"no {path}; defaults and environment only")
     for variable, hint in unknown_variables(os.environ).items():
@@ -56,18 +59,45 @@ def check() -> None:
 
 
 @config.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
+def trust(folder: Path) -> None:
+    """Trust the configuration file of a folder (default: this one) to name where keys are sent."""
+    from client import trust as trusted
+
+    settings = load_settings(trust=False)
+    path = folder.resolve()
+    trusted.trust(settings.home, path)
+    click.echo(f"{path} is trusted: its determinator.toml may name where keys are sent")
+
+
+@config.command()
+@json_option
+def keys(as_json: bool) -> None:
+    """List every setting: its key in the file, its variable, its flag of `ask`, its default and its unit."""
+    from client.cli.settings_table import rows
+
+    found = rows()
+    if as_json:
+        print_json(found)
+        return
+    for row in found:
+        names = ", ".join(filter(None, (row["variable"], row["flag"])))
+        default = f" (default: {row['default']})" if row["default"] else ""
+        print_text(f"{row['key']}  [{names}]{default}")
+        print_text(f"    {row['help']}")
+
+
+@config.command()
 @click.argument("path", type=click.Path(dir_okay=False, path_type=Path), required=False)
 def init(path: Path | None) -> None:
-    """Write a commented configuration file. A file that exists is never overwritten."""
-    from importlib.resources import files
-
+    """Write a commented configuration file with every key. A file that exists is never overwritten."""
     from activities.settings import config_path
+    from client.cli.settings_table import template
 
     target = (path or config_path()).absolute()
-    text = (files("activities.configuration") / "template.toml").read_text("utf-8")
     try:
         with target.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(template())
     except FileExistsError as error:
         raise BadInput(f"{target} exists; give another path, or edit it") from error
     except OSError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from client.cli.common import address_option, json_option, load_settings, print_json, run_async
-from client.cli.failures import Exit, Failure
+from client.failures import Exit, Failure
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -27,7 +27,7 @@ class Check:
     """What was found and, when it does not work, how to repair it."""
 
 
-@click.command(short_help="Check this installation and how to repair it.")
+@click.command()
 @click.option("--network", is_flag=True, help="Also ask every enabled source one small question.")
 @json_option
 @address_option
@@ -74,8 +74,6 @@ async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
         yield check
     if address is None:
         yield check_worker(settings)
-    if (check := check_commands(settings)) is not None:
-        yield check
     yield await check_store(settings)
     yield await check_model(settings)
     if settings.hooks:
@@ -111,7 +109,7 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
     """Whether the configured server answers; for the embedded one, whether there is one to start."""
     from client.connection import BadConnectionSettings, NoConnection, configured, open_client
     from client.embedded.binary import NoServerBinary, find_temporal, server_version
-    from client.embedded.server import look
+    from client.embedded.home import look
 
     try:
         config = configured(address, settings)
@@ -142,8 +140,8 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
 def check_other_users(settings: "Settings", address: str | None) -> Check | None:
     """Whether other users of this machine reach the embedded server; None when it does not run."""
     from client.connection import BadConnectionSettings, configured
-    from client.embedded.processes import has_own_network
-    from client.embedded.server import look
+    from client.embedded.home import look
+    from client.embedded.network import has_own_network
 
     try:
         running = look(settings.home).server if configured(address) is None else None
@@ -165,39 +163,21 @@ def check_worker(settings: "Settings") -> Check:
     """Whether the background worker runs, and with our settings."""
     from client.connection import configured
     from client.embedded.fingerprint import fingerprint
-    from client.embedded.home import Places
-    from client.embedded.server import look
+    from client.embedded.home import Places, WorkerNote, look, read_note
 
     if configured(settings=settings) is not None:
         return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
-    running = look(settings.home).workers
-    if not running:
+    places = Places(settings.home)
+    running = look(settings.home).worker
+    if running is None:
+        former = read_note(places.worker_note, WorkerNote)
+        if former is not None and former.failure:
+            return Check("worker", "warn", f"{former.failure}; its log is {places.worker_log}")
         return Check("worker", "ok", "not running; `ask` starts it")
-    wanted = fingerprint(settings, Places(settings.home))
-    listed = ", ".join(
-        f"pid {note.pid}, started {note.started_at}"
-        + ("" if note.fingerprint == wanted else f", other settings, queue {note.queue}")
-        for note in running
-    )
-    if all(note.fingerprint != wanted for note in running):
-        listed += "; the next `ask` starts one with these settings"
-    return Check("worker", "ok", listed)
-
-
-def check_commands(settings: "Settings") -> Check | None:
-    """Whether the command server runs; None on systems that have none."""
-    import sys
-
-    from client.embedded.command_server import command_server_pid
-
-    if sys.platform != "linux":
-        return None
-    if not settings.command_server:
-        return Check("commands", "ok", "each in a process of its own (DETERMINATOR_COMMAND_SERVER)")
-    pid = command_server_pid(settings.home)
-    if pid is None:
-        return Check("commands", "ok", "the command server does not run; `ask` starts it")
-    return Check("commands", "ok", f"the command server executes them, pid {pid}")
+    message = f"pid {running.pid}, started {running.started_at}"
+    if running.fingerprint != fingerprint(settings, places):
+        message += ", other settings; `ask` restarts it with these when no run is open"
+    return Check("worker", "ok", message)
 
 
 async def check_store(settings: "Settings") -> Check:
@@ -236,10 +216,11 @@ async def check_model(settings: "Settings") -> Check:
     """Whether the model's server answers and knows the model. Costs no tokens."""
     import httpx
 
+    from client.model_servers import local_servers, model_names
+
     if settings.model is None or settings.model == "extractive":
-        return Check(
-            "model", "ok", "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
-        )
+        none = "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
+        return Check("model", "ok", "; ".join((none, *(one.line() for one in await local_servers()))))
     from activities.credentials import without_credentials
 
     address = (settings.openai_base_url or "https://api.openai.com/v1").rstrip("/")
@@ -287,18 +268,6 @@ async def model_facts(settings: "Settings", model: str) -> str:
         )
         if part
     )
-
-
-def model_names(answer: "object") -> list[str]:
-    """The ids in a list of models; empty when it is no such list."""
-    import httpx
-
-    assert isinstance(answer, httpx.Response)
-    try:
-        data = answer.json()["data"]
-        return [str(entry["id"]) for entry in data]
-    except (ValueError, KeyError, TypeError):
-        return []
 
 
 async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator[Check]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from client.cli.checks import check_library
 from client.cli.common import (
     Filled,
     address_option,
@@ -21,10 +20,11 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.failures import BadInput
+from client.failures import BadInput
+from client.runs.checks import check_library
 
 if TYPE_CHECKING:
-    from activities.drafts import UnusedReason
+    from activities.report.schema import UnusedReason
     from activities.settings import Settings
     from activities.sources.library.overview import FileState
     from client.reports.use import Use
@@ -34,7 +34,7 @@ SHOWN_PROBLEMS = 3
 STYLES = {"indexed": "green", "unreadable": "red", "repeats": "yellow"}
 
 
-@click.command(short_help="List the files of a library: read, found, used, or not, and why.")
+@click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option(
     "--run",
@@ -98,18 +98,14 @@ class OfRun:
 
 async def _of_run(settings: "Settings", address: str | None, name: str) -> OfRun:
     """The folder a run searched, what it found anywhere, and what its report made of it."""
-    from client.cli.runs import progress_when_ready
-    from client.connect import connect_to_run
-    from client.reports.use import use_in_report
+    from client.api import Determinator
     from client.runs.history import request_of
-    from client.runs.query import evidence_index
 
-    connection, run_id = await connect_to_run(settings, address, name, say=say)
-    await progress_when_ready(connection, run_id)
-    found = frozenset(ref.evidence_id for ref in await evidence_index(connection.client, run_id))
-    request = await request_of(connection.client, run_id)
-    use = await use_in_report(settings, connection, run_id)
-    return OfRun(run_id, request.library if request else None, found, use)
+    async with Determinator(settings, address=address, say=say) as client:
+        run = await client.run(name)
+    found = frozenset(ref.evidence_id for ref in await run.found())
+    request = await request_of(run.connection.client, run.id)
+    return OfRun(run.id, request.library if request else None, found, await run.use())
 
 
 def _files(settings: "Settings", folder: Path) -> "tuple[FileState, ...]":
@@ -118,7 +114,7 @@ def _files(settings: "Settings", folder: Path) -> "tuple[FileState, ...]":
     from activities.sources.library.source import cache_of
 
     with _progress() as report:
-        index = Libraries(cache_of(settings)).open(folder, report=report)
+        index = Libraries(cache_of(settings), settings.speech_model).open(folder, report=report)
     return files_of(folder, index)
 
 

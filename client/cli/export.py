@@ -13,10 +13,10 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.failures import BadInput, Failure
+from client.failures import BadInput, Failure
 
 
-@click.command(short_help="Save everything an outsider needs to check a report.")
+@click.command()
 @run_argument
 @click.option(
     "--output",

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from client.caller import may_read
 from client.cli.common import say
-from client.cli.failures import BadInput
-from client.cli.plan import HEAD, as_toml, from_editor, get_plan, plan_lines, submit_plan
-from client.cli.steering import candidate_line, signal, user
+from client.cli.plan import HEAD, as_toml, from_editor, plan_lines, submit_plan
+from client.cli.steering import candidate_line
+from client.failures import BadInput
+from client.run import Run
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -41,46 +41,46 @@ class GateDialog:
         gate = seen.waiting_for
         if gate is None:
             return
-        await self._show(connection, seen)
+        run = Run(self._settings, connection, seen.run_id, say=say)
+        await self._show(run, seen)
         while True:
-            answer = await self._choice(connection, seen)
+            answer = await self._choice(run, seen)
             if answer is None:
                 say(f"the {gate} was decided elsewhere")
                 return
             if answer == "d":
                 raise Detached
             if answer == "e":
-                if await self._edit(connection, seen):
+                if await self._edit(run, seen):
                     return
                 continue
-            await self._decide(connection, seen, "approve" if answer == "a" else "reject")
+            await self._decide(run, seen, "approve" if answer == "a" else "reject")
             return
 
-    async def _show(self, connection: "Connection", seen: "Progress") -> None:
+    async def _show(self, run: Run, seen: "Progress") -> None:
         from client.terminal import plain
 
         say(f"\nThe {seen.waiting_for} waits for your approval.")
         if seen.waiting_for == "plan":
-            for line in plan_lines(await get_plan(connection, seen.run_id)):
+            for line in plan_lines(await run.plan()):
                 say(line)
         elif seen.waiting_for == "candidates":
             for number, candidate in enumerate(seen.candidates, start=1):
                 say(f"{number:>3}  {candidate_line(candidate)}")
         else:
             from client.reports.answer import answer_of, claims_of, with_references
-            from client.reports.load import load_report
 
-            report, _ = await load_report(self._settings, connection, seen.run_id)
+            report = await run.draft()
             say(plain(answer_of(report).bottom_line))
             for claim in claims_of(report):
                 say(f"- {plain(with_references(claim))}")
 
-    async def _choice(self, connection: "Connection", seen: "Progress") -> Literal["a", "e", "r", "d"] | None:
+    async def _choice(self, run: Run, seen: "Progress") -> Literal["a", "e", "r", "d"] | None:
         """The first letter of the answer; None when the gate no longer waits."""
         editable = seen.waiting_for != "report"
         options = "[a]pprove [e]dit [r]eject [d]etach" if editable else "[a]pprove [r]eject [d]etach"
         while True:
-            line = await self._line(connection, seen, f"{options}: ")
+            line = await self._line(run, seen, f"{options}: ")
             if line is None:
                 return None
             match line.strip().lower()[:1]:
@@ -95,7 +95,7 @@ class GateDialog:
                 case _:
                     continue
 
-    async def _line(self, connection: "Connection", seen: "Progress", prompt: str) -> str | None:
+    async def _line(self, run: Run, seen: "Progress", prompt: str) -> str | None:
         """A line from the terminal, `d` at its end of input; None when the gate was decided meanwhile."""
         from client.runs.errors import NoAnswer
         from client.runs.query import progress
@@ -108,7 +108,7 @@ class GateDialog:
                 if done:
                     return reading.result() or "d"
                 try:
-                    now = await progress(connection.client, seen.run_id)
+                    now = await progress(run.connection.client, run.id)
                 except NoAnswer:
                     continue
                 if now.waiting_for != seen.waiting_for:
@@ -117,49 +117,38 @@ class GateDialog:
         finally:
             reading.cancel()
 
-    async def _edit(self, connection: "Connection", seen: "Progress") -> bool:
+    async def _edit(self, run: Run, seen: "Progress") -> bool:
         """Edit what waits; whether that decided the gate as well."""
         if seen.waiting_for == "plan":
-            view = await get_plan(connection, seen.run_id)
+            view = await run.plan()
             try:
                 text = from_editor(HEAD + as_toml(view.plan)) if view.plan else None
                 if text and text.strip():
-                    await submit_plan(connection, seen.run_id, text, keep=True)
+                    await submit_plan(run, text, keep=True)
             except BadInput as error:
                 say(f"Error: {error}")
-            await self._show(connection, seen)
+            await self._show(run, seen)
             return False
-        line = await self._line(connection, seen, "keep which (numbers or names, comma-separated): ")
+        line = await self._line(run, seen, "keep which (numbers or names, comma-separated): ")
         if line is None:
             return True
-        return await self._keep(connection, seen, line)
+        return await self._keep(run, seen, line)
 
-    async def _keep(self, connection: "Connection", seen: "Progress", line: str) -> bool:
-        from temporalio.client import WorkflowUpdateFailedError
-
-        from workflows.types import ChooseCandidates
-
+    async def _keep(self, run: Run, seen: "Progress", line: str) -> bool:
         numbered = {str(n): candidate.name for n, candidate in enumerate(seen.candidates, start=1)}
         names = tuple(numbered.get(word.strip(), word.strip()) for word in line.split(",") if word.strip())
         try:
-            await connection.client.get_workflow_handle(seen.run_id).execute_update(
-                "choose_candidates", ChooseCandidates(names=names, by=user()), result_type=list[str]
-            )
-        except WorkflowUpdateFailedError as error:
-            say(f"Error: the run refused: {error.cause}")
+            await run.choose_candidates(names)
+        except BadInput as error:
+            say(f"Error: {error}")
             return False
         return True
 
-    async def _decide(
-        self, connection: "Connection", seen: "Progress", action: Literal["approve", "reject"]
-    ) -> None:
-        from workflows.types import Approval
-
-        note = await self._line(connection, seen, "reason (optional): ") if action == "reject" else ""
-        if note is None:
-            return
-        approval = Approval.model_validate({"gate": seen.waiting_for, "by": user(), "note": note.strip()})
-        await signal(connection, seen.run_id, action, approval)
+    async def _decide(self, run: Run, seen: "Progress", action: Literal["approve", "reject"]) -> None:
+        note = await self._line(run, seen, "reason (optional): ") if action == "reject" else ""
+        if note is not None:
+            decide = run.approve if action == "approve" else run.reject
+            await decide(seen.waiting_for, note=note.strip())
 
 
 async def read_line() -> str:
@@ -177,4 +166,4 @@ async def read_line() -> str:
         await ready.wait()
     finally:
         loop.remove_reader(sys.stdin.fileno())
-    return sys.stdin.readline() if may_read() else ""
+    return sys.stdin.readline()

@@ -15,12 +15,13 @@ from client.cli.common import (
     say,
     with_run,
 )
-from client.cli.failures import BadInput
+from client.failures import BadInput
+from client.runs.request import read_graph
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from client.connection import Connection
+    from client.run import Run
     from workflows.graph.definition import GraphDefinition
 
 
@@ -82,14 +83,13 @@ def check(file: str) -> None:
 def status(run: str, as_json: bool, address: str | None) -> None:
     """Show where a run is in its graph: the nodes that run, those it visited, and their results."""
 
-    async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.runs import progress_when_ready
+    async def body(found: "Run") -> None:
         from client.runs.errors import NoAnswer
-        from client.runs.graph_view import as_table, graph_of
+        from client.runs.graph_view import as_table
         from client.terminal import plain, to_stdout
 
-        seen = await progress_when_ready(connection, run_id)
-        walked = await graph_of(connection.client, seen)
+        now, run_id = await found.status(), found.id
+        seen, walked = now.progress, now.graph
         if seen is None:
             raise NoAnswer(f"no worker answers for {run_id}, and only the run knows its graph")
         if walked is None:
@@ -103,17 +103,6 @@ def status(run: str, as_json: bool, address: str | None) -> None:
         console.print(as_table(walked))
 
     with_run(address, run, body)
-
-
-def read_graph(name: str) -> "GraphDefinition":
-    """A built-in graph or the one in a file. Raises BadInput with all that is wrong with it."""
-    from workflows.graph.library import load
-    from workflows.graph.validation import GraphError
-
-    try:
-        return load(name)
-    except GraphError as error:
-        raise BadInput(f"{name}: {error}") from error
 
 
 def as_tree(definition: "GraphDefinition") -> "Tree":

@@ -8,7 +8,6 @@ import click
 from client.cli.common import (
     address_option,
     json_option,
-    load_settings,
     print_json,
     print_text,
     run_argument,
@@ -17,7 +16,7 @@ from client.cli.common import (
 
 if TYPE_CHECKING:
     from activities.iterations import IterationRecord
-    from client.connection import Connection
+    from client.run import Run
 
 Plain = Callable[[str], str]
 """Makes text of others harmless on a terminal."""
@@ -25,7 +24,7 @@ WIDTH = 11
 """Columns of the words that lines begin with."""
 
 
-@click.command(short_help="Show each iteration of a run, and what it cost.")
+@click.command()
 @run_argument
 @json_option
 @address_option
@@ -33,17 +32,16 @@ def inspect(run: str, as_json: bool, address: str | None) -> None:
     """Show each iteration of a run and of its sections: what was thought, what was missing, what was searched
     and found, how it was judged, and what it cost. `determinator rewind` goes back to one of them."""
 
-    async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.runs import progress_when_ready
+    async def body(found: "Run") -> None:
         from client.runs.inspecting import inspect_run
 
-        await progress_when_ready(connection, run_id)
-        records = await inspect_run(connection.client, load_settings(), run_id)
+        await found.progress()
+        records = await inspect_run(found.connection.client, found.settings, found.id)
         if as_json:
-            print_json({"run_id": run_id, "iterations": [r.model_dump(mode="json") for r in records]})
+            print_json({"run_id": found.id, "iterations": [r.model_dump(mode="json") for r in records]})
             return
         if not records:
-            print_text(f"{run_id} has no iteration yet")
+            print_text(f"{found.id} has no iteration yet")
         for line in lines_of(records):
             print_text(line)
 
@@ -83,7 +81,8 @@ def _lines(record: "IterationRecord", plain: Plain) -> list[str]:
             for name, score in record.scores.items()
         )
         verdict = "sufficient" if record.sufficient else "not sufficient"
-        add("judged", "; ".join(filter(None, (f"confidence {record.confidence:.2f}", scores, verdict))))
+        sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
+        add("judged", "; ".join(filter(None, (sure, scores, verdict))))
         add("verdict", record.verdict)
     return found
 

@@ -1,7 +1,5 @@
-"""`determinator up` and `down`: the embedded server and its workers, started and stopped by hand."""
+"""`determinator up` and `down`: the embedded server and its worker, started and stopped by hand."""
 
-import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,16 +10,21 @@ if TYPE_CHECKING:
     from client.connection import Connection
 
 
-@click.command(short_help="Start the embedded server and its worker.")
+@click.command()
+@click.option("--restart", is_flag=True, help="Restart the worker with the settings in force.")
 @json_option
-def up(as_json: bool) -> None:
-    """Start the embedded server and a worker with the settings in force."""
+def up(restart: bool, as_json: bool) -> None:
+    """Start the embedded server and a worker with the settings in force.
+
+    They end by themselves when nothing has been open or scheduled for half an hour. A worker that is busy
+    with runs of other settings is replaced with --restart only; its runs go on with the new one.
+    """
     settings = load_settings()
 
     async def body() -> "Connection":
         from client.embedded.server import start_embedded
 
-        return await start_embedded(settings, say=say)
+        return await start_embedded(settings, restart=restart, say=say)
 
     connection = run_async(body)
     if as_json:
@@ -32,23 +35,12 @@ def up(as_json: bool) -> None:
     print_text(f"Home    {settings.home}")
 
 
-@click.command(short_help="Stop the embedded worker and server.")
-@click.option("--worker-only", is_flag=True, help="Leave the server running.")
-def down(worker_only: bool) -> None:
-    """Stop the embedded worker and server. Runs under way are kept and go on with the next command. The
-    command server ends with them."""
+@click.command()
+def down() -> None:
+    """Stop the embedded worker and server. Runs under way are kept and go on with the next command."""
     from client.embedded.server import stop_embedded
 
     settings = load_settings()
 
-    async def body() -> list[str]:
-        return await asyncio.to_thread(stop_embedded, settings.home, server=not worker_only)
-
-    ended = run_async(body)
-    print_text(f"stopped {listed(ended)}" if ended else "nothing was running")
-
-
-def listed(names: Sequence[str]) -> str:
-    """`the worker, the server and the command server`"""
-    *others, last = [f"the {name}" for name in names]
-    return f"{', '.join(others)} and {last}" if others else last
+    ended = stop_embedded(settings.home)
+    print_text(f"stopped the {' and the '.join(ended)}" if ended else "nothing was running")

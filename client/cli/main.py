@@ -14,8 +14,8 @@ from typing import NoReturn
 
 import click
 
-from client.cli.failures import BadSettings, Exit, Failure
 from client.exit import leave
+from client.failures import BadSettings, Exit, Failure
 
 VERBS: dict[str, tuple[str, str]] = {
     "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
@@ -26,6 +26,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "report": ("client.cli.results:report", "Print or save a run's report."),
     "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
     "export": ("client.cli.export:export", "Save everything an outsider needs to check a report."),
+    "graph-export": ("client.cli.graph_export:graph_export", "Save what a run found as a graph."),
     "verify": ("client.cli.verify:verify", "Check every quote of a report against the stored text."),
     "refresh": ("client.cli.refresh:refresh", "Check a report's references again, and its searches."),
     "schedules": ("client.cli.schedules:schedules", "List and delete scheduled refreshes."),
@@ -51,9 +52,13 @@ VERBS: dict[str, tuple[str, str]] = {
     "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
     "doctor": ("client.cli.doctor:doctor", "Check this installation and how to repair it."),
     "config": ("client.cli.config:config", "Show the configuration in force."),
+    "completion": ("client.cli.completion:completion", "Print the completion script of a shell."),
+    "web": ("client.cli.web:web", "Serve the web page."),
     "up": ("client.cli.local:up", "Start the embedded server and its worker."),
     "down": ("client.cli.local:down", "Stop the embedded worker and server."),
     "worker": ("client.cli.worker:worker", "Run a worker in the foreground."),
+    "mcp": ("client.cli.mcp:mcp", "Serve search, runs and reports to programs that speak MCP."),
+    "codec": ("client.cli.codec:codec", "Make keys for encrypted payloads; decrypt them for the Web UI."),
 }
 """Verb -> where it is, and its line in the help."""
 
@@ -89,12 +94,27 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from client.version import described
+
+        click.echo(described())
+        ctx.exit()
+
+
 @click.command(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A run is named by its id, the start of its id, or `last`.",
 )
-@click.version_option(package_name="determinator", message="%(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version with its commit and exit.",
+)
 def determinator() -> None:
     """Answer research questions with reports in which every claim quotes its source.
 
@@ -165,22 +185,18 @@ def print_error(message: str, code: int) -> int:
 
 
 def main() -> NoReturn:
-    """Run the command line of this process in it. The console script is `client.launch`."""
-    leave(execute(sys.argv[1:]))
-
-
-def execute(arguments: Sequence[str]) -> int:
-    """Run a command line as this process's own and return its exit code, whatever happens."""
+    """Run the command line of this process."""
     # Importing creates many objects that stay, and looking through them is a tenth of the time of a short
     # command. One that follows a run enables the collector again.
     gc.disable()
     try:
-        return run(arguments)
+        code = run(sys.argv[1:])
     except BaseException:  # noqa: BLE001 - every error leaves through `leave`
         import traceback
 
         traceback.print_exc()
-        return Exit.FAILED
+        code = Exit.FAILED
+    leave(code)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 import click
 
-from client.cli.common import json_option, print_json, unknown
+from client.cli.common import json_option, print_json
+from client.failures import unknown
 from workflows.modes import AUTO, CHOICES, TABLE, ModeInfo
 
 NEEDED = 110
@@ -21,7 +22,7 @@ class ModeName(click.ParamType[str]):
         return CHOICES[value]
 
 
-@click.command(short_help="List the ways of working and what each is good for.")
+@click.command()
 @json_option
 def modes(as_json: bool) -> None:
     """List the modes of `ask`: what each is good for, what it needs and its own defaults."""

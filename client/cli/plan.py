@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from client import caller
 from client.cli.common import (
     address_option,
     json_option,
@@ -20,11 +19,11 @@ from client.cli.common import (
     say,
     with_run,
 )
-from client.cli.failures import BadInput
+from client.failures import BadInput
 
 if TYPE_CHECKING:
     from activities.types import ReportPlan
-    from client.connection import Connection
+    from client.run import Run
     from workflows.types import PlanView
 
 HEAD = """\
@@ -45,13 +44,13 @@ def plan() -> None:
 def show(run: str, as_json: bool, address: str | None) -> None:
     """Show the plan: sections with a key question each."""
 
-    async def body(connection: "Connection", run_id: str) -> None:
-        view = await get_plan(connection, run_id)
+    async def body(found: "Run") -> None:
+        view = await found.plan()
         if as_json:
             print_json(view)
             return
         if view.plan is None:
-            say(f"{run_id} has no plan (yet)")
+            say(f"{found.id} has no plan (yet)")
             return
         for line in plan_lines(view):
             print_text(line)
@@ -71,21 +70,19 @@ def show(run: str, as_json: bool, address: str | None) -> None:
 def edit(run: str, file: Path | None, address: str | None) -> None:
     """Replace the plan while it waits for approval; the gate goes on waiting."""
 
-    async def body(connection: "Connection", run_id: str) -> None:
-        from client.cli.steering import running
-
-        await running(connection, run_id)
-        view = await get_plan(connection, run_id)
+    async def body(found: "Run") -> None:
+        await found.running()
+        view = await found.plan()
         if file is None:
             if view.plan is None:
-                raise BadInput(f"{run_id} has no plan to edit (yet)")
+                raise BadInput(f"{found.id} has no plan to edit (yet)")
             text = from_editor(HEAD + as_toml(view.plan))
             if text is None or not text.strip():
                 say("the plan is left as it is")
                 return
         else:
             text = from_file(file)
-        edited = await submit_plan(connection, run_id, text, keep=file is None)
+        edited = await submit_plan(found, text, keep=file is None)
         sections = len(edited.plan.report_outline) if edited.plan else 0
         print_text(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
 
@@ -105,25 +102,19 @@ def plan_lines(view: "PlanView") -> list[str]:
     return lines
 
 
-async def submit_plan(connection: "Connection", run_id: str, text: str, *, keep: bool) -> "PlanView":
+async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
     """Replace the plan of a run; with `keep`, the text is kept in home until the run has accepted it.
 
-    Raises BadInput and WorkflowUpdateFailedError.
+    Raises BadInput.
     """
-    from client.cli.steering import user
-    from workflows.types import EditPlan, PlanView
-
-    with kept_until_accepted(run_id, text if keep else None):
-        edited: PlanView = await connection.client.get_workflow_handle(run_id).execute_update(
-            "edit_plan", EditPlan(plan=read_plan(text), by=user()), result_type=PlanView
-        )
-    return edited
+    with kept_until_accepted(run.id, text if keep else None):
+        return await run.edit_plan(read_plan(text))
 
 
 def from_editor(text: str) -> str | None:
     """The text as edited; None when it was not saved. Raises BadInput without an editor."""
     try:
-        return caller.edit(text)
+        return click.edit(text, extension=".toml", require_save=True)
     except click.ClickException as error:
         raise BadInput(
             f"{error.format_message()}; set EDITOR to your editor, or give the plan with --file"
@@ -146,8 +137,6 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
     if text is None:
         yield
         return
-    from temporalio.client import WorkflowUpdateFailedError
-
     from activities.private_files import file_name, write_whole
 
     kept = load_settings().home / "edits" / f"{file_name(run_id)}.toml"
@@ -157,22 +146,10 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
         yield
     except BadInput as error:
         raise BadInput(f"{error}; {hint}") from error
-    except WorkflowUpdateFailedError as error:
-        raise BadInput(f"the run refused: {error.cause}; {hint}") from error
     except BaseException:
         say(hint)
         raise
     kept.unlink(missing_ok=True)
-
-
-async def get_plan(connection: "Connection", run_id: str) -> "PlanView":
-    """Query `plan`."""
-    from client.cli.runs import progress_when_ready
-    from client.runs.query import query
-    from workflows.types import PlanView
-
-    await progress_when_ready(connection, run_id)
-    return await query(connection.client, run_id, "plan", PlanView)
 
 
 def read_plan(text: str) -> "ReportPlan":

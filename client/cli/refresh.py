@@ -17,7 +17,7 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.failures import BadInput, Exit, Failure
+from client.failures import BadInput, Exit, Failure
 
 if TYPE_CHECKING:
     from activities.refresh import RefreshOutcome, RefreshRequest
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from client.reports.finished import Finished
 
 
-@click.command(short_help="Check a report's references again, and its searches.")
+@click.command()
 @run_argument
 @click.option("--search", is_flag=True, help="Run the searches of the report again, and show what is new.")
 @click.option(
@@ -81,7 +81,7 @@ def refresh(run: str, search: bool, every: float | None, as_json: bool, address:
 
 async def from_here(settings: "Settings", run: "Finished", address: str | None) -> "RefreshOutcome":
     """Look up the standing of the references and keep what has changed. Raises StoreError."""
-    from activities.refresh import RefreshOutcome, unanswered
+    from activities.refresh import RefreshOutcome, authorities_of, unanswered
     from activities.report.archive import Archive
     from activities.report.refreshed import keep
 
@@ -94,6 +94,7 @@ async def from_here(settings: "Settings", run: "Finished", address: str | None) 
         since=run.report.generated_at,
         references=len(run.report.references),
         asked=tuple(sorted(verdicts)),
+        authorities=authorities_of(verdicts.values()),
         unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
         failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
         changes=kept.changes,
@@ -151,17 +152,19 @@ async def on_the_server(settings: "Settings", run: "Finished", address: str | No
     """Refresh as a workflow and wait for it. Raises Failure when it fails; it goes on when the wait ends."""
     from temporalio.client import WorkflowFailureError
 
-    from client.connect import connect, keep_worker
+    from client.connect import connect
     from client.runs.follow import why
     from client.runs.refreshing import start_refresh
     from client.runs.start import signing_key
 
     connection = await connect(settings, address, for_run=True, say=say)
-    request = await the_request(settings, run, search=True)
-    if library := await library_of(connection, run.run_id):
-        request = request.model_copy(update={"library": library})
-    handle = await start_refresh(connection.client, request, connection.task_queue, signing_key(settings))
-    keep_worker(settings, connection, handle.id)
+    try:
+        request = await the_request(settings, run, search=True)
+        if library := await library_of(connection, run.run_id):
+            request = request.model_copy(update={"library": library})
+        handle = await start_refresh(connection.client, request, connection.task_queue, signing_key(settings))
+    finally:
+        connection.release()
     say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
     try:
         return await handle.result()
@@ -189,21 +192,24 @@ async def schedule(
     """Put the refresh on a schedule of the server's."""
     from client.cli.schedules import as_data, short
     from client.connect import connect
-    from client.runs.refreshing import LEAST_SECONDS, schedule_refresh
+    from client.runs.refreshing import MIN_INTERVAL_SECONDS, schedule_refresh
 
-    if every < LEAST_SECONDS:
-        raise BadInput(f"--every {every:g}s is too often; the shortest is {LEAST_SECONDS:g}s")
+    if every < MIN_INTERVAL_SECONDS:
+        raise BadInput(f"--every {every:g}s is too often; the shortest is {MIN_INTERVAL_SECONDS:g}s")
     connection = await connect(settings, address, for_run=True, say=say)
-    request = await the_request(settings, run, search=search)
-    if search and (library := await library_of(connection, run.run_id)):
-        request = request.model_copy(update={"library": library})
-        say(
-            f"the library {library} is searched only if the worker's configuration allows it "
-            "([worker] libraries)"
+    try:
+        request = await the_request(settings, run, search=search)
+        if search and (library := await library_of(connection, run.run_id)):
+            request = request.model_copy(update={"library": library})
+            say(
+                f"the library {library} is searched only if the worker's configuration allows it "
+                "([worker] libraries)"
+            )
+        made = await schedule_refresh(
+            connection.client, request, connection.task_queue, timedelta(seconds=every), datetime.now(UTC)
         )
-    made = await schedule_refresh(
-        connection.client, request, connection.task_queue, timedelta(seconds=every), datetime.now(UTC)
-    )
+    finally:
+        connection.release()
     if as_json:
         print_json(as_data(made))
     else:
@@ -267,22 +273,32 @@ def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
         fate = "still stands" if claim.id not in outcome.claims_lost else "no longer stands"
         print_text(plain(f"{fate}: {claim.id} {claim.text}"))
     total, asked = outcome.references, len(outcome.asked)
+    done = sum(row.status in ("ok", "empty") for row in outcome.searches)
     if outcome.made:
         print_text(f"Version {outcome.version} {path}")
-    elif not asked and not outcome.searches:
-        print_text(
-            f"no authority can be asked about any of the {total} references: they come from a library or "
-            "have no identifier that the authorities know"
-        )
-    elif len(outcome.unanswered) < asked or outcome.searches:
+    elif len(outcome.unanswered) < asked or done:
         print_text(f"nothing changed since {outcome.since}")
+    else:
+        print_text(plain(_nobody_answered(outcome)))
     for row in outcome.searches:
         if row.status not in ("ok", "empty"):
             print_text(
                 plain(f"not searched: {row.source}: {row.status.replace('_', ' ')} {row.detail}".rstrip())
             )
     if outcome.searches:
-        done = sum(row.status in ("ok", "empty") for row in outcome.searches)
-        print_text(f"repeated {done} of {len(outcome.searches)} searches: {len(outcome.new)} new works")
+        sources = ", ".join(dict.fromkeys(row.source for row in outcome.searches))
+        said = f"repeated {done} of {len(outcome.searches)} searches ({sources})"
+        print_text(plain(f"{said}: {len(outcome.new)} new works"))
     if asked:
-        print_text(f"asked about {asked} of {total} references")
+        print_text(plain(f"asked {', '.join(outcome.authorities)} about {asked} of {total} references"))
+
+
+def _nobody_answered(outcome: "RefreshOutcome") -> str:
+    """Why nothing is known of what has changed."""
+    if outcome.asked:
+        return "no authority answered, so that nothing is known of what has changed"
+    why = (
+        f"no authority can be asked about any of the {outcome.references} references: they come from a "
+        "library or have no identifier that the authorities know"
+    )
+    return f"nobody could be asked: {why}, and no search was answered" if outcome.searches else why

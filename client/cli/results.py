@@ -1,6 +1,5 @@
 """`determinator report` and `evidence`: what a run found."""
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -8,53 +7,79 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.checks import check_output
-from client.cli.common import Name, address_option, load_settings, run_argument, run_async, say, with_run
-from client.cli.failures import BadInput
+from activities.report.format_table import FORMATS, format_of
+from client.cli.collected import search_collected
+from client.cli.common import (
+    Filled,
+    Name,
+    address_option,
+    complete_run,
+    load_settings,
+    run_argument,
+    run_async,
+    say,
+    with_run,
+)
+from client.failures import BadInput, Failure
+from client.runs.checks import check_output
 from client.terminal import harmless, shown
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
     from activities.types import EvidenceRef
-    from client.connection import Connection
     from client.reports.use import Use
+    from client.run import Run
 
-FORMATS = ("md", "html", "json", "bibtex", "ris", "csl", "docx", "pdf")
-BINARY = ("docx", "pdf")
+WAV = "wav"
+"""The summary read aloud: no format of `FORMATS`, since a bundle does not speak."""
 COLUMNS = (("source", 15), ("year", 4), ("type", 18), ("standing", 9))
 """Columns of the evidence table between id and title, with their width."""
 NEEDED_BESIDE = 82
 """Columns of a terminal beside the id for the evidence to be a table."""
 NEEDED_FOR_REASONS = 105
 """The same for a table with the reasons why works are not cited."""
-AT_ONCE = 16
-"""Documents read from the store at the same time."""
 
 
-@click.command(short_help="Print or save a run's report.")
+@click.command()
 @run_argument
-@click.option("--format", "form", type=Name(FORMATS), help="Default: md, or what --output ends in.")
+@click.option("--format", "form", type=Name((*FORMATS, WAV)), help="Default: md, or what --output ends in.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(0.5, 2.0),
+    default=1.0,
+    show_default=True,
+    help="Of the summary that --format wav reads aloud.",
+)
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
 @click.option(
     "--version", "number", type=click.IntRange(1), help="Of a refreshed report; default: the latest."
 )
 @address_option
-def report(run: str, form: str | None, output: Path | None, number: int | None, address: str | None) -> None:
+def report(
+    run: str, form: str | None, speed: float, output: Path | None, number: int | None, address: str | None
+) -> None:
     """Print a run's report, or save it with --output. On a terminal it is rendered and paged; in a pipe, or
-    with --format, it is printed as it is."""
+    with --format, it is printed as it is. `wav` is its summary, read aloud."""
+    if output is not None and form is None and output.suffix.lower() == f".{WAV}":
+        form = WAV
     if output is not None:
         check_output(output, formats=form is None)
     settings = load_settings()
 
-    wanted = form or format_of(output)
-    if output is None and wanted in BINARY and sys.stdout.isatty():
+    wanted = form or (format_of(output.suffix) if output else "") or "md"
+    binary = wanted == WAV or not FORMATS[wanted].is_text
+    if output is None and binary and sys.stdout.isatty():
         raise BadInput(f"{wanted} is no text; save it with --output report.{wanted}")
 
     async def body() -> None:
         from client.reports.load import as_bytes, write_report
 
         found = await find_report(settings, address, run, number)
+        if wanted == WAV:
+            data = await read_aloud(found, speed)
+            save_or_write(data, output)
+            return
         if output is not None:
             write_report(found, wanted, output, say=say)
             click.echo(str(output))
@@ -63,41 +88,56 @@ def report(run: str, form: str | None, output: Path | None, number: int | None, 
         if form is None and sys.stdout.isatty():
             show_report(harmless(data.decode()))
             return
-        write_data(data, binary=wanted in BINARY)
+        write_data(data, binary=binary)
 
     run_async(body)
 
 
-def format_of(output: Path | None) -> str:
-    """The format that a file's ending stands for."""
-    from client.reports.load import BY_SUFFIX
+def save_or_write(data: bytes, output: Path | None) -> None:
+    """Save bytes to a file, or print them."""
+    if output is None:
+        write_data(data, binary=True)
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_bytes(data)
+    click.echo(str(output))
 
-    return BY_SUFFIX.get(output.suffix.lower(), "md") if output else "md"
+
+async def read_aloud(found: "Report", speed: float) -> bytes:
+    """The summary as a WAV file. Raises Failure without a program that speaks."""
+    import asyncio
+
+    from activities.extras import NotInstalled
+    from client.reports.read_aloud import wav
+
+    try:
+        return await asyncio.to_thread(wav, found, speed)
+    except NotInstalled as error:
+        raise Failure(str(error)) from error
 
 
 async def find_report(settings: "Settings", address: str | None, name: str, number: int | None) -> "Report":
     """The report that a run's name stands for: from the run, or from the evidence store where no server
     answers or the server no longer knows the run."""
     from activities.report.archive import Archive
-    from client.cli.runs import progress_when_ready
-    from client.connect import connect_to_run
+    from client.api import Determinator
     from client.connection import NoConnection
     from client.reports.finished import report_in_store
     from client.reports.load import load_report
     from client.runs.errors import NoSuchRun, SeveralRuns
-    from client.runs.listing import describe
 
     try:
-        connection, run_id = await connect_to_run(settings, address, name, say=say)
+        async with Determinator(settings, address=address, say=say) as client:
+            run = await client.run(name)
     except SeveralRuns:
         raise
     except (NoConnection, NoSuchRun) as error:
         found = await report_in_store(Archive(settings.evidence_url), name, error)
         say(f"from the evidence store, since {error}")
         return await of_version(settings, found, number)
-    if (await describe(connection.client, run_id)).status == "running":
-        await progress_when_ready(connection, run_id)
-    found, draft = await load_report(settings, connection, run_id)
+    if (await run.row()).status == "running":
+        await run.progress()
+    found, draft = await load_report(settings, run.connection, run.id)
     if draft:
         say("this is a draft: the run has not ended")
         return found
@@ -148,39 +188,28 @@ async def of_version(settings: "Settings", first: "Report", number: int | None) 
     return await archive.version(version)
 
 
-@click.command(short_help="Print what a run found, with its full text.")
-@run_argument
+@click.command()
+@click.argument("run", metavar="[RUN]", required=False, shell_complete=complete_run)
+@click.option("--search", "text", type=Filled(), metavar="TEXT", help="Search what all runs have collected.")
 @click.option("--format", "form", type=Name(["table", "jsonl"]), default="table", show_default=True)
 @address_option
-def evidence(run: str, form: str, address: str | None) -> None:
-    """Print what a run found. `--format jsonl`: one item a line, with its full stored text."""
-    settings = load_settings()
+def evidence(run: str | None, text: str | None, form: str, address: str | None) -> None:
+    """Print what a run found, or, with --search, what all runs of this home have collected on something.
+    `--format jsonl`: one item a line, with its full stored text."""
+    if text is not None:
+        if run is not None:
+            raise BadInput("--search looks through what all runs have collected; leave the run out")
+        search_collected(text, form)
+        return
 
-    async def body(connection: "Connection", run_id: str) -> None:
-        from activities.evidence_store import EvidenceStore
-        from activities.report.audit import evidence_line
-        from client.cli.runs import progress_when_ready
-        from client.runs.query import evidence_index
-
-        await progress_when_ready(connection, run_id)
-        found = await evidence_index(connection.client, run_id)
-        from client.reports.use import use_in_report
-
-        use = await use_in_report(settings, connection, run_id)
+    async def body(found: "Run") -> None:
         if form == "table":
-            show_evidence(found, use)
+            show_evidence(await found.found(), await found.use())
             return
-        store = EvidenceStore.at(settings.evidence_url)
-        for start in range(0, len(found), AT_ONCE):
-            part = found[start : start + AT_ONCE]
-            for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
-                name = ref.evidence_id
-                line = evidence_line(
-                    ref, item, use.cited.get(name) if use else None, use.unused.get(name) if use else None
-                )
-                click.echo(shown(json.dumps(line, ensure_ascii=False)))
+        async for line in found.evidence_lines():
+            click.echo(shown(json.dumps(line, ensure_ascii=False)))
 
-    with_run(address, run, body)
+    with_run(address, run or "last", body)
 
 
 def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) -> None:

@@ -14,7 +14,7 @@ from client.cli.common import (
 )
 
 
-@click.command(short_help="Reset a run to the beginning of an iteration.")
+@click.command()
 @run_argument
 @click.option(
     "--to-iteration",
@@ -46,7 +46,7 @@ def rewind(run: str, iteration: int, section: str | None, as_json: bool, address
 
     async def body() -> tuple[str, str, list[str]]:
         from client.connect import connect_to_run
-        from client.reports.kept import set_aside
+        from client.reports.report_files import set_aside
         from client.runs import rewinding
 
         connection, run_id = await connect_to_run(settings, address, run, worker=False, say=say)

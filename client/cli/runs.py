@@ -1,6 +1,5 @@
 """`determinator status`, `list` and `events`: looking at runs."""
 
-import asyncio
 import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -24,14 +23,13 @@ from client.cli.modes import ModeName
 from client.terminal import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from client.connection import Connection
-    from client.runs.calls import ModelCall
+    from client.run import Run, RunStatus
     from client.runs.listing import Row
-    from workflows.types import Progress
 
 PANEL_WIDTH = 110
+MAX_PIPE_COLUMNS = 80
+"""Columns of a list and of a status that go into a pipe or a file."""
 NEEDED_BESIDE = 70
 """Columns of a list beside the id, with room for the question."""
 SHORT_ID = 20
@@ -42,66 +40,36 @@ PHASES = {"waiting": "waiting_for_approval", "paused": "paused"}
 STATES = ("running", "waiting", "paused", "completed", "failed", "cancelled", "terminated", "timed_out")
 SHORT_STATES = {"waiting for approval": "waiting", "waiting for model": "no model"}
 """States that are too long for a narrow table."""
-PATIENCE_SECONDS = 8.0
-"""How long `status` waits for a worker that is just starting."""
 
 
-@click.command(short_help="Show the state of a run.")
+@click.command()
 @run_argument
 @json_option
 @address_option
 def status(run: str, as_json: bool, address: str | None) -> None:
     """Show the state of a run: phase, searches, budget, and what it waits for."""
 
-    async def body(connection: "Connection", run_id: str) -> None:
-        from client.runs.calls import calls_under_way
-        from client.runs.graph_view import graph_line, graph_of
-        from client.runs.listing import describe
-        from client.runs.sections import with_sections
+    async def body(found: "Run") -> None:
+        from client.runs.graph_view import graph_line
 
-        row = await describe(connection.client, run_id)
-        seen = await progress_when_ready(connection, run_id)
-        if seen is not None:
-            seen = await with_sections(connection.client, seen)
-        calls = await calls_under_way(connection.client, seen) if seen is not None else ()
-        walked = await graph_of(connection.client, seen)
+        now = await found.status()
         if as_json:
             print_json(
                 {
-                    **as_data(row),
-                    "progress": seen.model_dump(mode="json") if seen else None,
-                    "model_calls": [call.model_dump(mode="json") for call in calls],
-                    "graph": walked.model_dump(mode="json") if walked else None,
-                    "ui": connection.link(run_id),
-                    "address": connection.address,
+                    **as_data(now.row),
+                    "progress": now.progress.model_dump(mode="json") if now.progress else None,
+                    "model_calls": [call.model_dump(mode="json") for call in now.calls],
+                    "graph": now.graph.model_dump(mode="json") if now.graph else None,
+                    "ui": found.link,
+                    "address": found.connection.address,
                 }
             )
             return
-        await show_status(connection, row, seen, calls)
-        if walked is not None:
-            print_text(graph_line(walked))
+        await show_status(found.connection, now)
+        if now.graph is not None:
+            print_text(graph_line(now.graph))
 
     with_run(address, run, body)
-
-
-async def progress_when_ready(connection: "Connection", run_id: str) -> "Progress | None":
-    """The run's own account; None, said on stderr, when no worker answers."""
-    from client.runs.errors import NoAnswer
-    from client.runs.query import progress
-
-    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-    while True:
-        try:
-            return await progress(connection.client, run_id)
-        except NoAnswer as error:
-            if (
-                not connection.embedded
-                or not connection.served
-                or asyncio.get_running_loop().time() > deadline
-            ):
-                say(f"{error}; what follows is what the server knows")
-                return None
-        await asyncio.sleep(0.2)
 
 
 async def failure(connection: "Connection", run_id: str) -> str:
@@ -118,14 +86,13 @@ async def failure(connection: "Connection", run_id: str) -> str:
     return "it was ended from outside"
 
 
-async def show_status(
-    connection: "Connection", row: "Row", seen: "Progress | None", calls: "Sequence[ModelCall]"
-) -> None:
+async def show_status(connection: "Connection", now: "RunStatus") -> None:
     """Print it for a person."""
     from client.runs.display import panel
     from client.terminal import plain, show_link, to_stdout
 
-    console = to_stdout()
+    row, seen, calls = now.row, now.progress, now.calls
+    console = to_stdout(MAX_PIPE_COLUMNS)
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
     link = connection.link(row.run_id)
     if link:
@@ -142,7 +109,7 @@ async def show_status(
     console.print(", ".join(part for part in details if part), highlight=False)
 
 
-@click.command("list", short_help="List runs, the newest first.")
+@click.command("list")
 @click.option("--state", type=Name(STATES), help="Only runs in this state.")
 @click.option("--mode", type=ModeName(), help="Only runs of this mode.")
 @click.option("--text", default="", metavar="TEXT", help="Only runs with this in their question or id.")
@@ -167,10 +134,9 @@ def list_runs(
     settings = load_settings()
 
     async def body() -> None:
-        from client.connect import connect
-        from client.runs.listing import Filter, list_runs
+        from client.api import Determinator
+        from client.runs.listing import Filter
 
-        connection = await connect(settings, address, worker=False, say=say)
         only = Filter(
             status=PHASES.get(state, state) if state else None,
             mode=mode,
@@ -178,7 +144,8 @@ def list_runs(
             since=since,
             until=until + timedelta(days=1) if until else None,
         )
-        rows = await list_runs(connection.client, limit=limit, only=only)
+        async with Determinator(settings, address=address, say=say) as client:
+            rows = await client.runs(limit, only)
         if as_json:
             print_json([as_data(row) for row in rows])
         elif rows:
@@ -198,7 +165,7 @@ def show_list(rows: "list[Row]") -> None:
 
     from client.terminal import plain, to_stdout
 
-    console = to_stdout()
+    console = to_stdout(MAX_PIPE_COLUMNS)
     longest = max(len(row.run_id) for row in rows)
     whole = console.width >= longest + NEEDED_BESIDE
     ids = [row.run_id if whole else short_id(row.run_id) for row in rows]
@@ -242,7 +209,7 @@ def as_data(row: "Row") -> dict[str, object]:
     }
 
 
-@click.command(short_help="Print what happened in a run.")
+@click.command()
 @run_argument
 @click.option("--after", type=click.IntRange(0), default=0, help="Only events with a higher number.")
 @json_option
@@ -250,13 +217,11 @@ def as_data(row: "Row") -> dict[str, object]:
 def events(run: str, after: int, as_json: bool, address: str | None) -> None:
     """Print what happened in a run, one event a line (`--json`: one JSON object a line)."""
 
-    async def body(connection: "Connection", run_id: str) -> None:
+    async def body(found: "Run") -> None:
         from client.runs.display import event_line
-        from client.runs.events import read_events
         from client.terminal import plain
 
-        await progress_when_ready(connection, run_id)
-        for event in await read_events(connection.client, load_settings(), run_id, after):
+        async for event in found.events(after, follow=False):
             if as_json:
                 click.echo(shown(event.model_dump_json()))
             else:

@@ -14,18 +14,18 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.failures import BadInput
+from client.failures import BadInput
 
 if TYPE_CHECKING:
     from client.runs.refreshing import Scheduled
 
 
-@click.group(short_help="List and delete scheduled refreshes.")
+@click.group()
 def schedules() -> None:
     """List and delete the schedules that `determinator refresh RUN --every TIME` creates."""
 
 
-@schedules.command("list", short_help="List scheduled refreshes.")
+@schedules.command("list")
 @json_option
 @address_option
 def list_schedules(as_json: bool, address: str | None) -> None:
@@ -49,7 +49,7 @@ def list_schedules(as_json: bool, address: str | None) -> None:
         print_text(line(one))
 
 
-@schedules.command(short_help="Delete a scheduled refresh.")
+@schedules.command()
 @click.argument("name", metavar="RUN")
 @json_option
 @address_option

@@ -1,10 +1,9 @@
 """`determinator sources` and `search`: what can be searched, and trying it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from client.cli.checks import check_library, check_sources
 from client.cli.common import (
     Filled,
     address_option,
@@ -16,16 +15,14 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.failures import BadInput, Failure
-from client.cli.narrowing import filter_options, filters
+from client.cli.options import filter_options
+from client.runs.request import available, filters
 
 if TYPE_CHECKING:
-    from activities.settings import Settings
     from activities.sources.base import SearchResult
-    from activities.types import SourceOption
 
 
-@click.command(short_help="List the sources and how to enable them.")
+@click.command()
 @json_option
 def sources(as_json: bool) -> None:
     """List the sources, which of them are enabled, and how to enable the others."""
@@ -55,16 +52,7 @@ def sources(as_json: bool) -> None:
     to_stdout().print(table)
 
 
-async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
-    """The sources as a worker with these settings sees them."""
-    from activities.sources.http.client import open_http
-    from activities.sources.registry import build_sources, options
-
-    async with open_http(settings) as http:
-        return options(settings, build_sources(settings, http))
-
-
-@click.command(short_help="Search one source, outside of any run.")
+@click.command()
 @click.argument("source", metavar="SOURCE", shell_complete=complete_source)
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
 @click.option(
@@ -81,63 +69,23 @@ def search(
     query: tuple[str, ...],
     limit: int | None,
     library: str | None,
-    since: int | None,
-    until: int | None,
-    types: tuple[str, ...],
-    free_full_text: bool,
-    phases: tuple[str, ...],
     address: str | None,
     as_json: bool,
+    **narrowing: Any,  # noqa: ANN401 - the filter options
 ) -> None:
     """Search one source, outside of any run, and print what it answers.
 
     A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers where some run,
     with the key they have. The embedded worker is left out when this command has another key or address.
     """
-    check_sources((source,))
-    folder = check_library(library)
-    text = " ".join(query).strip()
-    if not text:
-        raise BadInput("the query is empty")
     settings = load_settings()
-    wanted = filters(since, until, types, free_full_text, phases)
+    wanted = filters(narrowing)
 
     async def body() -> "SearchResult":
-        from activities.errors import Refused, SourceError
-        from activities.evidence_store import EvidenceStore
-        from activities.search import narrowed
-        from activities.sources.base import search as search_all
-        from activities.sources.http.client import open_http
-        from activities.sources.registry import build_sources, why_closed
-        from activities.types import Query
-        from client.runs.fleet import FleetSource, fleet
+        from client.api import Determinator
 
-        asked = narrowed(
-            Query(
-                text=text,
-                filters=wanted.model_copy(update={"options": {"library": folder} if folder else {}}),
-            ),
-            settings.sources.get(source),
-        )
-        if limit is not None:
-            asked = asked.model_copy(update={"limit": limit})
-        async with open_http(settings) as http:
-            found = build_sources(settings, http)[source]
-            closed = why_closed(settings, found) or str(getattr(found, "missing", "") or "")
-            if closed:
-                raise BadInput(f"{source}: {closed}")
-            if found.info.role == "lookup":
-                raise BadInput(f"{source} answers by identifier only and cannot be searched")
-            if found.info.queue is not None and (client := await fleet(settings, address, found.info, say)):
-                found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
-            try:
-                return await search_all(found, asked)
-            except Refused as error:
-                raise BadInput(str(error)) from error
-            except SourceError as error:
-                raise Failure(
-                    f"{error} ({error.status.replace('_', ' ')}; this is not `no results`)"
-                ) from error
+        async with Determinator(settings, address=address, say=say) as client:
+            return await client.search(source, " ".join(query), limit=limit, filters=wanted, library=library)
 
     show_result(run_async(body), as_json=as_json)
 

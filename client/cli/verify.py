@@ -1,6 +1,5 @@
 """`determinator verify`: whether every quote of a report is in the item it cites."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +15,14 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.failures import BadInput, Exit
+from client.failures import BadInput, Exit
 
 if TYPE_CHECKING:
     from activities.report.audit import CheckedBearer, Examination
-    from activities.report.schema import Report
-    from activities.settings import Settings
     from client.reports.parcel import Parcel
 
 
-@click.command(short_help="Check every quote of a report against the stored text.")
+@click.command()
 @click.argument(
     "target",
     metavar="RUN|REPORT.json|BUNDLE|TEXT.md",
@@ -54,41 +51,27 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
     citations without a reference, gaps in the numbering, one address under several numbers, malformed
     identifiers.
     """
-    from client.reports.parcel import is_file_name, is_markdown
+    from client.reports.parcel import is_markdown
 
     if is_markdown(target):
         return _verify_markdown(target, as_json=as_json)
     settings = load_settings()
-    given = evidence.read_bytes() if evidence else None
 
     async def body() -> int:
-        from activities.report.audit import examine
-        from client.reports.parcel import BadParcel, open_parcel, read_lines
+        from client.api import Determinator
 
-        try:
-            parcel = (
-                open_parcel(Path(target))
-                if is_file_name(target)
-                else await _of_run(settings, address, target)
-            )
-            lines = read_lines(given, str(evidence)) if given is not None else parcel.lines
-        except BadParcel as error:
-            raise BadInput(str(error)) from error
-        if lines is None:
-            lines = await _stored_lines(settings, parcel.report)
-        found = examine(parcel.report, lines)
-        # a report without a claim, a candidate or a near passage has nothing that could hold
-        holds = found.holds and bool(found.bearers) and not parcel.damaged
-        if parcel.foreign_script:
+        async with Determinator(settings, address=address, say=say) as client:
+            checked = await client.verify(target, evidence)
+        if checked.parcel.foreign_script:
             say(
                 "its check.py is not the one that this version writes: do not run it unless you trust its "
                 "origin"
             )
         if as_json:
-            print_json(_as_data(found, parcel, len(lines), holds=holds))
+            print_json(_as_data(checked.found, checked.parcel, checked.items, holds=checked.holds))
         else:
-            _show(found, parcel, holds=holds)
-        return Exit.DONE if holds else Exit.FAILED
+            _show(checked.found, checked.parcel, holds=checked.holds)
+        return Exit.DONE if checked.holds else Exit.FAILED
 
     return run_async(body)
 
@@ -124,29 +107,6 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
     return Exit.DONE if found.holds else Exit.FAILED
 
 
-async def _of_run(settings: "Settings", address: str | None, name: str) -> "Parcel":
-    from client.reports.finished import find_finished
-    from client.reports.parcel import Parcel
-
-    run = await find_finished(settings, address, name, say, whole=False)
-    return Parcel(run.report, [dict(line) for line in run.lines()])
-
-
-async def _stored_lines(settings: "Settings", report: "Report") -> list[Mapping[str, object]]:
-    """The quoted items from this machine's store. Raises BadInput when it has none of them."""
-    from activities.report.archive import Archive
-    from activities.report.audit import evidence_line
-
-    works = report.quoted_works
-    found = await Archive(settings.evidence_url).cited(report, works)
-    if works and not found:
-        raise BadInput(
-            "the texts behind this report are not on this machine; give them with --evidence FILE.jsonl "
-            "(`determinator evidence RUN --format jsonl` prints them)"
-        )
-    return [dict(evidence_line(ref, item)) for ref, item in found]
-
-
 def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     from client.terminal import plain
 
@@ -161,7 +121,7 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     for problem in (*found.problems, *parcel.damaged):
         print_text(f"FAILS  {plain(problem)}")
     counts = []
-    for kind, names in (("claim", "claims"), ("candidate", "candidates"), ("near", "near passages")):
+    for kind, names in (("claim", "claims"), ("candidate", "candidates"), ("related", "related passages")):
         these = [bearer.holds for bearer in found.bearers if bearer.kind == kind]
         if these or kind == "claim":
             counts.append(f"{sum(these)} of {len(these)} {names}")
@@ -189,7 +149,7 @@ def _as_data(found: "Examination", parcel: "Parcel", items: int, *, holds: bool)
         "items": items,
         "claims": [bearer_data(b) for b in found.bearers if b.kind == "claim"],
         "candidates": [bearer_data(b) for b in found.bearers if b.kind == "candidate"],
-        "near": [bearer_data(b) for b in found.bearers if b.kind == "near"],
+        "others": [bearer_data(b) for b in found.bearers if b.kind not in ("claim", "candidate")],
         "problems": [*found.problems, *parcel.damaged],
         "foreign_check_script": parcel.foreign_script,
     }

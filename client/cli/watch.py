@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.checks import check_output
 from client.cli.common import (
     address_option,
     json_option,
@@ -20,7 +19,8 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.failures import Exit
+from client.failures import Exit
+from client.runs.checks import check_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
     from client.connection import Connection
+    from client.run import Run
     from client.runs.follow import Ended
-    from client.runs.start import Started
 
     Put = Callable[[object], None]
     """Prints data to stdout."""
 
 
-@click.command(short_help="Follow a run again.")
+@click.command()
 @run_argument
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
 @json_option
@@ -50,44 +50,43 @@ def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> 
     settings = load_settings()
 
     async def body() -> int:
-        from client.connect import connect_to_run
+        from client.api import Determinator
 
-        connection, run_id = await connect_to_run(settings, address, run, say=say)
-        return await follow_run(
-            settings, connection, run_id, output=output, as_json=as_json, event_lines=as_json
-        )
+        async with Determinator(settings, address=address, say=say) as client:
+            found = await client.run(run)
+        return await follow_run(found, output=output, as_json=as_json, event_lines=as_json)
 
     return run_async(body)
 
 
-def show_started(connection: "Connection", started: "Started", *, as_json: bool, detach: bool) -> None:
+def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
     """Name the run and its page in the Web UI."""
     from client.terminal import show_link
 
-    link = connection.link(started.run_id)
-    if started.attached:
-        say(f"the same question is being researched already; joining the run {started.run_id}")
-    elif started.earlier:
+    link = run.link
+    if run.attached:
+        say(f"the same question is being researched already; joining the run {run.id}")
+    elif run.earlier:
         from client.runs.listing import shortest_name
 
-        earlier = shortest_name(started.earlier)
+        earlier = shortest_name(run.earlier)
         say(f"the same question was researched before ({earlier}); this run has an id of its own")
     if as_json:
         if detach:
             print_json(
                 {
-                    "run_id": started.run_id,
+                    "run_id": run.id,
                     "status": "running",
-                    "attached": started.attached,
-                    "earlier": started.earlier or None,
+                    "attached": run.attached,
+                    "earlier": run.earlier or None,
                     "ui": link,
-                    "address": connection.address,
+                    "address": run.connection.address,
                 }
             )
         return
-    print_text(f"Run  {started.run_id}")
+    print_text(f"Run  {run.id}")
     if link:
-        show_link("Web  ", link, connection.ui_url or "")
+        show_link("Web  ", link, run.connection.ui_url or "")
 
 
 def show_detached(run_id: str, *, as_json: bool) -> None:
@@ -102,9 +101,7 @@ def show_detached(run_id: str, *, as_json: bool) -> None:
 
 
 async def follow_run(
-    settings: "Settings",
-    connection: "Connection",
-    run_id: str,
+    run: "Run",
     *,
     output: Path | None,
     as_json: bool,
@@ -119,6 +116,7 @@ async def follow_run(
     # `main` disabled it; what was imported stays, and need not be looked through
     gc.freeze()
     gc.enable()
+    settings, connection, run_id = run.settings, run.connection, run.id
     dialog = GateDialog(settings) if interactive() and not as_json else None
     ending = asyncio.create_task(asyncio.to_thread(import_for_the_end, writes=output is not None))
     try:

@@ -4,18 +4,35 @@ This is the one module of `client` that imports `worker`: everything else in `cl
 Temporal, and `worker` imports nothing of `client` but `client.connection` and `client.exit`.
 """
 
+from typing import get_args
+
 import click
 
-from client.cli.common import address_option, load_settings, run_async, say
-from client.cli.failures import BadInput
+from activities.configuration.values import Part
+from client.cli.common import Filled, Names, address_option, load_settings, run_async
+from client.failures import BadInput
 
 
-@click.command(short_help="Run a worker in the foreground.")
+@click.command()
+@click.option(
+    "--queues",
+    type=Names(get_args(Part)),
+    help="What this process does, of workflows, searches and models; default: everything. All workers of a "
+    "fleet need the option when one has it.",
+)
+@click.option(
+    "--metrics", type=Filled(), metavar="HOST:PORT", help="Serve metrics for Prometheus at /metrics."
+)
+@click.option(
+    "--health", type=Filled(), metavar="HOST:PORT", help="Answer health checks at /healthz, /readyz."
+)
 @address_option
-def worker(address: str | None) -> int:
-    """Run a worker in the foreground until Ctrl-C: of the server that is configured, else of the embedded
-    one, in place of its background worker."""
-    settings = load_settings()
+def worker(
+    queues: tuple[Part, ...] | None, metrics: str | None, health: str | None, address: str | None
+) -> int:
+    """Run a worker of a configured Temporal server in the foreground until Ctrl-C. The embedded server has
+    its own, in the background."""
+    settings = load_settings(queues=list(queues) if queues else None, metrics=metrics, health=health)
 
     async def body() -> int:
         from client.connection import configured
@@ -23,28 +40,14 @@ def worker(address: str | None) -> int:
         from worker.logs import configure_logging
 
         config = configured(address, settings)
-        if config is not None:
-            configure_logging(settings)
-            return await work(settings, config)
-        return await _embedded_worker()
-
-    async def _embedded_worker() -> int:
-        from client.embedded.locks import Locked
-        from client.embedded.server import start_embedded
-        from client.embedded.workers import lock_worker
-        from worker.daemon import work
-        from worker.logs import configure_logging
-
-        connection = await start_embedded(settings, worker=False, say=say)
-        try:
-            lock = lock_worker(settings, connection.address)
-        except Locked:
+        if config is None:
             raise BadInput(
-                "this home has a worker already; stop it with `determinator down --worker-only`"
-            ) from None
-        with lock:
-            configure_logging(settings)
-            return await work(settings, {"target_host": connection.address}, embedded=True)
+                "a worker in the foreground is for a Temporal server of your own: name it with --address or "
+                "TEMPORAL_ADDRESS. The embedded server has a worker already (`determinator up`; its log is "
+                f"{settings.home / 'logs' / 'worker.log'})"
+            )
+        configure_logging(settings)
+        return await work(settings, config)
 
     from worker.event_loop import run
 

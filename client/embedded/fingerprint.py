@@ -5,14 +5,15 @@ import hmac
 import json
 import os
 import re
+from collections.abc import Sequence
 from importlib.metadata import entry_points, version
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from activities.configuration.declaration import carried
 from activities.private_files import random_key
 from activities.settings import Settings, config_path, secret_variables
-from client.embedded.command_protocol import code_of
 from client.embedded.home import Places
 
 CARRIED = (
@@ -30,30 +31,13 @@ CARRIED = (
 WORKER_PACKAGES = ("activities", "workflows", "worker")
 """The packages of this project that a worker imports: of an installation in place, its version does not say
 which code it has."""
-CLIENT_ONLY = frozenset(
-    {
-        *(
-            "mode",
-            "profile",
-            "default_sources",
-            "also_web",
-            "approve",
-            "approval_timeout",
-            "approval_default",
-        ),
-        *("max_iterations", "max_tokens", "max_cost", "max_time", "max_sections", "parallel_sections"),
-        *("max_gaps", "searches_per_gap", "results_per_search", "temporal_address", "temporal_namespace"),
-        *("max_tokens_per_section", "max_cost_per_section", "max_time_per_section", "judge_threshold"),
-        *("task_queue", "web_ui", "command_server"),
-    }
-)
+CLIENT_ONLY = carried(Settings.model_fields) - {"task_queue"}
 """Settings that a request carries or that concern the command alone: workers do not differ by them."""
 
 
-def worker_environment(settings: Settings, queue: str | None = None) -> dict[str, str]:
+def worker_environment(settings: Settings) -> dict[str, str]:
     """The environment for a worker of the embedded server that runs in another folder: what is relative here
-    is made absolute, and what was meant for another Temporal server is left out. `queue` is the task queue it
-    serves; None: the one of the settings."""
+    is made absolute, and what was meant for another Temporal server is left out."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
     environment["DETERMINATOR_CONFIG"] = str(config_path().absolute())
@@ -62,9 +46,11 @@ def worker_environment(settings: Settings, queue: str | None = None) -> dict[str
         value = getattr(settings, name)
         if value is not None:
             environment[f"DETERMINATOR_{name.upper()}"] = str(Path(value).expanduser().absolute())
-    environment["DETERMINATOR_TASK_QUEUE"] = queue or settings.task_queue
+    environment["DETERMINATOR_TASK_QUEUE"] = settings.task_queue
     if settings.offline:
         environment["DETERMINATOR_OFFLINE"] = "true"  # set by a flag, perhaps
+    if settings.openai_base_url:
+        environment["OPENAI_BASE_URL"] = settings.openai_base_url  # the same
     if settings.store_url and "://" not in settings.store_url:
         environment["DETERMINATOR_STORE_URL"] = str(Path(settings.store_url).expanduser().absolute())
     return environment
@@ -93,6 +79,20 @@ def fingerprint(settings: Settings, places: Places) -> str:
     }
     text = json.dumps(effective, sort_keys=True, default=str)
     return hmac.new(random_key(places.fingerprint_key), text.encode(), hashlib.sha256).hexdigest()
+
+
+def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> list[tuple[str, int, int]]:
+    """Which code of this project is on disk: each package with the sum of the sizes and of the times of its
+    files. Raises OSError."""
+    found = [(name, file.stat()) for name in packages for file in (root / name).rglob("*.py")]
+    return [
+        (
+            name,
+            sum(f.st_size for n, f in found if n == name),
+            sum(f.st_mtime_ns for n, f in found if n == name),
+        )
+        for name in packages
+    ]
 
 
 OURS = frozenset(

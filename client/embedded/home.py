@@ -7,15 +7,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from activities.private_files import file_name, private_home, write_whole
-from activities.settings import Settings
-from client.embedded.command_protocol import socket_path
-
-DEFAULT_QUEUE = str(Settings.model_fields["task_queue"].default)
+from activities.private_files import private_home
+from client.embedded.locks import is_held
 
 
 class Note(BaseModel):
-    """Base of the notes: small JSON files, replaced as a whole."""
+    """Base of the notes: small JSON files, which the supervisor replaces as a whole."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -29,10 +26,12 @@ class ServerNote(Note):
     ui_ip: str = "127.0.0.1"
     web_ui: bool = True
     ready: bool = False
-    """It has answered, and its namespace is set up."""
+    """It accepts connections."""
     version: str
     database: str
     started_at: str
+    failure: str = ""
+    """Why it ended and was not started again; empty while it is to run."""
 
     @property
     def address(self) -> str:
@@ -45,32 +44,23 @@ class ServerNote(Note):
 
 
 class WorkerNote(Note):
-    """A background worker as it was started last."""
+    """The worker as it was started last."""
 
-    pid: int
-    address: str
+    pid: int = 0
+    """0 while it is being started."""
     fingerprint: str
     """Keyed digest of the configuration it runs with; never a setting itself."""
-    started_at: str
-    queue: str = DEFAULT_QUEUE
+    started_at: str = ""
+    queue: str
     """The task queue it serves."""
     needs: tuple[str, ...] = ()
     """Names (never values) of the keys and plugins it runs with; see `fingerprint.needs_of`."""
-    access: Mapping[str, str] | None = None
-    """Keyed digests of the keys and addresses it reaches sources with; see `fingerprint.access_of`. None in
-    the note of an earlier version."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerFiles:
-    """The files of the worker on one task queue."""
-
-    queue: str
-    lock: Path
-    note: Path
-    log: Path
-    used: Path
-    """Touched when a run is about to start on the queue."""
+    access: Mapping[str, str]
+    """Keyed digests of the keys and addresses it reaches sources with; see `fingerprint.access_of`."""
+    ended: bool = False
+    """It is not to run any more: it was ended, or it failed too often."""
+    failure: str = ""
+    """Why it was not started again; empty when it did not fail."""
 
 
 class Places:
@@ -78,35 +68,18 @@ class Places:
 
     def __init__(self, home: Path) -> None:
         self.home = home.expanduser().absolute()
-        state = self.home / "state"
-        self.start_lock = state / "start.lock"
-        """Held while a command starts or stops the processes."""
-        self.server_lock = state / "server.lock"
-        self.server_note = state / "server.json"
-        self.fingerprint_key = state / "fingerprint.key"
-        self.command_lock = state / "commands.lock"
-        self.command_socket = socket_path(self.home)
+        self.state = self.home / "state"
+        self.lock = self.state / "supervisor.lock"
+        """Held by the supervisor, the server and the worker for as long as one of them lives."""
+        self.socket = self.state / "private.sock"
+        """Where the supervisor listens for the owner's commands and worker."""
+        self.server_note = self.state / "server.json"
+        self.worker_note = self.state / "worker.json"
+        self.fingerprint_key = self.state / "fingerprint.key"
         self.logs = self.home / "logs"
-        self.command_log = self.logs / "commands.log"
         self.server_log = self.logs / "server.log"
+        self.worker_log = self.logs / "worker.log"
         self.reports = self.home / "reports"
-
-    def worker(self, queue: str = DEFAULT_QUEUE) -> WorkerFiles:
-        """The files of the worker on a queue; on the default queue they have the plain names."""
-        name = "worker" if queue == DEFAULT_QUEUE else f"worker-{file_name(queue)}"
-        state = self.start_lock.parent
-        return WorkerFiles(
-            queue=queue,
-            lock=state / f"{name}.lock",
-            note=state / f"{name}.json",
-            log=self.logs / f"{name}.log",
-            used=state / f"{name}.used",
-        )
-
-    def workers(self) -> list[WorkerFiles]:
-        """The files of all workers that were ever started here, that of the default queue first."""
-        notes = (read_note(path, WorkerNote) for path in sorted(self.start_lock.parent.glob("worker-*.json")))
-        return [self.worker(), *(self.worker(note.queue) for note in notes if note)]
 
     def database(self, version: str) -> Path:
         """One database for each version of the server: an older server cannot read a newer one's file."""
@@ -115,7 +88,7 @@ class Places:
     def make(self) -> None:
         """Create the folders, closed to others. Raises OSError when home cannot be written."""
         private_home(self.home)
-        for folder in (self.start_lock.parent, self.logs, self.reports):
+        for folder in (self.state, self.logs, self.reports):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -130,6 +103,21 @@ def read_note(path: Path, kind: type[N]) -> N | None:
         return None
 
 
-def write_note(path: Path, note: Note) -> None:
-    """Replace a note in one step."""
-    write_whole(path, note.model_dump_json(indent=2).encode() + b"\n")
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """The processes of a home that are to run."""
+
+    server: ServerNote | None
+    worker: WorkerNote | None
+
+
+def look(home: Path) -> Processes:
+    """The processes of a home, by its lock and notes; nothing is started."""
+    places = Places(home)
+    if not is_held(places.lock):
+        return Processes(None, None)
+    server = read_note(places.server_note, ServerNote)
+    worker = read_note(places.worker_note, WorkerNote)
+    return Processes(
+        server if server and not server.failure else None, worker if worker and not worker.ended else None
+    )

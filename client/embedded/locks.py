@@ -1,20 +1,16 @@
-"""File locks that a child process can inherit, so that a lock lives exactly as long as the process it stands
-for, also through `kill -9`.
+"""File locks that a child process can inherit, so that a lock lives as long as the processes it stands for,
+also through `kill -9`: `flock` belongs to the open file, which a child keeps open (`pass_fds`).
 
-POSIX: `flock` belongs to the open file, which the child keeps open (`pass_fds`). Windows has neither; there
-the process that holds the lock is the one that acquired it, and callers fall back to the port or the pid.
+Only the standard library is imported: each cold start waits for the supervisor.
 """
 
 import contextlib
 import os
-import sys
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-INHERITABLE = sys.platform != "win32"
-"""Whether a child can hold a lock that its parent acquired."""
 PID_CHARS = 20
 """Length of the pid in a lock file, always written in full, so that rewriting it needs no new disk block."""
 
@@ -37,7 +33,7 @@ class LockFile:
         return self._fd
 
     def acquire(self, timeout: float = 0.0) -> None:
-        """Acquire the lock, waiting `timeout` seconds at most. Raises Locked."""
+        """Acquire the lock, waiting `timeout` seconds at most. Raises Locked, OSError."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         deadline = time.monotonic() + timeout
@@ -91,23 +87,15 @@ def holder(path: Path) -> int | None:
     """The pid of the process that holds the lock; None when no process does or it did not sign."""
     if not is_held(path):
         return None
-    try:
-        text = path.read_bytes()[:PID_CHARS].strip()
-    except OSError:  # Windows refuses to read a locked file
-        return None
+    text = path.read_bytes()[:PID_CHARS].strip()
     return int(text) if text.isdigit() else None
 
 
 def _try_lock(fd: int, *, shared: bool = False) -> bool:
+    import fcntl  # Windows has none: the embedded server needs Linux or macOS
+
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -26,6 +26,9 @@ ATTRIBUTES = {
     PROFILE.name: "Keyword",
     "DeterminatorPhase": "Keyword",
     "DeterminatorStopReason": "Keyword",
+    "DeterminatorIteration": "Int",
+    "DeterminatorTokens": "Int",
+    "DeterminatorConfidence": "Double",
 }
 """Name -> type, as `temporal server start-dev --search-attribute` accepts them."""
 
@@ -35,11 +38,14 @@ RETENTION = timedelta(days=90)
 _TYPES = {
     "Text": IndexedValueType.INDEXED_VALUE_TYPE_TEXT,
     "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    "Int": IndexedValueType.INDEXED_VALUE_TYPE_INT,
+    "Double": IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE,
 }
 
 
 def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttributes:
-    """The attributes a run starts with."""
+    """The attributes a run starts with. They are not encrypted: a question to be kept private is given
+    empty."""
     return TypedSearchAttributes(
         [
             SearchAttributePair(QUESTION, question[:1000]),

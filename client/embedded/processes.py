@@ -1,73 +1,53 @@
-"""Starting a process that outlives this one and holds a lock, and ending it."""
+"""Starting a process that outlives this one, and ending the one that holds a lock.
+
+Only the standard library is imported: each cold start waits for the supervisor.
+"""
 
 import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from client.embedded.locks import INHERITABLE, LockFile, holder, is_held
+from client.embedded.locks import holder, is_held
 
 STOP_SECONDS = 20.0
 """Seconds for a process to end before it is killed."""
 LOG_BYTES = 5 * 1024 * 1024
 """A log larger than this is rotated when its process is started again."""
-
-PRIVATE_UMASK = 0o077 if sys.platform != "win32" else -1
+PRIVATE_UMASK = 0o077
 """What the processes of a home create is readable by its owner only."""
 TAIL_BYTES = 8192
 """How much of a log's end is read."""
-TEST_SECONDS = 2.0
-"""Longer than another process needs to test whether a lock is held."""
+MARKS = ("start-dev", "worker.daemon")
+"""Words in the command lines of servers and workers."""
 
 
-def spawn(
-    command: list[str],
-    lock: Path,
-    log: Path,
-    folder: Path,
-    env: Mapping[str, str] | None = None,
-    patience: float = TEST_SECONDS,
-) -> int:
-    """Start a process in a session of its own, with its output in a log, holding the lock; return its pid.
-    `patience` is how many seconds to wait for the lock.
-
-    Raises Locked when the lock is held, OSError when the process cannot be started.
-    """
-    rotate(log)
-    environment = dict(os.environ if env is None else env)
-    held = LockFile(lock)
-    held.acquire(patience)
-    with held, _open_log(log) as output:
-        if INHERITABLE:
-            environment["DETERMINATOR_LOCK_FD"] = str(held.fd)
-        else:
-            held.release()
-        process = subprocess.Popen(
+def spawn(command: list[str], log: Path, folder: Path, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start a process in a session of its own, with its output in a log. Raises OSError."""
+    with opened_log(log) as output:
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             cwd=folder,
-            env=environment,
-            pass_fds=(held.fd,) if INHERITABLE else (),
+            env=env,
             start_new_session=True,
             umask=PRIVATE_UMASK,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
-        if INHERITABLE:
-            held.sign(process.pid)
-    # it outlives this process, which never waits for it; Popen must not warn about that
-    process.returncode = 0
-    return process.pid
 
 
-def _open_log(log: Path) -> BinaryIO:
-    """A log to append to, readable by its owner only."""
+def opened_log(log: Path) -> BinaryIO:
+    """A log to append to, readable by its owner only; a large one is renamed first, replacing the one renamed
+    before. Raises OSError."""
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        if log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_suffix(".log.1"))
     return open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")  # noqa: PTH123 - an open descriptor; the caller closes it
 
 
@@ -83,48 +63,50 @@ def last_error(log: Path) -> str:
     return found.removeprefix("Error:").strip()[:300]
 
 
-def rotate(log: Path) -> None:
-    """Rename a large log, replacing the one renamed before."""
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(OSError):
-        if log.stat().st_size > LOG_BYTES:
-            log.replace(log.with_suffix(".log.1"))
-
-
-def end(lock: Path, noted: int | None) -> bool:
+def end(lock: Path) -> bool:
     """End the process that holds a lock, by SIGTERM, then SIGKILL. False when no process holds it, or its pid
-    is not known.
-
-    `noted` is its pid as a note has it; the pid in the lock itself has priority, because a note may be old.
-    """
-    pid = holder(lock) or noted
-    if pid is None or not is_held(lock):
+    is not known."""
+    pid = holder(lock)
+    if pid is None:
         return False
-    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.kill(pid, number)
         except ProcessLookupError:
             break
         deadline = time.monotonic() + STOP_SECONDS
         while time.monotonic() < deadline:
-            _reap(pid)
+            with contextlib.suppress(ChildProcessError):  # a child of another process is left to its parent
+                os.waitpid(pid, os.WNOHANG)
             if not is_held(lock):
                 return True
             time.sleep(0.02)
     return not is_held(lock)
 
 
-def has_own_network(pid: int) -> bool:
-    """Whether a process lives in another network than this one, where no other user's processes are. False
-    when that cannot be seen."""
+def is_alive(pid: int) -> bool:
+    """Whether there is a process with this pid."""
     try:
-        return Path(f"/proc/{pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
-    except OSError:
+        os.kill(pid, 0)
+    except ProcessLookupError:
         return False
+    except PermissionError:
+        return True
+    return True
 
 
-def _reap(pid: int) -> None:
-    """Reap a child of this process that has ended; the child of another process is left to its parent."""
-    if sys.platform != "win32":
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+def end_orphans(pids: Iterable[int]) -> None:
+    """Kill servers and workers whose supervisor was killed. On Linux the kernel does; a pid that now belongs
+    to something else is left alone."""
+    for pid in pids:
+        if pid <= 1 or not is_alive(pid):
+            continue
+        listed = subprocess.run(
+            ["ps", "-o", "command=", "-p", str(pid)],  # noqa: S607 - wherever the system has it
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if any(mark in listed.stdout for mark in MARKS):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

@@ -1,120 +1,259 @@
-"""The embedded Temporal server of a home, started once and reused; its workers are in `workers`.
+"""The embedded Temporal server of a home, started once and reused; `workers` is about its worker.
 
 Invariants:
-- Each process holds a lock for as long as it lives (it inherits the open file), so two never serve one home,
-  and `kill -9` frees it.
-- A process that starts or stops another holds `start.lock`; the common case, both alive, needs no lock.
-- A note is a hint (pid, port); the locks, which are signed with their holder's pid, and an answering port are
-  the truth.
+- One process supervises the home (`supervisor`) and holds its lock; commands start it where none runs. Of
+  several that are started at once, one gets the lock and the others end.
+- A note is a hint (pid, port); the lock, which is signed with its holder's pid, and the supervisor's answers
+  are the truth.
 - The command line is a client only: no run depends on its process.
 """
 
 import asyncio
+import contextlib
 import errno
 import json
 import os
+import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from functools import partial
+from collections.abc import Awaitable
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from activities.settings import Settings
 from client.connection import Connection, NoConnection, Say, open_client, quiet
-from client.embedded.binary import NoServerBinary, find_temporal, free_port, loopback_address, server_version
-from client.embedded.command_server import end_command_server, start_command_server
-from client.embedded.home import Places, ServerNote, WorkerNote, read_note, write_note
-from client.embedded.locks import LockFile, is_held
+from client.embedded.binary import NoServerBinary, find_temporal, server_version
+from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, state_of
+from client.embedded.home import Places, ServerNote, WorkerNote, read_note
+from client.embedded.locks import holder, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention
-from client.embedded.processes import end, last_error, spawn
-from client.embedded.workers import (
-    Wanted,
-    end_workers,
-    holding_start_lock,
-    live_workers,
-    mark_used,
-    queue_served,
-    serve_queue,
-    settle,
-)
-from client.exit import afterwards
+from client.embedded.processes import end, end_orphans, is_alive, last_error, spawn
+from client.embedded.workers import IDLE_SECONDS, Wanted, have_worker, open_runs, waits_for
 
 START_SECONDS = 60.0
 """How long a server may need until it answers: 1 s is common, a loaded machine is slower."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The processes of a home that are alive."""
-
-    server: ServerNote | None
-    workers: tuple[WorkerNote, ...]
-
-    @property
-    def worker(self) -> WorkerNote | None:
-        """The worker of the default queue, else another one."""
-        return self.workers[0] if self.workers else None
-
-
-def look(home: Path) -> Pair:
-    """The live processes of a home, by its locks and notes; nothing is started."""
-    places = Places(home)
-    server = read_note(places.server_note, ServerNote) if is_held(places.server_lock) else None
-    return Pair(server, tuple(live_workers(places)))
+POLL_SECONDS = 0.02
+ALIVE_SECONDS = 0.5
+"""How often it is looked whether the processes of a home are there while something waits for them."""
+MAX_STARTS = 3
+"""How often the processes are started when they end again meanwhile."""
+T = TypeVar("T")
+INHERITED = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV", "LANG", "TZ")
+"""What supervisor and server have of the caller's environment, besides `PYTHON...` and `LC_...`: no key and
+no setting."""
 
 
 async def start_embedded(
-    settings: Settings, *, worker: bool = True, for_run: bool = False, say: Say = quiet
+    settings: Settings,
+    *,
+    worker: bool = True,
+    for_run: bool = False,
+    restart: bool = False,
+    say: Say = quiet,
 ) -> Connection:
     """The embedded server, with a worker that has these settings, started where they are not there yet.
 
-    `for_run` keeps the worker while a run is about to start. Raises NoConnection.
+    `for_run` keeps the worker as it is until the connection is released; `restart` restarts it whatever it is
+    busy with. Raises NoConnection and WorkerBusy.
     """
+    for _ in range(MAX_STARTS - 1):
+        with contextlib.suppress(ProcessesEnded):
+            return await _start(settings, worker=worker, for_run=for_run, restart=restart, say=say)
+    return await _start(settings, worker=worker, for_run=for_run, restart=restart, say=say)
+
+
+async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bool, say: Say) -> Connection:
     places = Places(settings.home)
-    if worker:
-        serve_next_commands(settings)
     try:
         places.make()
+        began = await running_server(settings, places)
+        held: Answer | None = None
         wanted = Wanted.by(settings, places) if worker else None
-        found = await _running_server(places)
-        queue = queue_served(places, wanted, found[1].address) if wanted and found else None
-        if found is None or (wanted and queue is None):
-            async with holding_start_lock(places):
-                found = await _running_server(places) or await _start_server(settings, places, say)
-                if wanted:
-                    queue = await settle(found[0], found[1].address, places, wanted, say)
-        queue = queue or settings.task_queue
-        if for_run:
-            mark_used(places, queue)
+        if wanted and not restart and not wanted.missing(read_note(places.worker_note, WorkerNote)):
+            held = await wanted.ask(places, hold=for_run)  # while the server starts
+        client, note = await connected(places, began=began)
+        if wanted and not (held and held.served):
+            running = held.worker if held else (await known(places)).worker
+            held = await have_worker(
+                client, places, wanted, say, hold=for_run, restart=restart, running=running is not None
+            )
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
-    client, note = found
-    return Connection(client, embedded=True, address=note.address, ui_url=note.ui_url, task_queue=queue)
+    return Connection(
+        client,
+        embedded=True,
+        address=note.address,
+        ui_url=note.ui_url,
+        task_queue=settings.task_queue,
+        hold=held.hold if held else None,
+    )
 
 
 async def serve(
     settings: Settings, connection: Connection, queue: str, *, running: bool, say: Say = quiet
 ) -> Connection:
-    """See that a worker of the embedded server serves the queue of a run; return the connection with the
-    queue and whether it is served. Raises NoConnection."""
+    """See that the worker of a home serves the queue of a run, which is `running` or only answers queries;
+    return the connection with the queue and whether it is served. Raises NoConnection."""
     places = Places(settings.home)
-    serve_next_commands(settings)
+    present = (await known(places)).worker
     try:
-        served = await serve_queue(settings, places, queue, connection.address, running=running, say=say)
+        if present is None and queue == settings.task_queue:
+            former = read_note(places.worker_note, WorkerNote)
+            wanted = Wanted.by(settings, places).for_runs_of(former, places)
+            lacking = wanted.missing(former)
+            if lacking and (runs := await open_runs(connection.client)):
+                if running:
+                    say(f"{waits_for(runs, lacking)}; run `determinator up` with the same settings")
+            else:
+                present = (await wanted.ask(places)).worker or wanted.note
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
-    return replace(connection, task_queue=queue, served=served)
+    return replace(connection, task_queue=queue, served=present is not None and present.queue == queue)
 
 
-def serve_next_commands(settings: Settings) -> None:
-    """Start the command server of the home once this command has printed its result. Commands that need no
-    worker do not: it would cost more than they do."""
-    if settings.command_server:
-        afterwards(partial(start_command_server, settings.home))
+async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:
+    """Do something that needs the embedded server and its worker, and start them again when they end
+    meanwhile: requests wait for the next server. Raises what the work raises, and NoConnection."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            await asyncio.wait([task], timeout=ALIVE_SECONDS)
+            if not task.done() and not is_held(Places(settings.home).lock):
+                await start_embedded(settings)
+    finally:
+        task.cancel()
+    return await task
+
+
+async def open_embedded(home: Path) -> Client:
+    """A client of the embedded server that runs; nothing is started. Raises NoConnection."""
+    return (await connected(Places(home)))[0]
+
+
+def stop_embedded(home: Path) -> list[str]:
+    """End the worker and the server of a home; return the names of what was ended."""
+    places = Places(home)
+    if not is_held(places.lock):
+        return []
+    server = read_note(places.server_note, ServerNote)
+    worker = read_note(places.worker_note, WorkerNote)
+    pids = [note.pid for note in (server, worker) if note]
+    names = ["worker"] if worker and not worker.ended else []
+    names += ["server"]
+    if not end(places.lock):
+        end_orphans(pids)
+    return names
+
+
+async def running_server(settings: Settings, places: Places) -> bool:
+    """See that a supervisor answers; whether it was started here. Raises NoConnection, OSError."""
+    spawned: subprocess.Popen[bytes] | None = None
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            await state_of(places)
+        except NoSupervisor:
+            if not is_held(places.lock):
+                if spawned is None or spawned.poll() == 0:
+                    spawned = supervise(settings, places)
+                elif spawned.poll() is not None:
+                    raise NoConnection(why_no_server(places)) from None
+            elif (pid := holder(places.lock)) is not None and not is_alive(pid):
+                notes = (read_note(places.server_note, ServerNote), read_note(places.worker_note, WorkerNote))
+                end_orphans(note.pid for note in notes if note)
+            await asyncio.sleep(POLL_SECONDS)
+        else:
+            if spawned is not None:
+                spawned.returncode = 0  # it outlives this process; Popen must not warn about that
+            return spawned is not None
+    raise NoConnection(unanswered(places))
+
+
+def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
+    """Start the supervisor of a home. Raises NoConnection, OSError."""
+    if sys.platform == "win32":
+        raise NoConnection(
+            "the embedded server needs Linux or macOS; work in WSL, or give the address of a Temporal server "
+            "with --address or TEMPORAL_ADDRESS"
+        )
+    try:
+        given = supervisor_input(settings, places)
+    except NoServerBinary as error:
+        raise NoConnection(str(error)) from error
+    command = [sys.executable, "-P", "-m", "client.embedded.supervisor", json.dumps(given)]
+    return spawn(command, places.server_log, places.home, environment())
+
+
+def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
+    """What a supervisor is told: its folders, and how the server is started. Raises NoServerBinary."""
+    binary = find_temporal()
+    version = server_version(binary)
+    database = places.database(version)
+    command = [str(binary), "server", "start-dev", "--db-filename", str(database)]
+    command += ["--log-level", "warn", "--log-format", "json", *PACE, *CLOSED]
+    for name, kind in ATTRIBUTES.items():
+        command += ["--search-attribute", f"{name}={kind}"]
+    return {
+        "state": str(places.state),
+        "logs": str(places.logs),
+        "command": command,
+        "environment": {**environment(), **RUNTIME},
+        "version": version,
+        "database": str(database),
+        "web_ui": settings.web_ui,
+        "idle_seconds": IDLE_SECONDS,
+    }
+
+
+def environment() -> dict[str, str]:
+    """The environment of the supervisor."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in INHERITED or name.startswith(("PYTHON", "LC_"))
+    }
+
+
+async def connected(places: Places, *, began: bool = False) -> tuple[Client, ServerNote]:
+    """A client of the server, once it answers; of one that began just now, once its namespace is set up.
+    Raises NoConnection."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        note = (await known(places)).server
+        if note.failure:
+            raise NoConnection(why_no_server(places))
+        try:
+            client = await open_client({"target_host": note.address}, timeout=5, private_socket=places.socket)
+            if began:
+                await raise_retention(client)
+        except (NoConnection, RPCError):
+            await asyncio.sleep(POLL_SECONDS)
+        else:
+            return client, note
+    raise NoConnection(unanswered(places))
+
+
+async def known(places: Places) -> Answer:
+    """What the supervisor knows. Raises NoConnection."""
+    try:
+        return await state_of(places)
+    except NoSupervisor as error:
+        note = read_note(places.server_note, ServerNote)
+        if note is not None and note.failure:
+            raise NoConnection(why_no_server(places)) from error
+        raise ProcessesEnded(unanswered(places)) from error
+
+
+def unanswered(places: Places) -> str:
+    """The message for a server that runs and does not answer."""
+    return (
+        "the embedded server does not answer; end it with `determinator down`; "
+        f"its log is {places.server_log}"
+    )
 
 
 def unwritable(home: Path, error: OSError) -> str:
@@ -128,120 +267,18 @@ def unwritable(home: Path, error: OSError) -> str:
     return f"the home folder {home} cannot be used ({reason}); set DETERMINATOR_HOME"
 
 
-def stop_embedded(home: Path, *, server: bool = True) -> list[str]:
-    """End the worker and, with `server`, the server of a home; return the names of what was ended.
-
-    Raises Locked when another command is starting or stopping them and does not come to an end.
-    """
-    places = Places(home)
-    if not places.start_lock.parent.exists():
-        return []
-    lock = LockFile(places.start_lock)
-    lock.acquire(START_SECONDS)
-    with lock:
-        ended = []
-        if workers := end_workers(places):
-            ended.append("worker" if workers == 1 else f"{workers} workers")
-        server_note = read_note(places.server_note, ServerNote)
-        if server and end(places.server_lock, server_note.pid if server_note else None):
-            ended.append("server")
-        if server and end_command_server(home):
-            ended.append("command server")
-    return ended
-
-
-async def _running_server(places: Places) -> tuple[Client, ServerNote] | None:
-    """A client of the server that holds the lock, waiting for one that is just starting; None without one,
-    and when its note is gone, so that its address is not known."""
-    if not is_held(places.server_lock):
-        return None
-    if read_note(places.server_note, ServerNote) is None:
-        return None
-    found = await _wait_until_ready(places)
-    if found is None and is_held(places.server_lock) and read_note(places.server_note, ServerNote):
-        raise NoConnection(
-            "the embedded server does not answer; end it with `determinator down`; "
-            f"its log is {places.server_log}"
-        )
-    return found
-
-
-async def _wait_until_ready(places: Places) -> tuple[Client, ServerNote] | None:
-    """Poll until the server answers for its namespace; None when it died or never did."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        # read each time: the holder of the lock may be about to replace the note
-        note = read_note(places.server_note, ServerNote)
-        if note is None:
-            return None
-        try:
-            client = await open_client({"target_host": note.address}, timeout=5)
-            if not note.ready:
-                await raise_retention(client)
-        except (NoConnection, RPCError):
-            if not is_held(places.server_lock):
-                return None
-            await asyncio.sleep(0.05)
-        else:
-            return client, note
-    return None
-
-
-async def _start_server(settings: Settings, places: Places, say: Say) -> tuple[Client, ServerNote]:
-    """Start the server. The caller holds the start lock and found none that can be reached."""
-    if is_held(places.server_lock):
-        say("restarting the embedded server: the note with its address cannot be read")
-        await _end_unknown(places.server_lock)
-    try:
-        binary = find_temporal()
-        version = server_version(binary)
-    except NoServerBinary as error:
-        raise NoConnection(str(error)) from error
-    before = read_note(places.server_note, ServerNote)
-    for attempt in range(3):
-        # the ports of last time keep links to the Web UI alive and let a worker that is still there reconnect
-        known = before if attempt == 0 else None
-        port = free_port(known.port if known else None)
-        ui_ip = before.ui_ip if before else loopback_address()
-        ui_port = free_port(known.ui_port if known else None, ui_ip)
-        database = places.database(version)
-        command = _server_command(binary, port, f"{ui_ip}:{ui_port}" if settings.web_ui else None, database)
-        if sys.platform == "linux":
-            command = forwarded(command, ("127.0.0.1", port), (ui_ip, ui_port) if settings.web_ui else None)
-        pid = spawn(command, places.server_lock, places.server_log, places.home, environment())
-        note = ServerNote(
-            pid=pid,
-            port=port,
-            ui_port=ui_port,
-            ui_ip=ui_ip,
-            web_ui=settings.web_ui,
-            version=version,
-            database=str(database),
-            started_at=_now(),
-        )
-        try:
-            write_note(places.server_note, note)
-        except OSError:
-            end(places.server_lock, pid)
-            raise
-        found = await _wait_until_ready(places)
-        if found is not None:
-            write_note(places.server_note, note.model_copy(update={"ready": True}))
-            return found
-        end(places.server_lock, pid)
-    raise NoConnection(why_no_server(places, database))
-
-
-def why_no_server(places: Places, database: Path) -> str:
-    """Why the server ended as soon as it was started, by the last line of its log."""
-    said = last_error(places.server_log)
+def why_no_server(places: Places) -> str:
+    """Why the server was not started or has ended, by its note and the last error in its log."""
+    note = read_note(places.server_note, ServerNote)
+    said = (note.failure if note else "") or last_error(places.server_log)
+    database = Path(note.database) if note else places.home
     if any(mark in said for mark in BROKEN_DATABASE):
         cause = said.rpartition(": ")[2]
         return (
             f"the embedded server's database is damaged ({cause}); move {database}* away: its "
             f"runs are lost, finished reports stay in {places.reports}"
         )
-    if any(mark in said for mark in NO_SPACE):
+    if any(mark in said.lower() for mark in NO_SPACE):
         return f"there is no space left for {database}; free some and try again, nothing is lost"
     return f"the embedded server does not start{f' ({said})' if said else ''}; see {places.server_log}"
 
@@ -251,15 +288,7 @@ BROKEN_DATABASE = (
     "no such table",  # a file of no bytes
 )
 NO_SPACE = ("disk is full", "no space left")
-"""Marks in the last line of the server's log, as SQLite and the system word them."""
-
-
-async def _end_unknown(lock: Path) -> None:
-    """End the process that holds a lock when no note has its pid. Raises NoConnection."""
-    if not await asyncio.to_thread(end, lock, None):
-        raise NoConnection(
-            f"a process of unknown pid holds {lock}; find it with `fuser {lock}`, end it and try again"
-        )
+"""Marks in the last error of the server's log, as SQLite and the system word them, in small letters."""
 
 
 PACE = (
@@ -291,34 +320,3 @@ CLOSED = (
 )
 """Options that restrict access. The dev server's HTTP API cannot be disabled; since no `Host` that a browser
 sends is allowed, it refuses every request. The caller's own profile for another server must not apply."""
-
-
-def environment() -> dict[str, str]:
-    """The environment of the server: this process's, and how its language's runtime is to work."""
-    return {**os.environ, **RUNTIME}
-
-
-def _server_command(binary: Path, port: int, web_ui: str | None, database: Path) -> list[str]:
-    """`web_ui` is the address and port of the Web UI; None leaves it out."""
-    command = [str(binary), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
-    if web_ui is None:
-        command += ["--headless"]
-    else:
-        ui_ip, _, ui_port = web_ui.rpartition(":")
-        command += ["--ui-ip", ui_ip, "--ui-port", ui_port, "--ui-disable-news-fetch"]
-    command += ["--db-filename", str(database), "--log-level", "warn", "--log-format", "json"]
-    command += [*PACE, *CLOSED]
-    for name, kind in ATTRIBUTES.items():
-        command += ["--search-attribute", f"{name}={kind}"]
-    return command
-
-
-def forwarded(command: list[str], api: tuple[str, int], web_ui: tuple[str, int] | None) -> list[str]:
-    """The command that restricts a server, whose own command publishes these addresses, to its owner
-    (Linux)."""
-    given = json.dumps({"api": api, "web_ui": web_ui, "command": command})
-    return [sys.executable, "-P", "-m", "client.embedded.forwarder", given]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

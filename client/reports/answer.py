@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from activities.report.formats import words
-from activities.report.formats.citations import Citations
-from activities.report.formats.prose import summary_of
+from activities.report.formats.prose import NOT_READ, Citations, summary_of
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import Report
@@ -15,8 +14,6 @@ FIRST_CLAIMS = 5
 """Claims shown on the terminal; the report has them all."""
 SAMPLE_ONLY = "sample_only"
 """Code of the statement that only the bundled sample library was searched."""
-SHORT = ("confidence_indirect", "confidence_unnamed")
-"""Codes of the statements that no quote answers the question itself, or names what it asks for."""
 UNREADABLE = "records_unreadable"
 """Code of the statement that counts what could not be read."""
 
@@ -34,13 +31,15 @@ class Answer(Frozen):
     """What a person reads first."""
 
     bottom_line: str
-    """Which way the evidence points, else the claim that answers best, else why there is no answer."""
+    """The direct answer, else the first claim, else that no model has read this and the nearest passage, else
+    why there is no answer."""
+    balance: str = ""
+    """How many works are on each side of a yes-or-no question."""
     sample_only: str = ""
     """A sentence when only the bundled sample library was searched; empty otherwise."""
     near: tuple[str, ...] = ()
-    """Where there is no answer: the passages that come nearest, each with its work. None is judged to
-    answer."""
-    confidence: float
+    """Where nothing stands: passages of related works, each with its work."""
+    confidence: float | None
     confidence_reasons: tuple[str, ...] = ()
     searched: str
     """Each source with its number of answered searches, on one line."""
@@ -57,7 +56,8 @@ def answer_of(report: Report) -> Answer:
     return Answer(
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
-        near=tuple(f"\u201c{clean(p.quote)}\u201d ({clean(p.work.title)})" for p in report.near),
+        balance=words.balance(report),
+        near=_related(report) if report.unanswered is not None else (),
         confidence=report.confidence,
         confidence_reasons=sentences(report.confidence_reasons),
         searched=_searched(report.methodology.searches),
@@ -67,12 +67,13 @@ def answer_of(report: Report) -> Answer:
 
 
 def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
-    """All claims of a report: those of its summary first, then the others in the order of the sections."""
-    summary = summary_of(report)
-    named = {claim.id for claim in summary}
-    others = [c for section in report.sections for c in section.claims if c.id not in named]
+    """All claims of a report: its answer and its summary first, then the others in the order of the
+    sections."""
+    first = (*report.answer, *summary_of(report))
+    named = {claim.id for claim in first}
+    others = [claim for claim in report.claims() if claim.id not in named]
     citations = Citations.of(report.references)
-    return tuple(_claim(claim, citations) for claim in (*summary, *others))
+    return tuple(_claim(claim, citations) for claim in (*first, *others))
 
 
 def _claim(claim: Claim, citations: Citations) -> AnswerClaim:
@@ -82,15 +83,27 @@ def _claim(claim: Claim, citations: Citations) -> AnswerClaim:
 
 
 def _bottom_line(report: Report) -> str:
+    extractive = report.written_by == "extractive"
     if report.unanswered is not None:
-        return f"No claim could be supported: {sentence(report.unanswered).rstrip('.')}."
+        lead = "No passage is near enough to the question" if extractive else "No claim could be supported"
+        return f"{lead}: {sentence(report.unanswered).rstrip('.')}."
+    if report.answer:
+        citations = Citations.of(report.references)
+        return " ".join(with_references(_claim(claim, citations)) for claim in report.answer)
+    if extractive:
+        return NOT_READ
     claims = claims_of(report)
-    short = next((s for s in report.confidence_reasons if s.code in SHORT), None)
-    if claims and short:
-        return f"{sentence(short)} The nearest finding: {with_references(claims[0])}"
-    if balance := words.balance(report):
-        return balance
     return with_references(claims[0]) if claims else clean(report.executive_summary)
+
+
+def _related(report: Report) -> tuple[str, ...]:
+    titles = {reference.evidence_id: clean(reference.title) for reference in report.references}
+    return tuple(
+        f"\u201c{clean(passage.quotes[0])}\u201d ({titles[passage.evidence_id]})"
+        for section in report.sections
+        for passage in section.related
+        if passage.quotes
+    )
 
 
 def with_references(claim: AnswerClaim) -> str:

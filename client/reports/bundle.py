@@ -12,31 +12,19 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 
 from activities.iterations import IterationRecord
 from activities.report.audit import EvidenceLine, examine
-from activities.report.formats import FORMATS, render, words
-from activities.report.formats.extras import MissingExtra
-from activities.report.formats.model import LEFT_OUT
-from activities.report.formats.text import escape_markdown
+from activities.report.formats import FORMATS, Format, MissingExtra, words
+from activities.report.formats.model import REFUSED_NOTE
+from activities.report.formats.text import escape_markdown, spreadsheet_cell
 from activities.report.schema import Report
 from activities.types import Evidence
+from client.reports.check_script import check_script
 from client.reports.finished import Finished
 from client.secrets import without
 
-FILE_OF = {
-    "md": "report.md",
-    "html": "report.html",
-    "json": "report.json",
-    "bibtex": "references.bib",
-    "ris": "references.ris",
-    "csl": "references.csl.json",
-    "docx": "report.docx",
-    "pdf": "report.pdf",
-}
-"""Each format's file in the bundle."""
 REPORT, EVIDENCE, SUMS, CHECK = "report.json", "evidence.jsonl", "SHA256SUMS", "check.py"
 SEARCH_HEAD = (
     *(
@@ -75,14 +63,7 @@ that item's `text`.
 The stored texts belong to their publishers and are here so that the quotes can be checked; check
 their licences before passing them on."""
 FILE_DESCRIPTIONS = {
-    "report.md": "the report, to read",
-    "report.html": "the same for a browser",
-    "report.docx": "the same for a word processor",
-    "report.pdf": "the same to print",
-    "report.json": "the same for programs: every claim with its quotes",
-    "references.bib": "the references for BibTeX",
-    "references.ris": "the references for a reference manager",
-    "references.csl.json": "the references as CSL-JSON",
+    **{form.file: form.about for form in FORMATS.values()},
     "evidence.jsonl": "the items found, one a line, each with its full stored text",
     "searches.csv": "every search with its query as sent, its outcome and its hits",
     "events.jsonl": "what happened in the run, one event a line",
@@ -104,11 +85,11 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     bodies = {ref.evidence_id: item for ref, item in run.items}
     made: dict[str, bytes] = {}
     absent: list[str] = []
-    for form in FORMATS:
+    for form in FORMATS.values():
         try:
-            made[FILE_OF[form]] = _rendered(report, form, bodies, clean)
+            made[form.file] = _rendered(report, form, bodies, clean)
         except MissingExtra as error:
-            absent.append(f"{FILE_OF[form]} is missing: {error}")
+            absent.append(f"{form.file} is missing: {error}")
     lines = run.lines()
     made[EVIDENCE] = clean(_json_lines(lines))
     made["searches.csv"] = clean(_searches(report))
@@ -119,7 +100,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
             "".join(f"{record.model_dump_json()}\n" for record in run.iterations)
         )
     made["methodology.md"] = clean(_methodology(run, report))
-    made[CHECK] = (files(__package__) / "check_bundle.py").read_bytes()
+    made[CHECK] = check_script()
     if run.versions:
         made["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
     readme = clean(_readme(run, report, sorted(made), [*run.gaps, *absent], lines))
@@ -150,10 +131,10 @@ def write_zip(path: Path, bundle: Mapping[str, bytes], top: str, at: str) -> Non
 
 
 def _rendered(
-    report: Report, form: str, bodies: Mapping[str, Evidence], clean: Callable[[str], bytes]
+    report: Report, form: Format, bodies: Mapping[str, Evidence], clean: Callable[[str], bytes]
 ) -> bytes:
-    data = render(report, form, bodies)
-    return data if form in ("docx", "pdf") else clean(data.decode())
+    data = form.renderer(report, bodies)
+    return clean(data.decode()) if form.is_text else data
 
 
 def _json_lines(lines: Iterable[EvidenceLine]) -> str:
@@ -161,16 +142,12 @@ def _json_lines(lines: Iterable[EvidenceLine]) -> str:
 
 
 def _searches(report: Report) -> str:
-    """The ledger as CSV. A cell that a spreadsheet would read as a formula gets an apostrophe before it, as
-    OWASP advises; `report.json` has it as it was."""
+    """The ledger as CSV; `report.json` has each cell as it was."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(SEARCH_HEAD)
     for record in report.methodology.searches:
-        cells = [str(getattr(record, name)) for name in SEARCH_HEAD]
-        table.writerow(
-            [f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell for cell in cells]
-        )
+        table.writerow(spreadsheet_cell(str(getattr(record, name))) for name in SEARCH_HEAD)
     return text.getvalue()
 
 
@@ -187,12 +164,12 @@ def _methodology(run: Finished, report: Report) -> str:
         _search_summary(report),
         *_iterations(run.iterations),
         "## Thinking",
-        escape_markdown(words.spent(method)),
+        escape_markdown(words.spent(report)),
         _list(f"prompt {name}" for name in method.prompt_versions),
         "## Checking",
         escape_markdown(words.verified(report)) or "Nothing was claimed.",
         RULE,
-        *([LEFT_OUT, _list(words.left_out(report))] if report.verification.dropped else []),
+        *([REFUSED_NOTE, _list(words.left_out(report))] if report.verification.dropped else []),
         "## Decisions",
         _list(words.decision(made) for made in method.approvals) or "No person was asked.",
         *_versions(run),
@@ -231,7 +208,9 @@ def _iterations(records: Sequence[IterationRecord]) -> list[str]:
             for name, score in record.scores.items()
         )
         shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
-        verdict = f"{scores}; confidence {record.confidence:.2f}. {record.verdict}"
+        sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
+        judged = "; ".join(filter(None, (scores, sure)))
+        verdict = " ".join(filter(None, (f"{judged}." if judged else "", record.verdict)))
         found = "; ".join(found.title for found in record.findings)
         rows = {
             "Known": (record.thought,),
@@ -242,7 +221,6 @@ def _iterations(records: Sequence[IterationRecord]) -> list[str]:
             "On the searches": (record.reflection,),
             "Judged": (verdict,) if record.judged else (),
             "Shown to the judge": (shown,),
-            "Drugs named": (", ".join(record.candidates_found),),
         }
         lines = [f"{name}: {text}" for name, texts in rows.items() for text in texts if text]
         blocks += [f"### {where} {record.iteration}", _list(lines)]
@@ -287,7 +265,7 @@ def _readme(
             ]
         ),
         "## Checking it",
-        f"{quotes} quotes from {len(report.quoted_works)} works; when this was exported, {state}.",
+        f"{quotes} quotes from {len(report.quoted_works())} works; when this was exported, {state}.",
         CHECKING,
     ]
     if gaps:

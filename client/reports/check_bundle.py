@@ -1,30 +1,16 @@
 """Checks an exported report with nothing but Python 3.11: the files' sums, and every quote.
 
-Put beside `report.json` and `evidence.jsonl` by `determinator export`; run it as `python check.py`. It is
-written apart from the program that made the report, so that neither has to be trusted for the other.
-`determinator verify` checks more: whole words, numbering, retractions, and that the text says no more than
-the claims.
+Put beside `report.json` and `evidence.jsonl` by `determinator export`; run it as `python check.py`. It
+holds to the same rules of quotes and retractions as `determinator verify`, which also checks the numbering
+and that the text says no more than the claims.
 """
 
 import hashlib
 import json
 import sys
-import unicodedata
 from pathlib import Path
 
-LEAST_CHARS = 25
-PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
-    }
-)
-
-
-def plain(text: str) -> str:
-    """Compatibility forms, white space, quotation marks and dashes made one; case kept."""
-    return " ".join(unicodedata.normalize("NFKC", text).translate(PLAIN).split())
+from activities.verification.normal_form import normalise, occurs
 
 
 def check_sums(folder: Path) -> list[str]:
@@ -44,19 +30,32 @@ def check_quotes(folder: Path) -> tuple[int, list[str]]:
     """How many quotes there are, and those that are not in the text of the item they are attributed to."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     lines = (folder / "evidence.jsonl").read_text(encoding="utf-8").split("\n")
-    texts = {item["evidence_id"]: plain(item["text"]) for item in map(json.loads, filter(None, lines))}
-    bearers = [(claim["id"], claim) for section in report["sections"] for claim in section["claims"]]
+    items = [json.loads(line) for line in filter(None, lines)]
+    retracted = {item["evidence_id"] for item in items if item.get("standing") == "retracted"}
+    retracted |= {work["evidence_id"] for work in report["references"] if work["standing"] == "retracted"}
+    texts = {item["evidence_id"]: normalise(item["text"]) for item in items}
+    sections = report["sections"]
+    claims = [*report["answer"], *report["summary"], *report["mechanism"]]
+    claims += [claim for section in sections for claim in [*section["answer"], *section["claims"]]]
+    bearers = [(claim["id"], claim) for claim in claims]
     bearers += [(candidate["name"], candidate) for candidate in report["candidates"]]
-    for place, passage in enumerate(report.get("near", ()), start=1):  # quoted in place of an answer
-        near = {"evidence_id": passage["work"]["evidence_id"], "quote": passage["quote"]}
-        bearers.append((f"near {place}", {"support": [near]}))
+    bearers += [(f"judgement of {work['evidence_id']}", work) for work in report["judgements"]]
+    for row in report["table"]["rows"]:
+        for column, cell in row["cells"].items():
+            bearers.append((f"{column} of {row['evidence_id']}", {"support": [cell["support"]]}))
+    for passage in [passage for section in sections for passage in section["related"]]:
+        name = passage["evidence_id"]
+        quotes = [{"evidence_id": name, "quote": quote} for quote in passage["quotes"]]
+        bearers.append((f"passage of {name}", {"support": quotes}))
     count, wrong = 0, []
     for name, bearer in bearers:
         for support in [*bearer["support"], *bearer.get("against", ()), *bearer.get("records", ())]:
             count += 1
-            quote = plain(support["quote"])
-            if len(quote) < LEAST_CHARS or quote not in texts.get(support["evidence_id"], ""):
-                wrong.append(f"{name}: not in the text of {support['evidence_id']}: {support['quote']}")
+            cited = support["evidence_id"]
+            if not occurs(normalise(support["quote"]), texts.get(cited, "")):
+                wrong.append(f"{name}: not in the text of {cited}: {support['quote']}")
+            elif cited in retracted:
+                wrong.append(f"{name} rests on {cited}, which is retracted")
     return count, wrong
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from temporalio.client import WorkflowFailureError
 
 from activities.credentials import without_credentials
-from activities.errors import StoreError
+from activities.errors import DamagedEvidence, StoreError
 from activities.evidence_store import EvidenceStore
 from activities.iterations import IterationRecord
 from activities.report.archive import AT_ONCE, Archive, Version, newest, standings
@@ -51,6 +51,8 @@ class Finished:
     iterations: tuple[IterationRecord, ...] = ()
     gaps: tuple[str, ...] = field(default=())
     """What is missing, and why: a sentence each."""
+    damaged: tuple[str, ...] = ()
+    """Ids of items whose stored text is not the one that was stored."""
 
     def lines(self) -> list[EvidenceLine]:
         """The items as `evidence --format jsonl` has them, with the standing that is known by now."""
@@ -162,13 +164,15 @@ async def _complete(archive: Archive, run_id: str, answers: _Answers) -> Finishe
     """Add the bodies, those of cited items above all, and the later versions."""
     report, versions = await newest(archive, answers.report)
     gaps = list(answers.gaps)
-    items, lost = await bodies(archive.store, answers.refs or ())
+    items, lost, damaged = await bodies(archive.store, answers.refs or ())
+    if damaged:
+        gaps.append(f"The stored text of {', '.join(damaged)} is damaged: it is not what was stored.")
     if lost:
         gaps.append(f"The stored text of {', '.join(lost)} could not be read.")
     there = {ref.evidence_id for ref, _ in items}
-    missing = [r for r in answers.report.quoted_works if r.evidence_id not in there]
+    missing = [r for r in answers.report.references if r.evidence_id not in there]
     searched = await archive.cited(answers.report, missing)
-    still = {r.evidence_id for r in missing} - {ref.evidence_id for ref, _ in searched}
+    still = {r.evidence_id for r in missing} - set(damaged) - {ref.evidence_id for ref, _ in searched}
     if still:
         gaps.append(f"The stored text of what is cited as {', '.join(sorted(still))} is not in the store.")
     if answers.refs is None:
@@ -184,23 +188,28 @@ async def _complete(archive: Archive, run_id: str, answers: _Answers) -> Finishe
         plan=answers.plan,
         iterations=answers.iterations,
         gaps=tuple(gaps),
+        damaged=tuple(damaged),
     )
 
 
 async def bodies(
     store: EvidenceStore, refs: Sequence[EvidenceRef]
-) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str]]:
-    """References with their bodies, a few at once, and the ids of those that cannot be read."""
+) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str], list[str]]:
+    """References with their bodies, a few at once, the ids of those that cannot be read, and of those that
+    are damaged."""
     items: list[tuple[EvidenceRef, Evidence]] = []
     lost: list[str] = []
+    damaged: list[str] = []
     for start in range(0, len(refs), AT_ONCE):
         part = refs[start : start + AT_ONCE]
         answers = await asyncio.gather(*map(store.get, part), return_exceptions=True)
         for ref, answer in zip(part, answers, strict=True):
             if isinstance(answer, Evidence):
                 items.append((ref, answer))
+            elif isinstance(answer, DamagedEvidence):
+                damaged.append(ref.evidence_id)
             elif isinstance(answer, StoreError | ValueError):
                 lost.append(ref.evidence_id)
             else:
                 raise answer
-    return items, lost
+    return items, lost, damaged

@@ -9,7 +9,7 @@ from temporalio.exceptions import CancelledError
 from activities.errors import DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, write_whole
-from activities.report.formats import render
+from activities.report.formats import format_of, render
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection, Say, quiet
@@ -17,20 +17,6 @@ from client.embedded.home import Places
 from client.runs.errors import NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
-
-BY_SUFFIX = {
-    ".md": "md",
-    ".markdown": "md",
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".bib": "bibtex",
-    ".ris": "ris",
-    ".csl": "csl",
-    ".docx": "docx",
-    ".pdf": "pdf",
-}
-"""What `--output` means by its ending."""
 
 
 class NoReport(NoSuchRun):
@@ -85,7 +71,7 @@ def save_report(settings: Settings, report: Report, output: Path | None = None, 
         write_whole(kept, as_bytes(report, form))
     if output is None:
         return kept
-    write_report(report, BY_SUFFIX.get(output.suffix.lower(), "md"), output, say=say)
+    write_report(report, format_of(output.suffix) or "md", output, say=say)
     return output
 
 

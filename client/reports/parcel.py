@@ -8,7 +8,6 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 
 from activities.report.schema import Report
 from client.reports.bundle import CHECK, EVIDENCE, REPORT, SUMS
+from client.reports.check_script import check_script
 
 MAX_BYTES = 512 * 1024 * 1024
 """Of everything that is read of one report, unpacked: more is no report."""
@@ -150,7 +150,7 @@ def _damaged(read: Read) -> tuple[str, ...]:
 def _foreign_script(read: Read) -> bool:
     """Whether a bundle's `check.py` is another than the one this version writes."""
     script = read(CHECK)
-    return script is not None and script != (files("client.reports") / "check_bundle.py").read_bytes()
+    return script is not None and script != check_script()
 
 
 class _Budget:

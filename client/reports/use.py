@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from activities.drafts import UnusedReason
+from activities.report.schema import UnusedReason
 from activities.settings import Settings
 from client.connection import Connection
 from client.reports.load import NoReport, load_report
@@ -30,13 +30,9 @@ class Use:
 
 UNUSED: Mapping[UnusedReason, str] = {
     "retracted": "it is retracted",
-    "refused": "its quotes failed a check",
-    "repeats": "stated already",
-    "outranked": "others answer better",
+    "refused": "what cites it was refused",
+    "not_relevant": "judged not to answer",
     "not_chosen": "the model did not use it",
-    "no_sentence": "no sentence of it answers",
-    "another_subject": "on another subject",
-    "not_relevant": "not relevant enough",
     "not_read": "ranked too low to be read",
 }
 """Why a work is not cited, as a table shows it."""

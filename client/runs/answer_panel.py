@@ -39,9 +39,12 @@ def answer_parts(
     parts: list[Text | Table | Padding] = []
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
-    parts.append(Text(f"Answer: {plain(answer.bottom_line)}", style="bold"))
+    lead = "" if report.written_by == "extractive" else "Answer: "
+    parts.append(Text(f"{lead}{plain(answer.bottom_line)}", style="bold"))
+    if answer.balance:
+        parts.append(Text(plain(answer.balance)))
     if answer.near:
-        parts.append(Text(f"Near, not judged to answer: {plain(answer.near[0])}"))
+        parts.append(Text(f"Nearest: {plain(answer.near[0])}"))
     if claims and bulleted:
         table = Table.grid(padding=(0, 1))
         for text in claims[:FIRST_CLAIMS]:
@@ -52,13 +55,14 @@ def answer_parts(
         if len(claims) > FIRST_CLAIMS:
             parts.append(Text(f"  and {len(claims) - FIRST_CLAIMS} more claims in the report", style="dim"))
     check = report.verification
+    kind = "quote" if report.written_by == "extractive" else "verified claim"
     reasons = " ".join(map(plain, answer.confidence_reasons))
     confidence = f"Confidence {sureness(report)}"
     if report.unanswered is None or reasons:
         parts.append(Text(f"{confidence}: {reasons}" if reasons else confidence))
     parts.append(
         Text(
-            f"{counted(check.verified, 'verified claim')}, {counted(len(report.references), 'reference')}; "
+            f"{counted(check.verified, kind)}, {counted(len(report.references), 'reference')}; "
             f"ended: {stop_reason.replace('_', ' ')}"
         )
     )

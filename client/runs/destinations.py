@@ -41,7 +41,7 @@ async def network_sources(settings: Settings) -> tuple[str, ...]:
     From the file in home when the settings are those it was made with.
     """
     places = Places(settings.home)
-    path = places.start_lock.with_name("sources.json")
+    path = places.state / "sources.json"
     key = fingerprint(settings, places)
     try:
         kept = json.loads(path.read_bytes())

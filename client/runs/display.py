@@ -3,6 +3,7 @@
 What comes from documents and models is untrusted: it is printed as text, without control characters.
 """
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,8 @@ from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Progress
 
 SEARCHES_SHOWN = 8
+QUIET_SECONDS = 15.0
+"""Longest time without a line while a model answers."""
 CALLS_SHOWN = 5
 STATUS_STYLE = {
     "ok": "green",
@@ -77,13 +80,16 @@ def open_display(run_id: str) -> Display:
 
 
 class PlainLines:
-    """One line an event, for pipes and logs."""
+    """One line an event, for pipes and logs, and one every `QUIET_SECONDS` in which nothing else was printed
+    while a model answers."""
 
     shows_progress = False
     _read = ""
     """The last line about a library that is being read."""
+    _printed_at = math.inf
 
     def __enter__(self) -> Self:
+        self._printed_at = time.monotonic()
         return self
 
     def __exit__(
@@ -99,6 +105,9 @@ class PlainLines:
             if line != self._read:
                 self.note(line)
             self._read = line
+        answering = [call for call in calls if not call.files]
+        if answering and time.monotonic() - self._printed_at >= QUIET_SECONDS:
+            self.note(call_line(answering[0]))
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
@@ -109,6 +118,7 @@ class PlainLines:
         return nullcontext()
 
     def note(self, message: str) -> None:
+        self._printed_at = time.monotonic()
         sys.stderr.write(plain(message) + "\n")
         sys.stderr.flush()
 
@@ -221,7 +231,7 @@ class LivePanel:
 
 
 SPOKEN = (
-    *("analysis_complete", "mode_chosen", "planned", "section_complete", "approved", "rejected", "ignored"),
+    *("read", "mode_chosen", "planned", "section_complete", "approved", "rejected", "ignored"),
     *("judge_complete", "error", "waiting_for_model", "stopping", "turn", "replanning"),
 )
 """Events worth a line of their own above the panel."""
@@ -259,7 +269,8 @@ def panel(
         parts.append(Text(f"searching ends in {clock(left)} at the latest, at this speed", style="dim"))
     if progress.scores:
         scores = ", ".join(f"{name} {score}/10" for name, score in progress.scores.items())
-        parts.append(Text(f"judged: {scores}; confidence {progress.confidence:.2f}"))
+        sure = "" if progress.confidence is None else f"; confidence {progress.confidence:.2f}"
+        parts.append(Text(f"judged: {scores}{sure}"))
     if progress.candidates and progress.waiting_for == "candidates":
         parts.append(Text(plain("candidates: " + ", ".join(c.name for c in progress.candidates))))
     if progress.waiting_for:

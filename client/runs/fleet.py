@@ -25,8 +25,8 @@ from activities.steps import Hits, SearchTask
 from activities.types import Frozen, Query, SourceInfo
 from client.connection import Say, configured, open_client, quiet
 from client.embedded.fingerprint import access_of, address_variable
-from client.embedded.home import Places, WorkerNote
-from client.embedded.server import look
+from client.embedded.home import Places, WorkerNote, look
+from client.embedded.server import open_embedded
 from workflows.steps import policy
 from workflows.steps.failures import first_detail
 
@@ -51,29 +51,21 @@ async def fleet(
     """
     config = configured(address, settings)
     if config is None:
-        pair = look(settings.home)
-        if pair.server is None or pair.worker is None:
+        running = look(settings.home)
+        if running.server is None or running.worker is None:
             return None
-        if source is not None and (differing := other_access(settings, source, pair.workers)):
+        if source is not None and (differing := other_access(settings, source, running.worker)):
             say(f"{source.title} is asked by this command itself: the worker has another {differing}")
             return None
-        config = {"target_host": pair.server.address}
+        return await open_embedded(settings.home)
     return await open_client(config)
 
 
-def other_access(settings: Settings, source: SourceInfo, workers: Sequence[WorkerNote]) -> str:
+def other_access(settings: Settings, source: SourceInfo, worker: WorkerNote) -> str:
     """The variable in which a worker's way to a source differs from these settings; empty when none does."""
     own = access_of(settings, Places(settings.home))
     variables = [address_variable(source.name), *([source.key_setting] if source.key_setting else [])]
-    return next(
-        (
-            variable
-            for variable in variables
-            for note in workers
-            if note.access is not None and note.access.get(variable) != own.get(variable)
-        ),
-        "",
-    )
+    return next((name for name in variables if worker.access.get(name) != own.get(name)), "")
 
 
 class FleetSource:

@@ -1,14 +1,15 @@
 """Following a run to its end, whatever happens to server and worker meanwhile.
 
 The run is followed by queries, which cost no history. The server itself reports the end, so a run also ends
-here when no worker answers. In the embedded mode a server or worker that died is started again.
+here when no worker answers. In the embedded mode the processes of the home are started again when their
+supervisor has ended; a server or worker that died is started again by the supervisor.
 """
 
 import asyncio
 import json
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,9 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.errors import StoreError
 from activities.settings import Settings
 from client.connection import Connection, NoConnection
-from client.embedded.home import Places
+from client.embedded.home import Places, WorkerNote, read_note
 from client.embedded.locks import is_held
-from client.embedded.server import look, serve, start_embedded
+from client.embedded.server import serve, start_embedded
 from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
 from client.runs.errors import NoAnswer, NoSuchRun
@@ -36,7 +37,6 @@ from client.runs.events import read_events
 from client.runs.listing import describe, description
 from client.runs.query import progress
 from client.runs.rewinding import REWOUND
-from client.runs.sections import combined, progress_of_sections
 from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
@@ -45,22 +45,19 @@ POLL_SECONDS = 0.4
 """Least time between two looks at a run."""
 PACE = 4.0
 """A follower waits so many times as long as its last look took: the more there is to do, the less it asks."""
-MOST_SECONDS = 2.0
+MAX_POLL_SECONDS = 2.0
 """Longest time between two looks."""
 REFRESH_SECONDS = 1.0
 """How often a run is queried in which nothing has happened, as the server says, for the time and what its
 sections do."""
 CALLS_SECONDS = 2.0
 """How often the model calls under way are read."""
-SECTIONS_SECONDS = 1.0
-"""How often running sections are queried, where their progress is shown. Every query costs the worker and the
-server as much as a fifth of a step."""
 ALIVE_SECONDS = 0.5
-"""How often the embedded processes are checked, which reads two small files: 0.3 ms."""
+"""How often the embedded processes are checked, which reads a small file: 0.2 ms."""
 PATIENCE_SECONDS = 60.0
-"""How long a configured server may be away before we give up following."""
-RESTARTS = 5
-"""Restarts of a process while one run is followed; after that it is given up."""
+"""How long a server may be away before we give up following."""
+MAX_RESTARTS = 5
+"""Restarts of the embedded processes while one run is followed; after that they are given up."""
 REWIND_SECONDS = 30.0
 """How long a terminated run may need to go on where it was rewound to."""
 TAIL_BYTES = 32_768
@@ -92,7 +89,7 @@ class Follower:
         after: int = 0,
         at_gate: AtGate | None = None,
     ) -> None:
-        """`at_gate` is called once for each gate at which the run waits; without it, a note says how to
+        """`at_gate` is called once for each gate at which the run waits; without it, a message says how to
         answer."""
         self._settings = settings
         self._connection = connection
@@ -110,13 +107,15 @@ class Follower:
         """Execution and length of the history at the last query."""
         self._queried_at = 0.0
         self._calls_read_at = time.monotonic()
-        self._sections: Mapping[str, Progress] = {}
-        """The latest answers of the running sections."""
-        self._sections_read_at = 0.0
         self._execution = ""
         """Run id of the execution whose events were shown last."""
         self._rewinds = set[tuple[int, str]]()
         """Position and time of each rewind that is part of the run."""
+
+    @property
+    def connection(self) -> Connection:
+        """The connection in use: another one after a restart of the server."""
+        return self._connection
 
     async def follow(self) -> Ended:
         """Show the run until it ends."""
@@ -129,7 +128,7 @@ class Follower:
                     began = time.monotonic()
                     await self._show_until(ending)
                     wait = PACE * (time.monotonic() - began)
-                    await self._wait_for(ending, seconds=min(max(wait, POLL_SECONDS), MOST_SECONDS))
+                    await self._wait_for(ending, seconds=min(max(wait, POLL_SECONDS), MAX_POLL_SECONDS))
                     away_since = None
                 ended = await ending
             except RPCError as error:
@@ -243,10 +242,7 @@ class Follower:
             self._report_no_worker(error)
             return
         self._silent_since = None
-        if self._display.shows_progress and time.monotonic() - self._sections_read_at >= SECTIONS_SECONDS:
-            self._sections_read_at = time.monotonic()
-            self._sections = await progress_of_sections(client, seen)
-        self._display.progress(combined(seen, self._sections))
+        self._display.progress(seen)
         if time.monotonic() - self._calls_read_at >= CALLS_SECONDS:
             self._calls_read_at = time.monotonic()
             self._display.calls(await calls_under_way(client, seen))
@@ -296,40 +292,42 @@ class Follower:
         self._after = max((self._after, *(event.seq for event in events)))
 
     async def _keep_alive(self) -> None:
-        """Restart an embedded process that has ended."""
+        """Start the embedded processes again when their supervisor has ended."""
         if not self._connection.embedded or time.monotonic() - self._looked_at < ALIVE_SECONDS:
             return
         self._looked_at = time.monotonic()
         places = Places(self._settings.home)
-        if look(self._settings.home).server is None:
-            await self._restart("server")
-        elif self._connection.served and not is_held(places.worker(self._connection.task_queue).lock):
-            await self._restart("worker")
+        if not is_held(places.lock):
+            await self._restart()
+        elif self._connection.served and (worker := read_note(places.worker_note, WorkerNote)):
+            if worker.failure:
+                raise keeps_ending("worker", places.worker_log)
+            if worker.ended:
+                await self._restart()
 
-    async def _restart(self, what: str) -> None:
+    async def _restart(self) -> None:
         self._restarts += 1
-        places = Places(self._settings.home)
-        queue = self._connection.task_queue
-        if self._restarts > RESTARTS:
-            log = places.server_log if what == "server" else places.worker(queue).log
-            raise NoConnection(
-                f"the background {what} keeps ending{last_log_error(log)}; its log is {log}. "
-                "The run is kept and continues once the cause is removed"
-            )
-        self._display.note(f"the background {what} is gone; starting it again, nothing is lost")
-        note = self._display.note
+        if self._restarts > MAX_RESTARTS:
+            raise keeps_ending("server", Places(self._settings.home).server_log)
+        note, queue = self._display.note, self._connection.task_queue
+        note("the background processes have ended; starting them again, nothing is lost")
         connection = await start_embedded(self._settings, worker=False, say=note)
         self._connection = await serve(self._settings, connection, queue, running=True, say=note)
 
     async def _reconnect(self, away_since: float, error: RPCError) -> None:
-        if self._connection.embedded:
-            await self._restart("server")
-            return
         if time.monotonic() - away_since > PATIENCE_SECONDS:
             raise NoConnection(
                 f"the server at {self._connection.address} is gone: {error.message}"
             ) from error
         await asyncio.sleep(1)
+
+
+def keeps_ending(what: str, log: Path) -> NoConnection:
+    """A background process was given up."""
+    return NoConnection(
+        f"the background {what} keeps ending{last_log_error(log)}; its log is {log}. "
+        "The run is kept and continues once the cause is removed"
+    )
 
 
 def last_log_error(log: Path) -> str:

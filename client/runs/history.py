@@ -14,7 +14,7 @@ from temporalio.client import Client
 
 from workflows.types import ResearchRequest
 
-MOST_EXECUTIONS = 500
+MAX_EXECUTIONS = 500
 """Executions of one run that are read."""
 
 
@@ -39,7 +39,7 @@ async def executions(client: Client, workflow_id: str) -> list[Execution]:
     """The executions of a run that the server still has, the newest first. Raises RPCError."""
     found: list[Execution] = []
     run_id: str | None = None
-    while len(found) < MOST_EXECUTIONS:
+    while len(found) < MAX_EXECUTIONS:
         handle = client.get_workflow_handle(workflow_id, run_id=run_id)
         if run_id is None:
             run_id = (await handle.describe()).run_id

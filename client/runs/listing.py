@@ -42,6 +42,8 @@ class Row:
     stop_reason: str
     started: datetime
     closed: datetime | None
+    user: str = ""
+    """Whom it was started for; empty where the server does not know."""
 
 
 def shortest_name(run_id: str) -> str:
@@ -102,6 +104,7 @@ class Filter:
     """Part of the question or of the id, in any case."""
     since: datetime | None = None
     until: datetime | None = None
+    user: str | None = None
 
     def query(self) -> str:
         """The part that the server decides, as a visibility query."""
@@ -118,6 +121,8 @@ class Filter:
     def admits(self, row: Row) -> bool:
         """The part that is decided here: not every server has our search attributes."""
         if self.mode is not None and row.mode != self.mode:
+            return False
+        if self.user is not None and row.user != self.user:
             return False
         if self.status is not None and self.status not in STATUSES and row.phase != self.status:
             return False
@@ -197,4 +202,5 @@ async def as_row(execution: WorkflowExecution) -> Row:
         stop_reason=attributes.get("DeterminatorStopReason", ""),
         started=execution.start_time,
         closed=execution.close_time,
+        user=str(memo.get("user", "")),
     )

@@ -34,7 +34,7 @@ from client.runs.listing import find_run, matching
 WORKFLOW = "RefreshReport"
 PREFIX = "refresh-"
 """What the ids of refreshes and of their schedules begin with; the id of the run follows."""
-LEAST_SECONDS = 60.0
+MIN_INTERVAL_SECONDS = 60.0
 """The shortest time between two refreshes of a schedule."""
 TIMES_SHOWN = 3
 

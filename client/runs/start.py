@@ -16,15 +16,15 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
 from client.embedded.namespace import register_attributes, run_attributes
-from client.runs.listing import description
+from client.runs.fairness import fairness, user_name
+from client.runs.listing import as_row, description
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.types import ResearchRequest
 
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
-ADDED_FIELDS = ("graph", "follow_up", "search_seconds")
-ADDED_LIMITS = ("max_section_cost_microusd", "max_section_seconds")
-"""Fields of a request and of its limits that did not exist in the first version."""
+NOT_OF_ID = {"indexed", "history_events", "signatures", "open_limits"}
+"""Fields of a request that do not make it another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +38,19 @@ class Started:
     """Id of the latest earlier run of the same question and settings."""
 
 
-def run_id_of(request: ResearchRequest, number: int = 1) -> str:
+def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = False) -> str:
     """`ask-<slug>-<hash>`: readable, and the same for the same question, settings and number.
 
-    `number` counts the runs of the same question and settings, from 1.
+    `number` counts the runs of the same question and settings, from 1. A `private` id has no words of the
+    question: ids are not encrypted.
     """
-    words = re.findall(r"[a-z0-9]+", request.question.lower())
+    words = [] if private else re.findall(r"[a-z0-9]+", request.question.lower())
     slug = ""
     for word in words:
         if len(slug) + len(word) >= SLUG_CHARS:
             break
         slug = f"{slug}-{word}" if slug else word
-    without: dict[str, bool | set[str]] = dict.fromkeys(
-        ("indexed", "history_events", "signatures", "open_limits"), True
-    )
-    # the ids of runs that do without what later versions added do not depend on it
-    for name in ADDED_FIELDS:
-        if getattr(request, name) == ResearchRequest.model_fields[name].default:
-            without[name] = True
-    unset = {name for name in ADDED_LIMITS if getattr(request.limits, name) is None}
-    if unset:
-        without["limits"] = unset
-    settings = request.model_dump_json(exclude=without)
+    settings = request.model_dump_json(exclude=NOT_OF_ID)
     if number > 1:
         settings += f"#{number}"
     return f"ask-{slug or 'question'}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
@@ -67,7 +58,7 @@ def run_id_of(request: ResearchRequest, number: int = 1) -> str:
 
 def signing_key(settings: Settings) -> bytes:
     """The key of this home that requests are signed with; empty when the home cannot be written, where only
-    what the workers' configuration allows can be named."""
+    what the workers' configuration allows can be named. Raises WeakKey."""
     try:
         return request_key(settings.home)
     except OSError:
@@ -81,7 +72,7 @@ def signed(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest
     return request.model_copy(update={"signatures": signatures})
 
 
-async def never_kept(_: str) -> bool:
+async def no_report(_: str) -> bool:
     """No run has left a report."""
     return False
 
@@ -91,38 +82,44 @@ async def start(
     request: ResearchRequest,
     task_queue: str,
     *,
-    kept: Callable[[str], Awaitable[bool]] = never_kept,
+    has_report: Callable[[str], Awaitable[bool]] = no_report,
     indexed: bool = False,
     key: bytes = b"",
+    user: str = "",
 ) -> Started:
     """Join a running run of the same request on this queue, else start one with an id of its own.
 
-    `kept` says whether a run that the server no longer knows has left a report under an id; `indexed`, that
-    the search attributes are known to be registered; `key` signs what the request names (see
-    `activities.permits`). Raises RPCError.
+    `has_report` says whether a run that the server no longer knows has left a report under an id; `indexed`,
+    that the search attributes are known to be registered; `key` signs what the request names (see
+    `activities.permits`); `user` is whom the run is for, by default that of this process. A run of another
+    user is joined only where no user is named. Raises RPCError.
     """
     number, earlier = 1, ""
+    private = client.data_converter.payload_codec is not None
     while True:
-        run_id = run_id_of(request, number)
+        run_id = run_id_of(request, number, private=private)
         before = await description(client, run_id)
-        if before is None and not await kept(run_id):
+        if before is None and not await has_report(run_id):
             request = request.model_copy(
                 update={"indexed": indexed or request.indexed or await register_attributes(client)}
             )
             try:
-                await _start(client, signed(request, run_id, key), run_id, task_queue)
+                await _start(client, signed(request, run_id, key), run_id, task_queue, user or user_name())
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return Started(run_id, attached=False, earlier=earlier)
         if before is not None and (
-            before.status == WorkflowExecutionStatus.RUNNING and before.task_queue == task_queue
+            before.status == WorkflowExecutionStatus.RUNNING
+            and before.task_queue == task_queue
+            and (not user or (await as_row(before)).user == user)
         ):
             return Started(run_id, attached=True)
         number, earlier = number + 1, run_id
 
 
-async def _start(client: Client, request: ResearchRequest, run_id: str, task_queue: str) -> None:
+async def _start(client: Client, request: ResearchRequest, run_id: str, task_queue: str, user: str) -> None:
     """Raises WorkflowAlreadyStartedError when the id was used meanwhile."""
+    private = client.data_converter.payload_codec is not None
     await client.start_workflow(
         WORKFLOW_OF_MODE[request.mode],
         request,
@@ -130,9 +127,10 @@ async def _start(client: Client, request: ResearchRequest, run_id: str, task_que
         task_queue=task_queue,
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        memo={"question": request.question[:1000], "mode": request.mode},
-        search_attributes=run_attributes(request.question, request.mode, request.profile)
+        memo={"question": request.question[:1000], "mode": request.mode, "user": user},
+        search_attributes=run_attributes("" if private else request.question, request.mode, request.profile)
         if request.indexed
         else None,
         static_summary=request.question[:SUMMARY_CHARS],
+        priority=fairness(user),
     )

@@ -6,7 +6,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.drafts import DraftClaim, NearWork
+from activities.drafts import DraftClaim
 from activities.errors import StoreError, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
@@ -112,24 +112,6 @@ async def test_only_what_is_cited_is_read_and_looked_up(store: EvidenceStore) ->
     assert [ref.evidence_id for ref in cited_refs(step)] == ["pmid:1", "pmid:2"]
 
 
-async def test_without_a_claim_the_nearest_passages_are_read_and_quoted(store: EvidenceStore) -> None:
-    """What has been retracted since it was found is not quoted even so."""
-    works = tuple(
-        NearWork(evidence_id=item.evidence_id, title=item.title, said=said)
-        for item, said in ((TRIAL, REDUCED), (REGISTRY, INCREASED))
-    )
-    section = planned("s1")
-    draft = section.draft.model_copy(update={"nearest": works})
-    step = await stored(store, publish_input(section.model_copy(update={"draft": draft})))
-    assert cited_refs(step) == []
-    report = (await PublishActivities(store).publish(step)).report
-    assert [passage.quote for passage in report.near] == [REDUCED, INCREASED]
-    standings = Standings({"pmid:1": Verdict("retracted")})
-    later = (await PublishActivities(store, standings).publish(step)).report
-    assert [passage.work.evidence_id for passage in later.near] == ["pmid:2"]
-    assert later.references == ()
-
-
 async def test_work_retracted_since_it_was_found_supports_nothing(store: EvidenceStore) -> None:
     standings = Standings({"pmid:1": Verdict("retracted")})
     report = (await PublishActivities(store, standings).publish(await stored(store))).report
@@ -177,6 +159,8 @@ def test_quotes_are_cut_only_after_fields_that_the_blob_keeps() -> None:
     assert shorter.report.contexts == ()
     assert shorter.report.sections == report.sections
     shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
+    assert shorter.report.works == ()
+    shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
     assert [candidate.fields for candidate in shorter.report.candidates] == [()]
     assert shorter.report.sections == report.sections
     shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
@@ -212,13 +196,16 @@ async def test_without_evidence_there_is_a_report_and_no_answer(store: EvidenceS
     assert b"not answered" in await store.get_bytes(published.markdown_blob)
 
 
+WARDS = ("early", "late", "warm", "cold", "small", "large", "quiet", "busy", "rural", "urban")
+
+
 @pytest.mark.parametrize("count", [100, 1_000, 3_000])
 async def test_what_travels_stays_under_the_limit_and_the_blob_stays_whole(
     store: EvidenceStore, count: int
 ) -> None:
     def claim(section: int, n: int) -> DraftClaim:
-        letters = "".join(chr(97 + int(digit)) for digit in f"{section}{n}")
-        return quoting(f"Mortality rose in the setting {letters} of a registry.", ("pmid:2", INCREASED))
+        ward = " ".join(WARDS[int(digit)] for digit in f"{section}{n}")
+        return quoting(f"Mortality rose in the {ward} wards of a registry.", ("pmid:2", INCREASED))
 
     sections = [planned(f"s{s}", *(claim(s, n) for n in range(count // 10))) for s in range(10)]
     step = await stored(store, publish_input(*sections, limitations=("x" * 5000,) * 3))

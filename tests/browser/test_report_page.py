@@ -53,23 +53,27 @@ def test_nothing_overflows(page: Page, width: int) -> None:
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_citation_opens_its_quote_with_and_without_scripts(page: Page, *, scripts: bool) -> None:
     page.scripts(enabled=scripts)
-    assert not visible(page, "s2c1-q1")
-    page.click(".bottom a[href='#s2c1-q1']")
+    assert not visible(page, "s1c1-q1")
+    page.click(".bottom a[href='#s1c1-q1']")
+    assert visible(page, "s1c1-q1")
+    assert page.value("document.querySelector('#s1c1-q1 mark').getClientRects()[0].top < innerHeight")
+    page.click("#s1c1-q1 .close a")
+    assert not visible(page, "s1c1-q1")
+
+
+def test_a_quote_stands_beside_each_wording_of_its_own(page: Page) -> None:
     assert visible(page, "s2c1-q1")
-    assert page.value("document.querySelector('#s2c1-q1 mark').getClientRects()[0].top < innerHeight")
-    page.click("#s2c1-q1 .close a")
-    assert not visible(page, "s2c1-q1")
 
 
 def test_tables_sort_both_ways_with_empty_cells_last(page: Page) -> None:
-    heads = page.value("[...document.querySelectorAll('#works th')].map(e => e.textContent)")
-    place = heads.index("n") + 1
-    column = f"[...document.querySelectorAll('#works td:nth-child({place})')].map(e => e.textContent)"
-    button = f"#works th:nth-child({place}) button"
+    heads = page.value("[...document.querySelectorAll('table.works th')].map(e => e.textContent)")
+    place = heads.index("Standing") + 1
+    column = f"[...document.querySelectorAll('table.works td:nth-child({place})')].map(e => e.textContent)"
+    button = f"table.works th:nth-child({place}) button"
     page.click(button)
-    assert page.value(column) == ["48", "912", "1,204", ""]
+    assert page.value(column) == ["EXPRESSION OF CONCERN", "standing not checked", "", ""]
     page.click(button)
-    assert page.value(column) == ["1,204", "912", "48", ""]
+    assert page.value(column) == ["standing not checked", "EXPRESSION OF CONCERN", "", ""]
     assert page.value(f"document.querySelector('{button}').parentElement.ariaSort") == "descending"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-COMMAND = [sys.executable, "-m", "client.launch"]
+COMMAND = [sys.executable, "-m", "client.cli.main"]
 SECONDS = 120.0
 
 
@@ -66,18 +66,15 @@ def _hear_interrupts() -> None:
 
 
 def processes_of(home: Path) -> dict[str, list[int]]:
-    """Pids of running servers and workers of a home, from the kernel's own list. A worker that has a
-    supervisor is named by it: they end together."""
+    """Pids of running servers and workers of a home, from the kernel's own list."""
     found: dict[str, list[int]] = {"server": [], "worker": []}
-    forked: dict[int, int] = {}
-    """Worker -> its parent."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
             environment = (entry / "environ").read_bytes()
-            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue
         if state == "Z":
@@ -85,17 +82,8 @@ def processes_of(home: Path) -> dict[str, list[int]]:
         if b"start-dev" in words and any(str(home).encode() in word for word in words):
             found["server"].append(int(entry.name))
         elif b"worker.daemon" in words and f"DETERMINATOR_HOME={home}\0".encode() in environment + b"\0":
-            forked[int(entry.name)] = int(parent)
-    found["worker"] = [pid for pid, parent in forked.items() if parent not in forked]
+            found["worker"].append(int(entry.name))
     return found
-
-
-def children_of(pid: int) -> list[int]:
-    """Pids of the processes that a process has started."""
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
 
 
 def living(home: Path) -> dict[str, list[int]]:

@@ -30,7 +30,13 @@ STEERING = (
 """Commands for a run under way; RUN stands for its name."""
 VERBS_OF_A_RUN = (
     *(("status", "RUN"), ("watch", "RUN"), ("events", "RUN"), ("report", "RUN"), ("evidence", "RUN")),
-    *(("export", "RUN"), ("verify", "RUN"), ("refresh", "RUN"), ("plan", "show", "RUN")),
+    *(
+        ("export", "RUN"),
+        ("graph-export", "RUN"),
+        ("verify", "RUN"),
+        ("refresh", "RUN"),
+        ("plan", "show", "RUN"),
+    ),
     *(("candidates", "RUN"), ("graph", "status", "RUN"), ("inspect", "RUN")),
     *(("rewind", "RUN", "--to-iteration", "1"), *STEERING),
 )

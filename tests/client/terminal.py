@@ -18,7 +18,7 @@ class Terminal:
         self._stream = pyte.Stream(self.screen)
         self._child = pexpect.spawn(
             sys.executable,
-            ["-m", "client.launch", *arguments],
+            ["-m", "client.cli.main", *arguments],
             env={**os.environ, "TERM": "xterm-256color", "PAGER": "cat", **env},
             dimensions=(LINES, columns),
             encoding="utf-8",

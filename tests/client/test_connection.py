@@ -144,12 +144,12 @@ async def test_a_configured_server_is_used_and_nothing_is_started(
 
 def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
     program = (
-        "import asyncio; from client.connection import NoConnection, open_client\n"
+        "import asyncio; from datetime import timedelta\n"
         "from activities.settings import Settings\n"
         "from client.embedded.server import start_embedded, stop_embedded\n"
         "async def go():\n"
         "    found = await start_embedded(Settings(), worker=False); stop_embedded(Settings().home)\n"
-        "    try: await found.client.get_workflow_handle('x').describe()\n"
+        "    try: await found.client.get_workflow_handle('x').describe(rpc_timeout=timedelta(seconds=1))\n"
         "    except Exception: pass\n"
         "asyncio.run(go())\n"
         "from client.exit import leave; leave(0)\n"

@@ -1,16 +1,28 @@
 """The files that set the product up elsewhere: they can be read and are consistent."""
 
+import asyncio
+import json
 import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import httpx
+import kubernetes_validate
+import promql_parser
 import pytest
 import yaml
+from moto.server import ThreadedMotoServer
 
+from activities.configuration.values import Part
+from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from client.cli.main import VERBS
+from client.cli.web import DEFAULT_PORT
+from client.embedded.namespace import ATTRIBUTES
+from tests.client.harness import determinator
+from worker.metrics import OURS
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,16 +34,18 @@ def compose() -> dict[str, Any]:
     return found
 
 
-def test_the_compose_file_has_a_cluster_with_scaled_workers(compose: dict[str, Any]) -> None:
+def test_the_compose_file_has_a_whole_cluster(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert set(services) == {"postgres", "temporal", "ui", "worker"}
+    assert {"postgres", "temporal", "ui", "store", "worker", "codec", "web", "prometheus"} <= set(services)
     assert services["worker"]["deploy"]["replicas"] >= 2
-    assert services["worker"]["environment"]["TEMPORAL_ADDRESS"] == "temporal:7233"
     for name, service in services.items():
-        for needed in service.get("depends_on", {}):
+        for needed, how in service.get("depends_on", {}).items():
             assert needed in services, name
+            ends = "completed" in how["condition"]
+            assert ends or "healthcheck" in services[needed], f"{name} waits for the health of {needed}"
         for volume in service.get("volumes", []):
-            assert volume.partition(":")[0] in compose["volumes"]
+            source = volume.partition(":")[0]
+            assert source in compose["volumes"] or (ROOT / source).exists(), volume
 
 
 def test_ports_are_open_to_this_machine_only(compose: dict[str, Any]) -> None:
@@ -40,32 +54,182 @@ def test_ports_are_open_to_this_machine_only(compose: dict[str, Any]) -> None:
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
-def test_images_are_pinned_and_no_secret_is_written_down(compose: dict[str, Any]) -> None:
+def test_images_are_pinned_current_and_no_secret_is_written_down(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
-        if "image" in service:
-            assert re.search(r":\d", service["image"]), service["image"]
-    for name, value in compose["services"]["worker"]["environment"].items():
-        if name.endswith("_KEY"):
-            assert value == f"${{{name}:-}}"
+        assert re.search(r":v?\d+\.\d+", service["image"]), service["image"]
+        assert "auto-setup" not in service["image"], "the image is deprecated"
+        for name, value in service.get("environment", {}).items():
+            if re.search("KEY|PASSWORD|PWD", name):
+                assert re.fullmatch(r"\$\{\w+:[-?][^}]*\}", value), name
+    lines = (ROOT / "deploy" / "example.env").read_text().splitlines()
+    given = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    assert {name for name, value in given.items() if value} == {"S3_ACCESS_KEY"}
+    text = (ROOT / "docker-compose.yml").read_text()
+    assert set(re.findall(r"\$\{(\w+):\?", text)) <= given.keys(), "what is needed is in the example"
 
 
-def test_the_worker_reads_every_variable_it_is_given(compose: dict[str, Any]) -> None:
+def test_services_run_without_privileges_and_are_watched(compose: dict[str, Any]) -> None:
+    writable = {"schema", "temporal", "namespace", "ui", "bucket", "grafana"}
+    """Images that write beside their volumes when they start."""
+    for name, service in compose["services"].items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service.get("read_only", False) is (name not in writable), name
+        once = service["restart"].startswith("on-failure")
+        assert once or "healthcheck" in service, name
+        if not service["image"].startswith("temporalio/"):  # these run as the user `temporal`
+            assert int(service["user"].partition(":")[0]) > 0, name
+
+
+def variables() -> set[str]:
+    """Every variable that a worker reads."""
     names = {str(field.validation_alias) for field in Settings.model_fields.values()}
     names |= {f"DETERMINATOR_{name.upper()}" for name in Settings.model_fields}
-    given = set(compose["services"]["worker"]["environment"])
-    assert given - {"TEMPORAL_ADDRESS"} <= names
+    temporal = {"TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE"}
+    s3 = {
+        f"AWS_{name}"
+        for name in ("ENDPOINT_URL", "ALLOW_HTTP", "REGION", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
+    }
+    return names | temporal | s3 | {"OTEL_EXPORTER_OTLP_ENDPOINT"}
 
 
-def test_the_health_check_waits_for_the_namespace(
-    compose: dict[str, Any], dev_server: str, temporal_client: object, temporal_binary: Path
+def test_the_workers_read_every_variable_they_are_given(compose: dict[str, Any]) -> None:
+    for name in ("worker", "codec", "web"):
+        assert set(compose["services"][name]["environment"]) <= variables()
+    for document in manifests():
+        if document["kind"] == "ConfigMap":
+            assert set(document["data"]) <= variables()
+
+
+def test_the_store_of_the_compose_file_is_reached_by_its_variables(
+    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    shell, command = compose["services"]["temporal"]["healthcheck"]["test"]
-    assert shell == "CMD-SHELL"
-    words = command.replace("$$(hostname -i):7233", dev_server).split()
-    healthy = subprocess.run([temporal_binary, *words[1:]], capture_output=True, timeout=60)
-    assert healthy.returncode == 0, healthy.stderr
-    words[words.index("default")] = "not-made-yet"
-    assert subprocess.run([temporal_binary, *words[1:]], capture_output=True, timeout=60).returncode != 0
+    """Against an S3 server of a package, with the variables of the worker."""
+    given = compose["services"]["worker"]["environment"]
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        for name in (name for name in given if name.startswith("AWS_")):
+            default = re.search(r":-(.*)\}", given[name])
+            monkeypatch.setenv(name, default[1] if default else "a-key-of-a-test")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        assert httpx.put(f"http://{host}:{port}/evidence").status_code == 200
+        address = re.search(r":-(.*)\}", given["DETERMINATOR_STORE_URL"])
+        assert address
+
+        async def kept() -> bytes:
+            key = await EvidenceStore.at(address[1]).put_bytes(b"a quote")
+            return await EvidenceStore.at(address[1]).get_bytes(key)
+
+        assert asyncio.run(kept()) == b"a quote"
+    finally:
+        server.stop()
+
+
+def test_commands_of_the_containers_are_commands_of_this_program(
+    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = [compose["services"][name]["command"] for name in ("worker", "codec", "web")]
+    pods = [
+        document["spec"]["template"]["spec"] for document in manifests() if document["kind"] == "Deployment"
+    ]
+    commands += [pod["containers"][0]["args"] for pod in pods]
+    assert len(commands) == 7
+    for command in commands:
+        ran = determinator(*command, "--help")
+        assert ran.code == 0, ran.err
+        for word in command:
+            assert not word.startswith("--") or word in ran.out
+
+
+def test_the_page_of_the_compose_file_starts_with_its_command_and_users(
+    compose: dict[str, Any], tmp_path: Path
+) -> None:
+    """Its list of users is in its volume, and the health check reaches the port that it listens on."""
+    service = compose["services"]["web"]
+    users = Path(service["command"][service["command"].index("--users") + 1])
+    (volume,) = service["volumes"]
+    assert users.is_relative_to(volume.partition(":")[2])
+    assert f"127.0.0.1:{DEFAULT_PORT}:{DEFAULT_PORT}" in service["ports"]
+    assert str(DEFAULT_PORT) in service["healthcheck"]["test"][-1]
+    installed = re.search(r"pip install .*\[(.*)\]", (ROOT / "Dockerfile").read_text())
+    assert installed
+    assert {"web", "encryption"} <= set(installed[1].split(","))
+
+
+def test_the_scripts_register_what_runs_are_found_by() -> None:
+    text = (ROOT / "deploy" / "temporal" / "namespace.sh").read_text()
+    assert dict(re.findall(r"(Determinator\w+):(\w+)", text)) == ATTRIBUTES
+    for path in (ROOT / "deploy" / "temporal").glob("*.sh"):
+        assert subprocess.run(["sh", "-n", str(path)]).returncode == 0
+
+
+def test_the_namespace_script_can_be_run_again_and_again(
+    dev_server: str, temporal_client: object, temporal_binary: Path
+) -> None:
+    path = f"{temporal_binary.parent}:{os.environ['PATH']}"
+    env = {"PATH": path, "TEMPORAL_ADDRESS": dev_server, "TEMPORAL_NAMESPACE": "made-by-a-script"}
+    script = ROOT / "deploy" / "temporal" / "namespace.sh"
+    for _ in range(2):
+        ran = subprocess.run(["sh", str(script)], capture_output=True, text=True, timeout=120, env=env)
+        assert ran.returncode == 0, ran.stderr
+
+
+def manifests() -> list[dict[str, Any]]:
+    """The Kubernetes objects of `deploy/kubernetes`."""
+    paths = sorted((ROOT / "deploy" / "kubernetes").glob("*.yaml"))
+    return [document for path in paths for document in yaml.safe_load_all(path.read_text()) if document]
+
+
+def test_the_kubernetes_manifests_fit_the_schemas_of_kubernetes() -> None:
+    found = manifests()
+    assert len(found) >= 10
+    for document in found:
+        kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
+
+
+def test_pods_run_without_privileges_and_are_watched() -> None:
+    pods = [d["spec"]["template"] for d in manifests() if d["kind"] == "Deployment"]
+    for pod in pods:
+        assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
+        (container,) = pod["spec"]["containers"]
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+        assert container["securityContext"]["allowPrivilegeEscalation"] is False
+        assert {"readinessProbe", "livenessProbe"} <= container.keys()
+    parts = [pod["spec"]["containers"][0]["args"][-1] for pod in pods if "part" in pod["metadata"]["labels"]]
+    assert sorted(parts) == sorted(get_args(Part)), "every part of a split fleet is served"
+
+
+def metrics_in(expression: str) -> set[str]:
+    """The metrics a PromQL expression names. Raises ValueError for one that is not PromQL."""
+    promql_parser.parse(expression)
+    return set(re.findall(r"\b((?:determinator|temporal)_\w+)", expression))
+
+
+def test_alerts_and_dashboard_ask_for_metrics_that_there_are() -> None:
+    alerts = yaml.safe_load((ROOT / "examples" / "alerts.yml").read_text())
+    rules = [rule for group in alerts["groups"] for rule in group["rules"]]
+    expressions = [rule["expr"] for rule in rules]
+    dashboard = json.loads((ROOT / "deploy" / "grafana" / "determinator.json").read_text())
+    expressions += [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    named = set().union(*map(metrics_in, expressions))
+    ours = {name for name in named if name.startswith("determinator_")}
+    assert {re.sub("_(total|seconds_bucket)$", "", name) for name in ours} == set(OURS)
+    for rule in rules:
+        assert {"summary", "description"} <= rule["annotations"].keys(), rule["alert"]
+
+
+def test_prometheus_reads_rules_and_targets_that_there_are(compose: dict[str, Any]) -> None:
+    config = yaml.safe_load((ROOT / "deploy" / "prometheus.yml").read_text())
+    mounted = " ".join(compose["services"]["prometheus"]["volumes"])
+    for name in config["rule_files"]:
+        assert f"/etc/prometheus/{name}" in mounted
+    (worker,) = [job for job in config["scrape_configs"] if job["job_name"] == "determinator"]
+    (found,) = worker["dns_sd_configs"]
+    assert compose["services"][found["names"][0]]["environment"]["DETERMINATOR_METRICS"].endswith(
+        str(found["port"])
+    )
 
 
 def test_the_image_runs_a_worker_as_an_unprivileged_user_in_a_writable_home(compose: dict[str, Any]) -> None:
@@ -78,7 +242,7 @@ def test_the_image_runs_a_worker_as_an_unprivileged_user_in_a_writable_home(comp
         for start in ("USER determinator", f"RUN mkdir -p {home[1]}", f"VOLUME {home[1]}")
     )
     assert user < made < volume, "the volume inherits the owner of the folder it replaces"
-    assert compose["services"]["worker"]["volumes"] == [f"evidence:{home[1]}"]
+    assert compose["services"]["worker"]["volumes"] == [f"home:{home[1]}"]
     command = re.search(r'^CMD \["(\w+)"\]$', text, re.MULTILINE)
     assert command
     assert command[1] in VERBS

@@ -6,18 +6,17 @@ import re
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lxml import etree
 
 from tests.client.harness import determinator
-from tests.fake_openai import criteria_of, question_of, role_of, says, sensible
-from tests.fake_openai import evidence_of as evidence_of_prompt
+from tests.fake_openai import criteria_of, labels_by_work, question_of, role_of, says, sensible
 from tests.replay import RECORDED, Asked, ReplayServer, Reply
 
 PUBMED = RECORDED / "pubmed"
@@ -34,6 +33,9 @@ PMIDS = (
 """Recorded works with an abstract that were not retracted."""
 
 ASPECT = re.compile(r"aspect (\d+)")
+TOPICS = {"marfan": 9, "cryopreservation": 11, "mek": 13}
+"""The aspect that a query for a topic finds, where it names none: each section of a plan finds works of its
+own, as it must where what a section is offered may not depend on which of them is faster."""
 AREA = re.compile(r"area (\d+)\?")
 PATIENCE = 120.0
 """Seconds after which a model answers although the clock is stopped."""
@@ -170,10 +172,10 @@ class Thorough:
         first: int = 0,
         *,
         begins: Mapping[str, int] | None = None,
-        recommends_on: str = "",
+        recommends_on: Collection[str] = (),
     ) -> None:
         """`begins` are the first aspects of questions without a plan, 0 for those not named; `recommends_on`
-        is a question whose searches the judge names, from aspect 1 on."""
+        are questions whose searches the judge names, from aspect 1 on."""
         self._rounds = rounds
         self._areas = areas
         self._area_rounds = area_rounds
@@ -188,7 +190,11 @@ class Thorough:
         if role == "planner":
             topics = [question] * self._areas if isinstance(self._areas, int) else self._areas
             sections = [
-                {"title": f"Area {n}", "key_question": f"What is known of area {n}? {topic}"}
+                {
+                    "title": f"Area {n}",
+                    "key_question": f"What is known of area {n}? {topic}",
+                    "queries": self._aspects(self._first + 2 * self._area_rounds * (n - 1)),
+                }
                 for n, topic in enumerate(topics, 1)
             ]
             return says({"report_title": "A report", "background_context": "", "sections": sections})(asked)
@@ -197,17 +203,41 @@ class Thorough:
             begin = self._begins.get(question, 0)
             if area:
                 begin = self._first + 2 * rounds * (int(area.group(1)) - 1)
-            wanted = [f"aspect {max(made, default=begin - 1) + n} of melanoma" for n in (1, 2)]
+            wanted = self._aspects(max(made, default=begin - 1) + 1)
             searches = [{"gap": 1, "source": "pubmed", "query": query} for query in wanted]
             return says({"searches": searches})(asked)
-        if role == "judge" and (seen := len(evidence_of_prompt(asked))) < 2 * rounds:
-            # a judge that scores every criterion alike is replaced by code
-            scores = [{"criterion": name, "score": n % 3} for n, name in enumerate(criteria_of(asked))]
-            doubt = {"scores": scores, "confidence": 0.2, "relevant": [], "reasoning": f"{seen} are too few."}
-            more = [f"aspect {seen + n} of melanoma" for n in (0, 1)]
-            recommended = more if question == self._recommends_on else []
-            return says({**doubt, "gaps": [], "recommended_searches": recommended})(asked)
+        if role == "judge":
+            return says(self._judgement(asked, question, rounds))(asked)
         return sensible(asked)
+
+    @staticmethod
+    def _aspects(first: int) -> list[str]:
+        return [f"aspect {first + n} of melanoma" for n in (0, 1)]
+
+    def _judgement(self, asked: Asked, question: str, rounds: int) -> dict[str, Any]:
+        """Every work answers in part, in whatever round it is judged."""
+        seen = judged_so_far(asked)
+        content = seen >= 2 * rounds
+        return {
+            "works": [
+                {"work": work, "answers": 2, "direction": "yes", "role": "clinical", "sentences": labels[:1]}
+                for work, labels in labels_by_work(asked).items()
+            ],
+            "scores": [
+                {"criterion": name, "score": (7 if content else 0) + n % 3}
+                for n, name in enumerate(criteria_of(asked))
+            ],
+            "recommendation": "synthesize" if content else "continue",
+            "gaps": [],
+            "searches": self._aspects(seen) if question in self._recommends_on and not content else [],
+        }
+
+
+def judged_so_far(asked: Asked) -> int:
+    """Works that a judge is shown, and those that its prompt says were judged to answer before."""
+    messages = "\n".join(message["content"] for message in cast(dict[str, Any], asked.json())["messages"])
+    before = messages.partition("\nWorks judged before:\n")[2].partition(">>>")[0]
+    return len(labels_by_work(asked)) + before.count("\n- answers ")
 
 
 def pubmed(
@@ -215,7 +245,8 @@ def pubmed(
     clock: Clock,
     faulty: Callable[[Callable[[Asked], Reply]], Callable[[Asked], Reply]] = lambda answer: answer,
 ) -> None:
-    """Answer `aspect N` with the Nth recorded work, and a query without an aspect with the first one."""
+    """Answer `aspect N` with the Nth recorded work, and a query without an aspect with that of its topic, or
+    with the first one."""
     works = {
         work.findtext(".//PMID"): work
         for name in RECORDINGS
@@ -224,9 +255,12 @@ def pubmed(
     found = json.loads((PUBMED / "esearch_json_1_hit.json").read_text())
 
     def esearch(asked: Asked) -> Reply:
-        aspect = ASPECT.search(asked.query["term"][0])
+        term = asked.query["term"][0].casefold()
+        aspect = ASPECT.search(term)
+        topic = next((place for word, place in TOPICS.items() if word in term), 0)
+        number = int(aspect.group(1)) if aspect else topic
         answer = deepcopy(found)
-        answer["esearchresult"]["idlist"] = [PMIDS[int(aspect.group(1) if aspect else 0) % len(PMIDS)]]
+        answer["esearchresult"]["idlist"] = [PMIDS[number % len(PMIDS)]]
         return Reply(200, json.dumps(answer), {"content-type": "application/json"})
 
     def efetch(asked: Asked) -> Reply:
@@ -256,26 +290,48 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).translate(PLAIN)).strip()
 
 
+def statements(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every claim, wherever it stands in the report."""
+    found = [*report["answer"], *report["summary"], *report["mechanism"]]
+    for section in report["sections"]:
+        found += [*section["answer"], *section["claims"]]
+    return found
+
+
 def supports(report: dict[str, Any]) -> list[tuple[str, str]]:
     """(evidence id, quote) of every claim and candidate."""
-    claims = [claim for section in report["sections"] for claim in section["claims"]]
     return [
         (support["evidence_id"], support["quote"])
-        for bearer in (*claims, *report["candidates"])
+        for bearer in (*statements(report), *report["candidates"])
         for support in bearer["support"]
     ]
+
+
+def cited_quotes(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """(evidence id, quote) of everything that is quoted from a reference."""
+    found = supports(report)
+    for section in report["sections"]:
+        for passage in (*section["passages"], *section["related"]):
+            found += [(passage["evidence_id"], quote) for quote in passage["quotes"]]
+    beside = [
+        support for one in report["candidates"] for name in ("against", "records") for support in one[name]
+    ]
+    cells = [cell["support"] for row in report["table"]["rows"] for cell in row["cells"].values()]
+    return found + [(one["evidence_id"], one["quote"]) for one in (*beside, *cells) if one]
 
 
 def faults(report: dict[str, Any], evidence: Sequence[dict[str, Any]]) -> list[str]:
     """Why a reader should not trust the report; empty when every quote stands in the item it names."""
     texts = {item["evidence_id"]: plain(item["text"]) for item in evidence}
-    wrong = []
-    for name, quote in supports(report):
+    wrong = [f"no support: {claim['text']}" for claim in statements(report) if not claim["support"]]
+    quoted = cited_quotes(report)
+    judged = [(one["evidence_id"], one["quote"]) for work in report["judgements"] for one in work["support"]]
+    for name, quote in (*quoted, *judged):
         if name not in texts:
             wrong.append(f"{name} is not among the evidence")
         elif len(plain(quote)) < 25 or plain(quote) not in texts[name]:
             wrong.append(f"not in {name}: {quote}")
-    cited = {name for name, _ in supports(report)}
+    cited = {name for name, _ in quoted}
     listed = [reference["evidence_id"] for reference in report["references"]]
     if sorted(cited) != sorted(listed):
         wrong.append(f"cited {sorted(cited)}, listed {sorted(listed)}")

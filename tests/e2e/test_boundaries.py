@@ -1,4 +1,4 @@
-"""Every boundary of a run: server, worker, both, or worker and supervisor are killed after each event of its
+"""Every boundary of a run: server, worker, both, or the supervisor of both are killed after each event of its
 log, in turn.
 
 Where `test_kill` kills at random moments, this driver lets one request of the run pass at a time, reads the
@@ -27,7 +27,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.payloads import DATA_CONVERTER
 from client.embedded.home import Places, ServerNote, read_note
-from tests.client.harness import children_of, living, wait_until
+from client.embedded.locks import holder
+from tests.client.harness import living, wait_until
 from tests.e2e.stage import Thorough, Turnstile, key_of
 from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless
 from tests.replay import Asked, Reply
@@ -42,7 +43,7 @@ pytestmark = [
 ]
 
 TARGETS = (("worker",), ("server",), ("worker", "server"), ("supervisor",))
-"""What is killed in turn. The process that executes the steps is the worker; it dies with its supervisor."""
+"""What is killed in turn. Server and worker end with their supervisor."""
 WITHOUT_WORKER = ("server",)
 MOST_KILLS = int(os.environ.get("CHAOS_KILLS", "60"))
 """Read here: tests run in an environment of their own."""
@@ -157,9 +158,7 @@ class Driver:
     def kill(self, after: str, targets: tuple[str, ...]) -> Kill:
         """Kill processes of the run."""
         pids = living(self.play.home)
-        (supervisor,) = pids["worker"]
-        wait_until(lambda: children_of(supervisor), what="the worker of the supervisor")
-        pids |= {"supervisor": [supervisor], "worker": children_of(supervisor)[:1]}
+        pids["supervisor"] = [holder(Places(self.play.home).lock) or 0]
         kill = Kill(after, targets, time.monotonic())
         for target in targets:
             for pid in pids[target]:

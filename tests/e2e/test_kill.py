@@ -1,12 +1,14 @@
 """`kill -9` at any moment: nothing is lost and nothing that was paid for is bought again.
 
-Three kinds of kills, because each tests another promise. Server and worker killed at a random moment: the
-general case. The server killed during a call that the worker then completes: only the worker has the answer,
-and it is killed next, so that only what it stored can prevent a second call. The server alone: the worker
-still has it. After each every run must go on well before a step's own time-out, which it does only when the
-dead worker's missing heartbeat is noticed.
+Four kinds of kills, because each tests another promise. Server and worker killed at a random moment: the
+general case. The server killed during a call that the worker then completes, while the supervisor is stopped:
+only the worker has the answer, and it is killed next, so that only what it stored can prevent a second call.
+The server alone: the worker still has it, and the supervisor starts the next server. The supervisor: all end
+with it, and the next command starts them. After each every run must go on well before a step's own time-out,
+which it does only when the dead worker's missing heartbeat is noticed.
 """
 
+import itertools
 import json
 import os
 import random
@@ -22,9 +24,11 @@ from typing import Any, Literal
 
 import pytest
 
+from client.embedded.home import Places
+from client.embedded.locks import holder
 from client.embedded.server import stop_embedded
-from tests.client.harness import determinator, living, processes_of, wait_until
-from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed
+from tests.client.harness import begin, determinator, living, processes_of, wait_until
+from tests.e2e.stage import Clock, Exchange, Thorough, faults, own_id, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import Asked, ReplayServer, Reply
 
@@ -65,7 +69,7 @@ PER_ATTEMPT = ("run_id", "generated_at")
 PER_SEARCH = ("seconds", "attempts")
 IN_ANY_ORDER = ("limitations", "statements")
 
-Target = Literal["both", "model call", "search call", "server"]
+Target = Literal["both", "model call", "search call", "server", "supervisor"]
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,8 @@ class Play:
             case "server":
                 killed = None
                 os.kill(living(self.home)["server"][0], signal.SIGKILL)
+            case "supervisor":
+                killed = self.kill_supervisor()
             case "model call":
                 killed = self.kill_during_call(lambda call: call.key.startswith(PATH))
             case "search call":
@@ -188,8 +194,20 @@ class Play:
             os.kill(pid, signal.SIGKILL)
             moments[kind] = time.monotonic()
             time.sleep(chance.uniform(0, 0.2))
-        wait_until(lambda: not any(processes_of(self.home).values()))
         return Killed(moments["worker"])
+
+    def supervisor(self) -> int:
+        pid = holder(Places(self.home).lock)
+        assert pid is not None
+        return pid
+
+    def kill_supervisor(self) -> Killed:
+        """The supervisor; server and worker end with it."""
+        living(self.home)
+        os.kill(self.supervisor(), signal.SIGKILL)
+        moment = time.monotonic()
+        wait_until(lambda: not any(processes_of(self.home).values()))
+        return Killed(moment)
 
     def kill_during_call(self, wanted: Callable[[Exchange], bool]) -> Killed:
         """The server while a call is under way; the worker once it has stored the result.
@@ -204,12 +222,15 @@ class Play:
         wait_until(lambda: under_way() or self.quiet_for(QUIET), GOES_ON, every=0.01)
         if not under_way():
             raise NothingLeft
-        os.kill(pids["server"][0], signal.SIGKILL)
-        wait_until(lambda: self.quiet_for(SETTLED))
-        os.kill(pids["worker"][0], signal.SIGKILL)
-        moment = time.monotonic()
-        wait_until(lambda: not any(processes_of(self.home).values()))
-        return Killed(moment)
+        supervisor = self.supervisor()
+        os.kill(supervisor, signal.SIGSTOP)
+        try:
+            os.kill(pids["server"][0], signal.SIGKILL)
+            wait_until(lambda: self.quiet_for(SETTLED))
+            os.kill(pids["worker"][0], signal.SIGKILL)
+            return Killed(time.monotonic())
+        finally:
+            os.kill(supervisor, signal.SIGCONT)
 
     def quiet_for(self, seconds: float) -> bool:
         """Whether no call has waited for an answer for so long, after a request."""
@@ -275,7 +296,7 @@ def killed_and_undisturbed(
 
 
 ROUNDS = 7
-EVERY_TARGET: list[Target] = ["model call", "both", "search call", "server"]
+EVERY_TARGET: list[Target] = ["model call", "both", "search call", "server", "supervisor"]
 
 
 def test_kills_change_nothing_in_the_reports_and_buy_nothing_twice(home: Path, tmp_path: Path) -> None:
@@ -291,7 +312,7 @@ to 4, the sub-teams 9 to 12."""
 
 
 def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_path: Path) -> None:
-    script = Thorough(2, TOPICS, first=9, begins=BEGINS, recommends_on=QUESTIONS["simple"])
+    script = Thorough(2, TOPICS, first=9, begins=BEGINS, recommends_on=[QUESTIONS["simple"]])
     targets: list[Target] = ["model call", "both"]
     killed_and_undisturbed(home, tmp_path / "calm", OTHER_MODES, script, targets, seed=3)
 
@@ -304,7 +325,7 @@ def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_
     [
         ("iterative", Thorough(ROUNDS), 10),
         ("deep", Thorough(1, SECTIONS, first=9), 6),
-        ("simple", Thorough(ROUNDS, recommends_on=QUESTIONS["simple"]), 8),
+        ("simple", Thorough(ROUNDS, recommends_on=[QUESTIONS["simple"]]), 8),
         ("team", Thorough(ROUNDS, begins=BEGINS), 10),
         ("hierarchical", Thorough(1, TOPICS, area_rounds=2, first=7), 6),
         ("graph", Thorough(ROUNDS, begins=BEGINS), 10),
@@ -315,5 +336,50 @@ def test_many_kills_change_nothing_in_the_report_and_pay_nothing_twice(
     home: Path, tmp_path: Path, mode: str, script: Thorough, kills: int, seed: int
 ) -> None:
     chance = random.Random(seed)
-    targets = chance.choices(EVERY_TARGET, weights=[2, 4, 2, 2], k=kills)
+    targets = chance.choices(EVERY_TARGET, weights=[2, 3, 2, 2, 2], k=kills)
     killed_and_undisturbed(home, tmp_path / "calm", (mode,), script, targets, seed)
+
+
+def asks_that_were_disturbed(home: Path, kills: int, seed: int) -> list[str]:
+    """Ask in each mode by turns, and kill the server, the supervisor or the worker under the command at a
+    random moment, from its start on; what went wrong."""
+    chance = random.Random(seed)
+    modes = itertools.cycle(QUESTIONS)
+    wrong = []
+    with ExitStack() as stack:
+        script = Thorough(2, TOPICS, first=9, begins=BEGINS, recommends_on=[QUESTIONS["simple"]])
+        play = Play(home, script, stack)
+        for number in range(kills):
+            mode, victim = next(modes), chance.choice(["server", "server", "supervisor", "worker"])
+            moment = chance.uniform(0, 5)
+            flags = ["--mode", mode, "--profile", "biomedical", "--source", "pubmed"]
+            begun = len(play.clock.exchanges)
+            asking = begin("ask", QUESTIONS[mode], *flags, *own_id(), env=play.env)
+            time.sleep(moment)
+            pids = processes_of(home)
+            pids["supervisor"] = [pid] if (pid := holder(Places(home).lock)) else []
+            for pid in pids[victim]:
+                os.kill(pid, signal.SIGKILL)
+            killed = Killed(float("-inf") if victim == "server" else time.monotonic())
+            out, err = asking.communicate(timeout=200)
+            which = f"{number}: {mode}, {victim} after {moment:.1f} s"
+            if asking.returncode != 0:
+                wrong.append(f"{which}: {out[-500:]} {err[-1500:]}")
+            of_this_run = Clock(0.0)
+            of_this_run.exchanges = play.clock.exchanges[begun:]
+            wrong += [
+                f"{which}: bought again: {repeat.key}"
+                for before, repeat in of_this_run.repeats()
+                if not killed.excuses(before, repeat)
+            ]
+    return wrong
+
+
+def test_an_ask_goes_on_whatever_is_killed_under_it(home: Path) -> None:
+    assert asks_that_were_disturbed(home, kills=3, seed=7) == []
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3000)
+def test_asks_in_all_modes_go_on_whatever_is_killed_under_them(home: Path) -> None:
+    assert asks_that_were_disturbed(home, kills=30, seed=5) == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from client.cli.failures import Exit
+from client.failures import Exit
 from tests.client.harness import Ran, determinator, wait_until
 from tests.e2e.stage import Clock, Thorough, evidence_of, faults, pubmed, report_of
 from tests.fake_openai import PATH, FakeOpenAI, role_of
@@ -19,7 +19,6 @@ from workflows.team import TEMPERATURES
 
 pytestmark = [pytest.mark.xdist_group("e2e-modes"), pytest.mark.timeout(300)]
 
-MODES = ("simple", "team", "hierarchical", "graph")
 QUESTION = "Does trametinib prolong survival in melanoma?"
 TWO_PARTS = "Does trametinib improve survival, and do antidepressants have cardiac side effects?"
 TOPICS = (
@@ -27,6 +26,15 @@ TOPICS = (
     "Do antidepressants have cardiac side effects in the elderly?",
 )
 """What the sections of a plan are about: the first and the third of the recorded works."""
+ASKED_OF = {
+    "simple": QUESTION,
+    "team": "Does trametinib delay the progression of melanoma?",
+    "hierarchical": TWO_PARTS,
+    "graph": "Is trametinib better than chemotherapy in melanoma?",
+}
+"""A question for each mode: what one of them judged would be known to the next."""
+MODES = tuple(ASKED_OF)
+COMPARED = "Do patients with melanoma live longer with trametinib?"
 ON_THE_SHELF = "Is laparoscopic surgery as safe as open surgery?"
 
 
@@ -43,7 +51,7 @@ class Servers:
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Servers]:
     with FakeOpenAI() as model, ReplayServer() as sources:
-        model.on(PATH, Thorough(2, TOPICS, recommends_on=QUESTION))
+        model.on(PATH, Thorough(2, TOPICS, recommends_on=[QUESTION, COMPARED]))
         clock = Clock(0)
         pubmed(sources, clock)
         yield Servers(model, sources, clock)
@@ -82,20 +90,23 @@ def turns_of(run: str) -> list[str]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_answers_from_recorded_sources_with_quotes_that_hold(model: FakeOpenAI, mode: str) -> None:
-    ran = ask("--mode", mode, question=TWO_PARTS if mode == "hierarchical" else QUESTION)
+    ran = ask("--mode", mode, question=ASKED_OF[mode])
     assert ran.code == Exit.DONE, ran
     report = report_of(ran.run_id)
     assert (report["mode"], report["stop_reason"]) == (mode, "sufficient_evidence")
     assert not faults(report, evidence_of(ran.run_id))
-    assert report["verification"]["verified"] == report["verification"]["claims"] >= 4
+    check = report["verification"]
+    assert {dropped["statement"]["code"] for dropped in check["dropped"]} <= {"repeats_claim"}
+    assert check["verified"] == check["claims"] - len(check["dropped"]) >= 4
     assert report["methodology"]["counts"]["identified"] >= 4
     assert {search["status"] for search in report["methodology"]["searches"]} == {"ok"}
     assert [event["type"] for event in events_of(ran.run_id)].count("complete") == 1
     OWN[mode](ran.run_id, report, model)
 
 
-def simple_asks_three_roles(_run: str, report: dict[str, Any], model: FakeOpenAI) -> None:
-    assert {role_of(asked) for asked in model.asked if asked.body} == {"query_parser", "judge", "writer"}
+def simple_asks_four_roles(_run: str, report: dict[str, Any], model: FakeOpenAI) -> None:
+    roles = {role_of(asked) for asked in model.asked if asked.body}
+    assert roles == {"query_parser", "judge", "writer", "editor"}
     assert report["methodology"]["iterations"] >= 2
 
 
@@ -122,7 +133,7 @@ def a_graph_ends_at_its_exit(run: str, _report: dict[str, Any], _model: FakeOpen
 
 
 OWN: dict[str, Callable[[str, dict[str, Any], FakeOpenAI], None]] = {
-    "simple": simple_asks_three_roles,
+    "simple": simple_asks_four_roles,
     "team": members_of_a_team_have_temperatures,
     "hierarchical": sub_teams_write_a_section_each,
     "graph": a_graph_ends_at_its_exit,
@@ -133,7 +144,7 @@ OWN: dict[str, Callable[[str, dict[str, Any], FakeOpenAI], None]] = {
 def test_modes_that_are_compared_share_what_their_sources_answered(
     servers: Servers, model: FakeOpenAI
 ) -> None:
-    rows = ask("--mode", "team", "--mode", "graph", "--mode", "simple", "--json").json()
+    rows = ask("--mode", "team", "--mode", "graph", "--mode", "simple", "--json", question=COMPARED).json()
     assert [row["mode"] for row in rows] == ["team", "graph", "simple"]
     for row in rows:
         assert row["verified_claims"] >= 4

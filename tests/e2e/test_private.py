@@ -26,7 +26,7 @@ WATCHER = """
 import os, sys
 
 def write(host):
-    with open(os.environ["WATCHED_SOCKETS"], "a") as file:
+    with open(WATCHED, "a") as file:
         file.write((host.decode() if isinstance(host, bytes) else str(host)) + "\\n")
 
 def record(event, arguments):
@@ -69,11 +69,11 @@ def hosts(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     """The hosts beyond this machine that any process has contacted or looked up so far."""
     watched = tmp_path / "sockets.txt"
     (tmp_path / "watcher").mkdir()
-    (tmp_path / "watcher" / "sitecustomize.py").write_text(WATCHER)
+    # no variable of ours reaches the server's process
+    (tmp_path / "watcher" / "sitecustomize.py").write_text(f"WATCHED = {str(watched)!r}\n{WATCHER}")
     inherited = os.environ.get("PYTHONPATH")
     path = [str(tmp_path / "watcher"), *([inherited] if inherited else [])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path))
-    monkeypatch.setenv("WATCHED_SOCKETS", str(watched))
 
     def read() -> set[str]:
         seen = set(watched.read_text().split()) if watched.exists() else set()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from client.embedded.server import look
+from client.embedded.home import look
 from tests.client.harness import determinator, wait_until
 from tests.e2e.stage import own_id, report_of, supports
 

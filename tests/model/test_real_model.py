@@ -41,8 +41,9 @@ ROLES: list[Role] = [
     "reflector",
     "hypothesis_generator",
     "writer",
-    "long_writer",
-    "proofreader",
+    "verifier",
+    "editor",
+    "extractor",
     "manager",
 ]
 SHOWN = {d.evidence_id for d in DOCUMENTS}

@@ -10,7 +10,8 @@ from obstore.store import LocalStore
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 from activities.publish import PublishActivities
-from client.embedded.server import look, stop_embedded
+from client.embedded.home import look
+from client.embedded.server import stop_embedded
 from tests.activities.test_publish import stored
 from tests.client.harness import determinator
 

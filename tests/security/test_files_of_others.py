@@ -14,6 +14,7 @@ from activities.report.schema import Report
 from client.cli import common, results
 from client.reports import parcel
 from client.reports.bundle import CHECKING
+from client.reports.check_script import check_script
 from client.reports.parcel import BadParcel, open_parcel
 from client.terminal import harmless
 from tests.client.harness import determinator
@@ -71,9 +72,7 @@ def test_a_parcel_is_read_within_one_limit(tmp_path: Path, monkeypatch: pytest.M
 def test_a_strangers_script_is_compared_with_ours(
     home: Path, tmp_path: Path, script: bytes | None, foreign: bool
 ) -> None:
-    from importlib.resources import files
-
-    ours = (files("client.reports") / "check_bundle.py").read_bytes()
+    ours = check_script()
     made = {} if script is None else {"check.py": ours if script == b"ours" else script}
     path = bundle(tmp_path / "x.zip", made)
     assert open_parcel(path).foreign_script is foreign

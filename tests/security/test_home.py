@@ -12,9 +12,10 @@ from activities.private_files import file_name
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.embedded.fingerprint import worker_environment
-from client.embedded.home import Places
-from client.embedded.processes import has_own_network
-from client.embedded.server import look, start_embedded
+from client.embedded.home import Places, look
+from client.embedded.locks import holder
+from client.embedded.network import has_own_network
+from client.embedded.server import start_embedded
 from client.reports import load
 from tests.client.harness import living
 
@@ -81,7 +82,8 @@ async def test_web_pages_reach_neither_the_http_api_nor_the_web_ui(home: Path) -
     await start_embedded(Settings(), worker=False)
     note = look(home).server
     assert note is not None
-    ports = listening(note.pid)
+    private = has_own_network(note.pid)
+    ports = listening((holder(Places(home).lock) or 0) if private else note.pid)
     answered = 0
     async with httpx.AsyncClient(timeout=5, trust_env=False) as browser:
         for address, port in ports:
@@ -92,7 +94,6 @@ async def test_web_pages_reach_neither_the_http_api_nor_the_web_ui(home: Path) -
             answered += answer.status_code == 403
             if (address, port) != (note.ui_ip, note.ui_port):
                 assert "namespaceInfo" not in answer.text
-    private = has_own_network(note.pid)
     async with httpx.AsyncClient(timeout=5, trust_env=False) as browser:  # a connection serves one host
         rebound = await browser.get(f"{note.ui_url}/api/v1/namespaces", headers={"host": "rebound.example"})
     assert answered == (0 if private else 1), "the HTTP API is not there, or refuses"
@@ -106,7 +107,10 @@ async def test_the_web_ui_can_be_left_out(home: Path, monkeypatch: pytest.Monkey
     assert connection.ui_url is None
     note = look(home).server
     assert note is not None
-    assert (note.ui_ip, note.ui_port) not in listening(note.pid)
+    supervisor = holder(Places(home).lock)
+    assert supervisor is not None
+    assert len(listening(supervisor) + listening(note.pid)) >= 1
+    assert note.ui_ip not in [address for address, _ in listening(supervisor) + listening(note.pid)]
 
 
 def listening(pid: int) -> list[tuple[str, int]]:
@@ -136,7 +140,7 @@ async def test_settings_of_another_server_do_not_reach_the_embedded_worker(
     assert connection.client.namespace == "default"
     worker = living(home)["worker"]
     assert len(worker) == 1
-    log = Places(home).worker().log
+    log = Places(home).worker_log
     for _ in range(200):
         if "worker_started" in log.read_text():
             return

@@ -35,7 +35,7 @@ async def test_a_large_library_answers_as_a_small_one(
     small = LibrarySource(Settings(home=tmp_path / "small", library=tmp_path / "library"))
     queries = ["number123 of the ward", "followed for 17 months", "hospital ward3 number45", "zebrafish", "?"]
     expected = [await small.exchange(Query(text=text, limit=3)) for text in queries]
-    monkeypatch.setattr(index, "LARGE_LETTERS", 1_000)
+    monkeypatch.setattr(index, "MAX_EMBEDDED", 10)
     for attempt in range(2):
         large = LibrarySource(Settings(home=tmp_path / "large", library=tmp_path / "library"))
         for text, wanted in zip(queries, expected, strict=True):
@@ -49,21 +49,14 @@ async def test_a_large_library_answers_as_a_small_one(
 
 
 def test_a_library_that_has_changed_is_indexed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "LARGE_LETTERS", 1_000)
+    monkeypatch.setattr(index, "MAX_EMBEDDED", 10)
     write(tmp_path / "library", 50)
     libraries = Libraries(tmp_path / "cache")
     assert libraries.open(tmp_path / "library").count == 50
     with (tmp_path / "library" / "records.jsonl").open("a") as file:
         file.write(json.dumps({"title": "New", "abstract": "A new one about zebrafish.", "pmid": 999}) + "\n")
     opened = libraries.open(tmp_path / "library")
-    assert opened.large
     assert opened.count == 51
-
-
-def test_the_sample_is_ranked_in_one_step(tmp_path: Path) -> None:
-    from activities.sources.library import SAMPLE
-
-    assert not Libraries(tmp_path).open(SAMPLE).large
 
 
 @pytest.mark.security

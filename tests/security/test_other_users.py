@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,12 +16,13 @@ import httpx
 import pytest
 
 from activities.settings import Settings
-from client.embedded import forwarder
-from client.embedded.forwarder import Address, Sockets, forward, names_this_machine
-from client.embedded.home import Places
-from client.embedded.locks import is_held
-from client.embedded.processes import has_own_network
-from client.embedded.server import look, start_embedded
+from client.embedded import network
+from client.embedded.forwarder import listening as listening_on
+from client.embedded.forwarder import names_this_machine, publish
+from client.embedded.home import Places, look
+from client.embedded.locks import holder, is_held
+from client.embedded.network import Address, Sockets, has_own_network
+from client.embedded.server import start_embedded, supervisor_input
 from tests.client.harness import determinator, living, processes_of, wait_until
 from tests.security.test_home import listening
 
@@ -70,14 +72,15 @@ async def test_only_the_owner_reaches_the_server(home: Path) -> None:
     (found,) = [check for check in said if check["name"] == "other users"]
     private = has_own_network(note.pid)
     assert (found["state"] == "ok") == private
-    assert private == forwarder.works_in_a_child(forwarder.enter_own_network)
+    assert private == network.works_in_a_child(network.enter_own_network)
     if not private:
         return
     (server,) = processes_of(home)["server"]
-    assert server != note.pid
     assert listening(server) == []  # in this network
     published = [("127.0.0.1", note.port), (note.ui_ip, note.ui_port)]
-    assert sorted(listening(note.pid)) == sorted(published)
+    supervisor = holder(Places(home).lock)
+    assert supervisor is not None
+    assert sorted(listening(supervisor)) == sorted(published)
     assert await connection.client.service_client.check_health()
     async with httpx.AsyncClient(trust_env=False) as browser:
         assert (await browser.get(f"{note.ui_url}/api/v1/settings")).is_success
@@ -87,32 +90,138 @@ async def test_only_the_owner_reaches_the_server(home: Path) -> None:
     assert await connection.client.service_client.check_health()
 
 
-def test_server_and_forwarder_end_together(home: Path) -> None:
-    for victim in ("server", "forwarder"):
-        assert determinator("up").code == 0
-        (server,) = living(home)["server"]
-        note = look(home).server
-        assert note is not None
-        os.kill(server if victim == "server" else note.pid, signal.SIGKILL)
-        wait_until(lambda: not processes_of(home)["server"] and not is_held(Places(home).server_lock))
+def test_another_user_reaches_nothing_while_the_server_is_restarted(home: Path) -> None:
+    """Neither the server nor a port that could be listened on in its place."""
+    assert determinator("up").code == 0
+    before = living(home)["server"]
+    note = look(home).server
+    assert note is not None
+    if not has_own_network(note.pid) or os.geteuid() != 0:
+        return  # `test_only_the_owner_reaches_the_server` holds that `doctor` says so
+    published = [("127.0.0.1", note.port), (note.ui_ip, note.ui_port)]
+    ended = threading.Event()
+    got: list[int] = []
+    taken: list[int] = []
+
+    def intrude() -> None:
+        while not ended.is_set():
+            got.extend(answers(published))
+            taken.extend(ports_that_a_stranger_can_take(published))
+
+    intruder = threading.Thread(target=intrude)
+    intruder.start()
+    try:
+        os.kill(before[0], signal.SIGKILL)
+        wait_until(lambda: processes_of(home)["server"] not in ([], before))
+        assert determinator("list").code == 0
+    finally:
+        ended.set()
+        intruder.join()
+    assert got
+    assert set(got) == {0}
+    assert taken == []
 
 
-def test_where_the_system_allows_no_network_the_server_runs_without_a_forwarder() -> None:
-    program = (
-        "from client.embedded import forwarder\n"
-        "def refuse(): raise PermissionError\n"
-        "forwarder.enter_own_network = refuse\n"
-        "forwarder.main()\n"
+def ports_that_a_stranger_can_take(addresses: list[Address]) -> list[int]:
+    """The ports on which another user can listen."""
+    done = subprocess.run(
+        [sys.executable, "-c", TAKER, json.dumps(addresses)], capture_output=True, text=True, check=True
     )
-    given = json.dumps({"api": ["127.0.0.1", 0], "web_ui": None, "command": ["/bin/sleep", "60"]})
+    found: list[int] = json.loads(done.stdout)
+    return found
+
+
+TAKER = """
+import json, os, socket, sys
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+taken = []
+for address, port in json.loads(sys.argv[1]):
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        held.bind((address, port))
+        held.listen()
+        taken.append(port)
+    except OSError:
+        pass
+print(json.dumps(taken))
+"""
+
+NEIGHBOUR = """
+import os, socket, sys
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+held = socket.socket()
+held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+held.bind(("127.0.0.1", int(sys.argv[1])))
+held.listen()
+print("listens", flush=True)
+while True:
+    link, _ = held.accept()
+    link.settimeout(2)
+    try:
+        print("received", len(link.recv(100)), flush=True)
+    except OSError:
+        print("received", 0, flush=True)
+"""
+"""Another user's process that listens on a port and prints what it receives."""
+
+
+@pytest.mark.invariant
+def test_a_neighbour_who_takes_the_port_first_gets_nothing(home: Path) -> None:
+    """Commands and the worker reach the server through the home, not through a port."""
+    assert determinator("up").code == 0
+    note = look(home).server
+    assert note is not None
+    assert determinator("down").code == 0
+    program = [sys.executable, "-c", NEIGHBOUR, str(note.port)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as neighbour:
+        assert neighbour.stdout is not None
+        try:
+            assert neighbour.stdout.readline() == "listens\n"
+            assert determinator("up").code == 0
+            living(home)
+            assert determinator("list").code == 0
+            present = look(home).server
+            assert present is not None
+            assert present.port != note.port
+        finally:
+            neighbour.kill()
+        assert neighbour.stdout.read() == ""
+
+
+def test_the_server_ends_with_its_supervisor(home: Path) -> None:
+    assert determinator("up").code == 0
+    living(home)
+    os.kill(holder(Places(home).lock) or 0, signal.SIGKILL)
+    wait_until(lambda: not any(processes_of(home).values()) and not is_held(Places(home).lock))
+
+
+def test_where_the_system_allows_no_network_the_server_runs_without_one(home: Path) -> None:
+    """A supervisor that is refused a network publishes nothing itself, and serves the owner all the same."""
+    program = (
+        "from client.embedded import network, supervisor\n"
+        "def refuse(): raise PermissionError\n"
+        "network.enter_own_network = refuse\n"
+        "supervisor.main()\n"
+    )
+    places = Places(home)
+    places.make()
+    given = json.dumps(supervisor_input(Settings(), places))
     process = subprocess.Popen([sys.executable, "-c", program, given], stderr=subprocess.DEVNULL)
     try:
-        words = Path(f"/proc/{process.pid}/cmdline")
-        wait_until(lambda: words.read_bytes() == b"/bin/sleep\x0060\x00")
-        assert not has_own_network(process.pid)
+        wait_until(lambda: (server := look(home).server) is not None and server.ready)
+        note = look(home).server
+        assert note is not None
+        assert not has_own_network(note.pid)
         assert listening(process.pid) == []
+        assert ("127.0.0.1", note.port) in listening(note.pid)
+        assert determinator("list").code == 0
+        (found,) = [c for c in determinator("doctor", "--json").json() if c["name"] == "other users"]
+        assert found["state"] == "warn"
     finally:
-        process.kill()
+        process.terminate()
         process.wait()
 
 
@@ -150,11 +259,16 @@ async def echo(*, ours: bool, web_ui: bool) -> AsyncIterator[Address]:
 
     async with await asyncio.start_server(repeat, "127.0.0.1", 0) as server:
         inner: Address = server.sockets[0].getsockname()
-        held = forwarder.bound(("127.0.0.1", 0))
+        held = listening_on(("127.0.0.1", 0))
         address: Address = held.getsockname()
-        api = ("127.0.0.1", 1) if web_ui else inner
-        (front,) = await forward({inner: held}, api, lambda *_: ours)
-        async with front:
+
+        async def connect() -> socket.socket:
+            made = socket.socket()
+            made.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(made, inner)
+            return made
+
+        async with await publish(held, connect, lambda *_: ours, web_ui=web_ui):
             yield address
             await asyncio.gather(*(handler for handler in handlers if handler))
 
@@ -171,33 +285,6 @@ async def test_what_is_forwarded_arrives_whole() -> None:
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             await reader.readexactly(1)
         writer.close()
-
-
-async def test_what_arrives_before_the_server_is_reached_is_forwarded_first() -> None:
-    """However early: some releases of Python read at once, although the transport was paused."""
-    reached: list[bytes] = []
-    received = asyncio.Event()
-
-    async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        reached.append(await reader.readexactly(12))
-        received.set()
-        writer.close()
-
-    class Early(forwarder.Incoming):
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            super().connection_made(transport)
-            self.data_received(b"early ")
-
-    async with await asyncio.start_server(keep, "127.0.0.1", 0) as server:
-        inner: Address = server.sockets[0].getsockname()
-        loop = asyncio.get_running_loop()
-        front = await loop.create_server(lambda: Early(inner, lambda *_: True, web_ui=False), "127.0.0.1", 0)
-        async with front:
-            _, writer = await asyncio.open_connection(*front.sockets[0].getsockname())
-            writer.write(b"later ")
-            await asyncio.wait_for(received.wait(), 30)
-            writer.close()
-    assert reached == [b"early later "]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A fleet of real worker processes in front of a local NCBI, for the rate tests and `benchmarks/rates.py`.
+"""A fleet of real worker processes in front of a local NCBI, for the rate tests.
 
 Every process runs what a worker runs for PubMed: the registry, HTTP with its rate limiter, the search
 activities and `hold_gate`. Run as a program this file is one such process."""

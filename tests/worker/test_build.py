@@ -85,7 +85,7 @@ async def test_the_production_worker_registers_every_step(home: Path, temporal_c
         config = worker.config()
         names = {getattr(a, "__temporal_activity_definition").name for a in config["activities"]}
     assert {"observe", "evaluate_gaps", "select_tools", "search_library", "judge_evidence"} <= names
-    assert {"prepare", "write_report", "publish_report", "hold_gate"} <= names
+    assert {"prepare", "write_section", "publish_report", "hold_gate"} <= names
     # strictly limited sources are polled only by the process that holds their gate
     assert "search_pubmed" not in names
     assert {w.__name__ for w in config["workflows"]} >= {"AutoResearch", "IterativeResearch", "DeepResearch"}

@@ -142,7 +142,7 @@ def test_no_secret_reaches_the_log(home: Path) -> None:
 def test_what_builds_reports_is_not_imported_before_a_worker_polls() -> None:
     code = (
         "import sys, worker.daemon, worker.build, worker.resources, worker.rate_gate_holder\n"
-        "import worker.lost_activities, workflows.modes, workflows.refresh\n"
+        "import workflows.modes, workflows.refresh\n"
         "workflows.modes.workflow_classes()\n"
         "print('activities.report.assemble' in sys.modules, 'activities.search' in sys.modules)"
     )

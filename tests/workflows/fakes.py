@@ -11,13 +11,29 @@ from typing import Any, TypeVar
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.analyse import AnalysisActivities
+from activities.analysis.types import AnalystInput, Program
 from activities.candidates.types import CandidateLookUp, LookedUp
 from activities.draft_progress import SIGNAL, DraftProgress
-from activities.drafts import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft, WriteInput
+from activities.drafts import (
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditInput,
+    Extracted,
+    ExtractInput,
+    Passage,
+    SectionDraft,
+    SentenceVerdict,
+    Verdicts,
+    VerifyInput,
+    WriteInput,
+)
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive import manage
 from activities.follow_up import FollowUpActivities
+from activities.judgements import Table, TableRow, WorkJudgement
 from activities.look_up_candidate import CandidateActivities
 from activities.publication import PublishInput
 from activities.publish import PublishActivities
@@ -33,13 +49,15 @@ from activities.steps import (
     HitsOfAll,
     Hypotheses,
     HypothesisInput,
-    JudgeAssessment,
+    JudgeBatch,
     JudgeInput,
     KnowledgeGapOutput,
     ManagerInput,
     MechanismHypothesis,
     Observation,
     ObserveInput,
+    Ordered,
+    OrderInput,
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
@@ -54,7 +72,6 @@ from activities.steps import (
     StepContext,
     TeamLedger,
 )
-from activities.text.repetition import remove_repetition
 from activities.types import (
     Evidence,
     EvidenceRef,
@@ -93,6 +110,7 @@ class Fakes:
         self.documents: dict[str, Evidence] = {}
         """What the searches have found, by blob."""
         self.answered: list[SearchTask] = []
+        self.ordered: list[OrderInput] = []
         self.published: list[PublishInput] = []
         self.prepared: list[PrepareInput] = []
         self.looked_up: list[CandidateLookUp] = []
@@ -111,7 +129,8 @@ class Fakes:
         script, began = self.script, time.monotonic()
         self.now = activity.info().current_attempt_scheduled_time.timestamp()
         asked = step.model.backend != "extractive"
-        paid = asked and SPECS[role].by_code(step, getattr(step, "evidence", ())) is None
+        known = role in SPECS and SPECS[role].by_code(step, getattr(step, "evidence", ())) is not None
+        paid = asked and not known
         if role in script.always:
             script.always[role](step)
         if paid:
@@ -219,20 +238,40 @@ class Fakes:
         return await self._think("tool_selector", step, answer)
 
     @activity.defn
-    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeAssessment]:
-        def answer() -> JudgeAssessment:
+    async def order_evidence(self, step: OrderInput) -> Ordered:
+        """As they were found."""
+        self.ordered.append(step)
+        return Ordered(ids=tuple(ref.evidence_id for ref in step.evidence)[: step.most])
+
+    @activity.defn
+    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeBatch]:
+        def answer() -> JudgeBatch:
+            if step.model.backend == "extractive":
+                return JudgeBatch(relevant=tuple(ref.evidence_id for ref in step.evidence[:5]))
             at = self.script.sufficient_at
-            enough = at is not None and step.iteration >= at
-            return JudgeAssessment(
-                scores={c.name: 9 if enough else 3 for c in step.profile.criteria},
-                confidence=0.9 if enough else 0.3,
-                gaps=() if enough else ("something is missing",),
-                relevant=tuple(ref.evidence_id for ref in step.evidence[:5]),
-                reasoning="as the script says",
-                shown=len(step.evidence),
-            )
+            return self.judged(step, enough=at is not None and step.iteration >= at)
 
         return await self._think("judge", step, answer)
+
+    def judged(self, step: JudgeInput, *, enough: bool, **more: Any) -> JudgeBatch:
+        """Every work of a batch answers, directly where it is enough."""
+        judgements = tuple(
+            WorkJudgement(
+                evidence_id=ref.evidence_id,
+                answers=3 if enough else 2,
+                finding="as the script says",
+                support=(Support(evidence_id=ref.evidence_id, quote=self.documents[ref.blob].text),),
+            )
+            for ref in step.evidence
+            if ref.blob in self.documents
+        )
+        batch = {
+            "judgements": judgements,
+            "scores": {c.name: 9 if enough else 3 for c in step.profile.criteria},
+            "gaps": () if enough else ("something is missing",),
+            "reasoning": "as the script says",
+        }
+        return JudgeBatch.model_validate({**batch, **more})
 
     @activity.defn
     async def reflect(self, step: ReflectInput) -> Charged[Reflection]:
@@ -258,8 +297,14 @@ class Fakes:
         return await self._think("hypothesis_generator", step, answer)
 
     def _draft(self, step: WriteInput) -> SectionDraft:
-        """A claim for each of the first three items: their own sentence."""
-        refs = [ref for ref in step.evidence[:3] if ref.blob in self.documents]
+        """A claim for each of the first three items: their own sentence. Without a model it is a passage."""
+        own = [ref for ref in step.evidence if ref.evidence_id not in step.shared]
+        refs = [ref for ref in own[:3] if ref.blob in self.documents]
+        if step.model.backend == "extractive":
+            passages = tuple(
+                Passage(evidence_id=ref.evidence_id, quotes=(self.documents[ref.blob].text,)) for ref in refs
+            )
+            return SectionDraft(title=step.title, passages=passages)
         return SectionDraft(
             title=step.title,
             paragraphs=tuple(
@@ -278,22 +323,35 @@ class Fakes:
         )
 
     @activity.defn
-    async def write_report(self, step: WriteInput) -> Charged[SectionDraft]:
+    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
         return await self._think("writer", step, lambda: self._draft(step))
 
     @activity.defn
-    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
-        return await self._think("long_writer", step, lambda: self._draft(step))
+    async def verify_sentences(self, step: VerifyInput) -> Charged[Verdicts]:
+        def answer() -> Verdicts:
+            return Verdicts(verdicts=tuple(SentenceVerdict(id=s.id, supported="yes") for s in step.sentences))
+
+        return await self._think("verifier", step, answer)
 
     @activity.defn
-    async def proofread(self, step: ProofreadInput) -> Charged[Proofread]:
-        """What code finds, as the role does before a model is asked."""
-        drafts = remove_repetition(step.drafts, step.owners)
-        return await self._think("proofreader", step, lambda: Proofread(drafts=drafts))
+    async def edit_report(self, step: EditInput) -> Charged[Edited]:
+        return await self._think("editor", step, lambda: Edited(title=step.title))
+
+    @activity.defn
+    async def extract_table(self, step: ExtractInput) -> Charged[Extracted]:
+        def answer() -> Extracted:
+            rows = tuple(TableRow(evidence_id=ref.evidence_id) for ref in step.evidence)
+            return Extracted(table=Table(columns=step.columns, rows=rows))
+
+        return await self._think("extractor", step, answer)
 
     @activity.defn
     async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
         return await self._think("manager", step, lambda: manage(step))
+
+    @activity.defn
+    async def write_program(self, step: AnalystInput) -> Charged[Program]:
+        return await self._think("analyst", step, lambda: Program(code=self.script.program))
 
     @activity.defn
     async def look_up_candidate(self, step: CandidateLookUp) -> LookedUp:
@@ -356,6 +414,8 @@ class Fakes:
     @property
     def activities(self) -> list[Callable[..., Any]]:
         return [
+            AnalysisActivities(self.store).analyse_effects,
+            AnalysisActivities(self.store).run_program,
             EventActivities(self.store).store_events,
             FollowUpActivities(self.store).import_evidence,
             check_graph,
@@ -368,10 +428,13 @@ class Fakes:
             self.judge_evidence,
             self.reflect,
             self.generate_hypotheses,
-            self.write_report,
+            self.order_evidence,
             self.write_section,
-            self.proofread,
+            self.verify_sentences,
+            self.edit_report,
+            self.extract_table,
             self.manage_team,
+            self.write_program,
             self.look_up_candidate,
             self.publish_report,
             *(self._search(source) for source in (*SOURCES, *TOGETHER)),

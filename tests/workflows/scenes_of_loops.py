@@ -12,13 +12,13 @@ from temporalio import activity
 from temporalio.client import WorkflowFailureError
 from temporalio.worker import Worker
 
+from activities.drafts import SentenceVerdict, Verdicts
 from activities.errors import RateLimited, Unavailable
 from activities.steps import (
-    Hits,
     KnowledgeGapOutput,
     SearchTask,
 )
-from activities.types import Evidence, SourceInfo, SourceOption
+from activities.types import Evidence, ModelChoice, SourceInfo, SourceOption
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.namespace import register_attributes
 from client.runs.refreshing import start_refresh
@@ -28,10 +28,12 @@ from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
 from tests.workflows.fakes import Fakes
 from tests.workflows.recording import first_run, keep, keep_history
 from tests.workflows.script import document, down, outage, takes
+from tests.workflows.test_analysis import POOLING, different, trials
+from tests.workflows.test_deep_writing import sentences
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_look_up import Register, candidates_from
 from tests.workflows.test_loop_searches import searches_of_a_library
-from tests.workflows.test_pubmed import NCBI, Authority, numbered, own_documents
+from tests.workflows.test_pubmed import NCBI, Authority, numbered
 from tests.workflows.test_refresh import a_refresh_case, a_work
 from tests.workflows.test_replay import RUN_ID
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
@@ -57,11 +59,33 @@ async def steered(stage: Stage) -> None:
     await keep("iterative-steered", run)
 
 
-async def continued(stage: Stage) -> None:
-    stage.script.sufficient_at = 5
-    run = await stage.start(a_request(history_events=50))
+async def checked(stage: Stage) -> None:
+    """A sentence on two works that the verifier does not confirm is written once more; a table is filled."""
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "unverified")
+    stage.script.answers["verifier"] = lambda step: Verdicts(
+        verdicts=tuple(SentenceVerdict(id=s.id, supported="partly") for s in step.sentences)
+    )
+    stage.script.reports = lambda step: [("first",)]
+    run = await stage.start(a_request(columns=("dose",), analyse=True))
     await run.outcome()
-    await keep("iterative-continued", run)
+    await keep("iterative-checked", run)
+
+
+async def analysed(stage: Stage) -> None:
+    """A program of a model computes what the fixed analysis lists."""
+    trials(stage, different)
+    stage.script.program = POOLING
+    run = await stage.start(a_request(analyse=True, expected="lower"))
+    await run.outcome()
+    await keep("iterative-analysed", run)
+
+
+async def without_a_model(stage: Stage) -> None:
+    """One search and one look."""
+    stage.script.models = {"default": ModelChoice()}
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-without-a-model", run)
 
 
 async def pubmed(stage: Stage) -> None:
@@ -72,19 +96,11 @@ async def pubmed(stage: Stage) -> None:
     await keep("iterative-pubmed", run)
 
 
-async def library_standing(stage: Stage) -> None:
-    stage.script.pubmed_queue, stage.script.search = NCBI, own_documents
-    async with Worker(stage.client, task_queue=NCBI, activities=[Authority().check]):
-        run = await stage.start(a_request())
-        await run.outcome()
-    await keep("iterative-library-standing", run)
-
-
 async def reflected(stage: Stage) -> None:
     """The first searches find nothing, one source is down, and another has a second page that fails."""
 
     def search(task: SearchTask) -> Sequence[Evidence]:
-        first = "gap 1" in task.query.text
+        first = not task.query.text.startswith("gap")
         stage.script.cursor = None if first else {"page": "next"}
         if task.cursor:
             raise outage(RateLimited)
@@ -109,21 +125,6 @@ async def looked_up(stage: Stage) -> None:
     run = await stage.start(a_request())
     await run.outcome()
     await keep("iterative-looked-up", run)
-
-
-async def slow_source(stage: Stage) -> None:
-    """Sources that have more, and that use all the seconds of a search for their first pages."""
-    stage.script.search = lambda task: Hits(
-        source=task.source,
-        query=task.query.text,
-        status="empty",
-        hits=900,
-        waited=20.0,
-        cursor={"page": "next"},
-    )
-    run = await stage.start(a_request(limits={"max_iterations": 1}))
-    await run.outcome()
-    await keep("iterative-slow-source", run)
 
 
 async def long_log(stage: Stage) -> None:
@@ -182,6 +183,8 @@ async def every_source(stage: Stage) -> None:
         SourceOption(info=SourceInfo(name=n, title=n, covers="papers", queue="stage-sources"), enabled=True)
         for n in names
     ]
+    # the second iteration is the selector's, which the script lets choose every source
+    stage.script.sufficient_at = 2
     searches: list[Callable[..., Any]] = [stage.fakes._search(name) for name in names]
     limits = {"max_gaps": 10, "searches_per_gap": 10, "max_sections": 2}
     async with Worker(stage.client, task_queue="stage-sources", activities=searches):
@@ -196,21 +199,6 @@ async def own_library(stage: Stage) -> None:
     run = await stage.start(a_request(sources=("library", "alpha")))
     await run.outcome()
     await keep("iterative-own-library", run)
-
-
-async def indexed(stage: Stage) -> None:
-    """On the real server: the one that skips time has no search attributes."""
-    port = free_port()
-    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
-        client = await connected(port)
-        await register_attributes(client)
-        fakes = Fakes(stage.fakes.store)
-        fakes.script.sufficient_at = 2
-        async with a_worker(client, fakes):
-            real = Stage(client, fakes)
-            run = await real.start(a_request(indexed=True), "ask-1")
-            await run.outcome()
-            await keep("iterative-coarse-phases", run)
 
 
 async def indexed_pause(stage: Stage) -> None:

@@ -5,10 +5,7 @@ from contextlib import suppress
 from temporalio.client import WorkflowFailureError
 
 from activities.extractive import manage
-from activities.steps import (
-    JudgeAssessment,
-    TeamLedger,
-)
+from activities.steps import TeamLedger
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.recording import first_run, keep
 from tests.workflows.script import PROFILE, takes
@@ -52,16 +49,10 @@ async def team(stage: Stage) -> None:
 
 
 async def hierarchical(stage: Stage) -> None:
-    """Three attempts of each sub-team, the first of them the best; a reviewer speaks meanwhile."""
-    confidence = {1: 0.7, 2: 0.4, 3: 0.5}
-    stage.script.answers["judge"] = lambda step: JudgeAssessment(
-        scores={"relevance": 5},
-        confidence=confidence[step.iteration],
-        gaps=(f"gap {step.iteration} of {step.question}",),
-        relevant=tuple(ref.evidence_id for ref in step.evidence[:3]),
-    )
+    """Two attempts of each sub-team; a reviewer speaks meanwhile."""
+    stage.script.sufficient_at = 4
     stage.script.before["judge"] = lambda _: takes(60)
-    run = await stage.start(a_request("hierarchical", limits={"max_iterations": 3, "max_tokens": None}))
+    run = await stage.start(a_request("hierarchical", limits={"max_iterations": 4, "max_tokens": None}))
     for section in ("s1", "s2", "s3"):
         await stage.child(run, section).until(lambda p: p.phase == "judging")
     await run.handle.signal("steer", {"text": "older people"})

@@ -45,18 +45,10 @@ async def parent_cancelled(stage: Stage) -> None:
     await keep("deep-parent-cancelled", run)
 
 
-async def drafted_at_once(stage: Stage) -> None:
-    """Sections are drafted at the same time and compared afterwards."""
-    stage.script.sufficient_at = 2
-    run = await stage.start(a_request("deep"))
-    await run.outcome()
-    await keep("deep-drafted-at-once", run)
-
-
 async def drafting_cancelled(stage: Stage) -> None:
-    stage.script.before["long_writer"] = lambda step: takes(600) if step.section_id == "s2" else None
+    stage.script.before["writer"] = lambda step: takes(600) if step.section_id == "s2" else None
     run = await stage.start(a_request("deep"))
-    await until(lambda: asyncio.sleep(0, stage.fakes.of("long_writer")), lambda done: len(done) == 2)
+    await until(lambda: asyncio.sleep(0, stage.fakes.of("writer")), lambda done: len(done) == 2)
     await run.handle.cancel()
     with suppress(WorkflowFailureError):
         await run.outcome()
@@ -101,36 +93,6 @@ async def shared(stage: Stage) -> None:
     await run.outcome()
     await keep("deep-shared", run)
     await keep("deep-shared-section", stage.child(run, "s1"))
-
-
-async def proofread(stage: Stage) -> None:
-    stage.script.sections = 2
-    run = await stage.start(a_request("deep", writer="proofreader"))
-    await run.outcome()
-    await keep("deep-proofread", run)
-    await keep("deep-proofread-section", stage.child(run, "s1"))
-
-
-async def later(stage: Stage) -> None:
-    """A section begins when another one is done; it adopts what that one found after searches of its own, and
-    judges it although nothing is left to search for."""
-    stage.script.sections, stage.script.sufficient_at = 2, None
-    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
-        outstanding_gaps=(), research_complete=step.iteration > 1
-    )
-    run = await stage.start(a_request("deep", limits={"max_parallel_sections": 1}))
-    await run.outcome()
-    await keep("deep-later-section", stage.child(run, "s2"))
-
-
-async def streamed(stage: Stage) -> None:
-    """Sections that write their drafts themselves report them to the run, which knows each paragraph once."""
-    stage.script.sections = 2
-    stage.script.reports = lambda step: [("first",), ("first", "second")]
-    run = await stage.start(a_request("deep", writer="proofreader"))
-    await run.outcome()
-    await keep("deep-streamed", run)
-    await keep("deep-streamed-section", stage.child(run, "s1"))
 
 
 async def leases(stage: Stage) -> None:

@@ -159,6 +159,8 @@ class Script:
     """Whether a step of several searches fails."""
     undecided: bool = False
     """Whether a request without a profile is prepared for another one first, as it really is."""
+    program: str = ""
+    """What a paid analyst writes."""
     slow_search: Callable[[SearchTask], Awaitable[Sequence[Evidence]]] | None = None
     """Like `search`, for one that waits."""
     publish: Callable[[PublishInput], None] | None = None

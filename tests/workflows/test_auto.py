@@ -32,7 +32,7 @@ async def test_what_is_said_while_auto_chooses_is_carried_on(stage: Stage) -> No
     stage.script.mode = "deep"
     stage.script.before["query_parser"] = lambda _: takes(30)
     run = await stage.start(a_request("auto", limits={"max_iterations": 1}))
-    await run.until(lambda p: p.phase == "starting")
+    await run.until(lambda p: p.phase == "reading")
     await run.handle.signal("steer", {"text": "older people"})
     await run.handle.execute_update("extend_budget", {"iterations": 1})
     await run.outcome()
@@ -43,7 +43,7 @@ async def test_what_is_said_while_auto_chooses_is_carried_on(stage: Stage) -> No
 async def test_auto_that_is_cancelled_leaves_a_report(stage: Stage) -> None:
     stage.script.before["query_parser"] = lambda _: takes(30)
     run = await stage.start(a_request("auto"))
-    await run.until(lambda p: p.phase == "starting")
+    await run.until(lambda p: p.phase == "reading")
     await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
@@ -66,7 +66,7 @@ async def test_limits_that_were_not_set_are_the_chosen_modes_own(
     stage.script.mode = "team"
     stage.script.before["query_parser"] = lambda _: takes(30)
     run = await stage.start(a_request("auto", open_limits=left_open))
-    await run.until(lambda p: p.phase == "starting")
+    await run.until(lambda p: p.phase == "reading")
     await run.handle.execute_update("extend_budget", {"iterations": 1})
     await run.outcome()
     assert (await run.progress()).max_iterations == rounds

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from temporalio.exceptions import ActivityError, RetryState, TimeoutError, TimeoutType  # noqa: A004
 
 from activities.types import Allowance, Price, Usage
-from workflows.rules.budget import Budget, smaller_allowance, worst_cost
+from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
 from workflows.steps.failures import model_failure
 from workflows.types import Limits
 
@@ -133,10 +133,10 @@ def test_the_writing_reserve_is_kept_for_writing() -> None:
     assert budget.reserve("writer", writing, None, writing=True) is not None
 
 
-def test_the_writing_reserve_leaves_at_least_half_for_research() -> None:
+def test_the_writing_reserve_leaves_most_for_research() -> None:
     budget = a_budget(10_000)
     budget.keep_for_writing([(Allowance(input_tokens=9_000, output_tokens=2_000), None)] * 5)
-    assert budget.free_tokens() == 5_000
+    assert budget.free_tokens() == 6_000
 
 
 def test_a_call_of_unknown_price_does_not_lift_the_money_limit() -> None:
@@ -193,15 +193,15 @@ FULL = Allowance(input_tokens=8_000, output_tokens=900)
         (None, 8_900, 8_900),
         (None, 4_000, 4_000),
         (None, 3_000, None),
-        (Usage(calls=2, input_tokens=2_400, output_tokens=200), 2_700, 2_700),
-        (Usage(calls=2, input_tokens=2_400, output_tokens=200), 2_500, None),
+        (Usage(calls=2, input_tokens=2_400, output_tokens=200), 1_600, 1_600),
+        (Usage(calls=2, input_tokens=2_400, output_tokens=200), 1_500, None),
         (Usage(calls=1, input_tokens=8_000, output_tokens=900), 4_000, 4_000),
     ],
 )
 def test_a_call_that_does_not_fit_whole_is_made_smaller_by_what_its_role_really_used(
     used: Usage | None, free: int, tokens: int | None
 ) -> None:
-    smaller = smaller_allowance(FULL, used, free)
+    smaller = smaller_allowance(FULL, expected(FULL, used, None), free)
     assert (smaller.tokens if smaller else None) == tokens
 
 
@@ -209,8 +209,16 @@ def test_a_call_that_does_not_fit_whole_is_made_smaller_by_what_its_role_really_
 def test_a_smaller_allowance_never_exceeds_what_is_free(
     wanted: Allowance, free: int, calls: int, used: int
 ) -> None:
-    smaller = smaller_allowance(wanted, Usage(calls=calls, input_tokens=used), free)
+    likely = expected(wanted, Usage(calls=calls, input_tokens=used), None)
+    smaller = smaller_allowance(wanted, likely, free)
     assert smaller is None or smaller.tokens <= min(free, wanted.tokens)
+
+
+def test_what_is_kept_back_follows_what_calls_take() -> None:
+    assert expected(FULL, None, None) == FULL
+    assert expected(FULL, None, 0.25).tokens == int(FULL.tokens * 0.25 * HEADROOM)
+    own = Usage(calls=2, input_tokens=2_000)
+    assert expected(FULL, own, 0.9).tokens == int(1_000 * HEADROOM)
 
 
 def test_a_call_that_timed_out_is_charged_what_its_last_heartbeat_said() -> None:

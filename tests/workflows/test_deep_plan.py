@@ -9,7 +9,7 @@ from activities.types import ReportPlan
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import DAY, a_plan, a_section, at_the_plan
 from tests.workflows.script import takes
-from workflows.rules.plan import number_sections, plan_hash
+from workflows.context import number_sections, plan_hash
 from workflows.types import EditPlan, PlanView
 
 

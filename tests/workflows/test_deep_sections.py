@@ -1,11 +1,13 @@
 """A deep run: the failure or cancellation of one section does not affect the others."""
 
 import asyncio
+from datetime import datetime
 from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
+from activities.payloads import DATA_CONVERTER
 from activities.steps import (
     AgentSelectionPlan,
     AgentTask,
@@ -13,9 +15,10 @@ from activities.steps import (
     KnowledgeGapOutput,
     SelectInput,
 )
-from tests.workflows.conftest import Stage, a_request, until
+from tests.workflows.conftest import QUESTION, Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
 from tests.workflows.script import document, outage, takes
+from workflows.types import SectionProgress
 
 
 @pytest.mark.parametrize("failing", range(4))
@@ -26,7 +29,8 @@ async def test_sections_that_fail_leave_the_others_alone(stage: Stage, failing: 
     def tools(step: SelectInput) -> AgentSelectionPlan | str:
         if step.section in doomed:
             return "this is no list of searches"
-        return AgentSelectionPlan(tasks=(AgentTask(gap=step.gaps[0], agent="alpha", query=step.question),))
+        tasks = (AgentTask(gap=step.gaps[0], agent=name, query=step.question) for name in ("alpha", "beta"))
+        return AgentSelectionPlan(tasks=tuple(tasks))
 
     stage.script.answers["tool_selector"] = tools
     run = await stage.start(a_request("deep"))
@@ -92,7 +96,7 @@ async def test_a_cancelled_run_cancels_its_sections_and_leaves_a_partial_report(
     assert report.stop_reason == "cancelled"
     assert [bool(s.claims) for s in report.sections] == [True, True, False, False, False]
     assert {s.status for s in report.sections} == {"cancelled"}
-    assert [c.paid for c in stage.fakes.of("long_writer")] == [False, False]
+    assert [c.paid for c in stage.fakes.of("writer")] == [False, False]
 
 
 async def test_a_search_that_was_answered_before_a_cancel_is_kept(stage: Stage) -> None:
@@ -109,6 +113,52 @@ async def test_a_search_that_was_answered_before_a_cancel_is_kept(stage: Stage) 
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
     assert [r.source for r in (await run.report()).references] == ["alpha"]
+
+
+async def test_what_happens_in_sections_is_known_to_the_run_while_they_work(stage: Stage) -> None:
+    released = asyncio.Event()
+
+    async def hold(_: Any) -> None:
+        await released.wait()
+
+    stage.script.holds = {"judge": hold}
+    run = await stage.start(a_request("deep"))
+
+    def all_judging_is_logged(events: Any) -> bool:
+        return {e.section for e in events if e.type == "judging"} == {"s1", "s2", "s3"}
+
+    events = await until(run.events, all_judging_is_logged)
+    assert [e.timestamp for e in events] == sorted(e.timestamp for e in events)
+    assert {e.section for e in events if e.type == "search_complete"} == {"s1", "s2", "s3"}
+    progress = await run.progress()
+    searched = [e for e in events if e.type == "search_complete"]
+    assert progress.searches_total == len(searched) == sum(s.searches for s in progress.sections)
+    assert progress.evidence == sum(s.evidence for s in progress.sections) > 0
+    assert {s.phase for s in progress.sections} == {"judging"}
+    released.set()
+    await run.outcome()
+    ended = [e.seq for e in await run.events()]
+    assert ended == sorted(set(ended))
+
+
+async def test_events_of_sections_reach_the_run_within_a_second(stage: Stage) -> None:
+    """By the time of the server, with calls of a minute each. Timestamps of events have whole seconds."""
+    stage.script.sufficient_at = 2
+    stage.script.before["judge"] = lambda _: takes(60)
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    late = dict[str, float]()
+    async for event in run.handle.fetch_history_events():
+        signal = event.workflow_execution_signaled_event_attributes
+        if signal.signal_name != "section_report":
+            continue
+        (report,) = await DATA_CONVERTER.decode(signal.input.payloads, [SectionProgress])
+        known = event.event_time.ToMicroseconds() / 1e6
+        for reported in report.events:
+            waited = known - datetime.fromisoformat(reported.timestamp).timestamp()
+            late[reported.type] = max(late.get(reported.type, 0.0), waited)
+    assert {"searching", "search_complete", "judging", "judge_complete", "gap"} <= set(late)
+    assert max(late.values()) < 2
 
 
 async def test_at_most_so_many_sections_run_at_once(stage: Stage) -> None:
@@ -136,7 +186,7 @@ async def test_a_section_that_begins_later_searches_itself_and_judges_what_other
     stage.script.answers["gap_evaluator"] = lambda _: KnowledgeGapOutput(research_complete=True)
     _, report, _ = await stage.play(a_request("deep", limits={"max_parallel_sections": 1}))
     gaps = {found.gap for found in report.methodology.searches}
-    assert gaps == {"question number 1", "question number 2"}
+    assert gaps == {QUESTION, "question number 1", "question number 2"}
     steps = [call.step for call in stage.fakes.of("judge")]
     judged = [(step.section, step.evidence) for step in steps if isinstance(step, JudgeInput)]
     first, second = ([refs for name, refs in judged if name == section] for section in ("s1", "s2"))
@@ -156,11 +206,3 @@ async def test_an_outage_everywhere_is_stated_once(stage: Stage) -> None:
     assert outcome.stop_reason == "all_sources_failed"
     assert not outcome.answered
     assert {r.status for r in report.methodology.searches} == {"unavailable"}
-
-
-async def test_a_section_follows_its_parent_and_records_no_marker(stage: Stage) -> None:
-    run = await stage.start(a_request("deep"))
-    await run.outcome()
-    for execution, markers in ((run, 1), (stage.child(run, "s1"), 0)):
-        events = [event async for event in execution.handle.fetch_history_events()]
-        assert sum(e.HasField("marker_recorded_event_attributes") for e in events) == markers

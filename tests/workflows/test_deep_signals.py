@@ -1,12 +1,15 @@
 """A deep run: signals and extensions reach the running sections."""
 
+import asyncio
 from collections import Counter
 from datetime import timedelta
+from uuid import uuid4
 
-from activities.steps import (
-    GapsInput,
-)
-from tests.workflows.conftest import Stage, a_request
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+
+from activities.steps import GapsInput
+from tests.workflows.conftest import PATIENCE, Stage, a_request
 from tests.workflows.deep import all_judging, at_the_plan
 from tests.workflows.script import takes
 
@@ -29,8 +32,8 @@ async def test_signals_reach_sections_that_run(stage: Stage) -> None:
     assert (await run.budget()).elapsed_seconds < 1_000
     second = [c.step for c in stage.fakes.of("gap_evaluator") if isinstance(c.step, GapsInput)]
     assert [s.steering for s in second] == [("older people",)] * 3
-    assert Counter(s.source for s in stage.fakes.searches) == {"alpha": 6, "beta": 3}
-    assert all(c.paid for c in stage.fakes.of("long_writer")), "a week of pause left time for writing"
+    assert Counter(s.source for s in stage.fakes.searches) == {"alpha": 7, "beta": 3}
+    assert all(c.paid for c in stage.fakes.of("writer")), "a week of pause left time for writing"
 
 
 async def test_finishing_ends_every_section_and_begins_no_other(stage: Stage) -> None:
@@ -66,3 +69,28 @@ async def test_time_that_is_added_reaches_sections_that_run(stage: Stage) -> Non
     await all_judging(stage, run)
     await run.handle.execute_update("extend_budget", {"seconds": 3_000.0})
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+async def test_a_paused_run_that_is_cancelled_ends_with_all_its_sections(live: Stage, begun: bool) -> None:
+    """Also where the cancel meets the start of its sections, or one that has ended and would be drafted."""
+    run = await live.start(a_request("deep", approve=("plan",)), f"{live.queue}-{uuid4().hex[:6]}")
+    await run.until(lambda p: p.waiting_for == "plan")
+    await run.handle.signal("approve", {"gate": "plan"})
+    if begun:
+        await live.child(run, "s1").until(lambda p: p.phase != "starting")
+    await run.handle.signal("pause")
+    if begun:
+        await run.until(lambda p: any(s.status == "complete" for s in p.sections) or p.phase == "paused")
+    await run.handle.cancel()
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(WorkflowFailureError):
+            await run.handle.result()
+    progress = await run.progress()
+    assert progress.phase == "done"
+    assert progress.stop_reason == "cancelled"
+    for section in progress.sections:
+        assert section.status in ("complete", "partial", "cancelled")
+        assert section.phase == "done"
+        child = await live.child(run, section.id).handle.describe()
+        assert child.status == WorkflowExecutionStatus.COMPLETED

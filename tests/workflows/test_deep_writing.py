@@ -1,34 +1,46 @@
 """A deep run: the sections become one report."""
 
 import asyncio
-from collections import Counter
 from typing import Any
 
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.drafts import DraftClaim, DraftParagraph, Proofread, ProofreadInput, SectionDraft, WriteInput
+from activities.drafts import (
+    ClaimState,
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditedSentence,
+    EditInput,
+    SectionDraft,
+    SentenceVerdict,
+    Verdicts,
+    WriteInput,
+)
 from activities.steps import HypothesisInput, PlanInput
-from activities.types import Identifiers, ModelChoice, ReportPlan, ReportPlanSection, Support
+from activities.types import Identifiers, ReportPlan, ReportPlanSection, Support
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, takes
 from workflows.types import ChooseCandidates
 
+DRUGS = ("Metformin", "Aspirin")
+
 
 async def drafted(stage: Stage, count: int) -> None:
     """Wait until so many sections have been drafted."""
-    await until(lambda: asyncio.sleep(0, stage.fakes.of("long_writer")), lambda done: len(done) == count)
+    await until(lambda: asyncio.sleep(0, stage.fakes.of("writer")), lambda done: len(done) == count)
 
 
 def drafts_of(stage: Stage) -> list[WriteInput]:
-    """What the long writer was given, in the order of the sections."""
-    steps = [call.step for call in stage.fakes.of("long_writer") if isinstance(call.step, WriteInput)]
+    """What the writer was given, in the order of the sections."""
+    steps = [call.step for call in stage.fakes.of("writer") if isinstance(call.step, WriteInput)]
     return sorted(steps, key=lambda step: step.section_id)
 
 
 async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> None:
-    stage.script.before["long_writer"] = lambda step: takes(600) if step.section_id == "s2" else None
+    stage.script.before["writer"] = lambda step: takes(600) if step.section_id == "s2" else None
     run = await stage.start(a_request("deep"))
     await drafted(stage, 2)
     await stage.cancel(run)
@@ -36,7 +48,7 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
         await run.outcome()
     report = await run.report()
     assert report.stop_reason == "cancelled"
-    written = {c.step.section: c.paid for c in stage.fakes.of("long_writer")}
+    written = {c.step.section: c.paid for c in stage.fakes.of("writer")}
     # which of the others was finished before the cancel is a matter of time; what was is kept
     assert set(written) == {"s1", "s2", "s3"}
     assert not written["s2"]
@@ -57,22 +69,21 @@ async def test_a_section_is_written_while_others_are_still_researched(stage: Sta
     assert [step.section_id for step in drafts_of(stage)] == ["s1", "s2", "s3"]
 
 
-async def test_sections_are_drafted_at_the_same_time_and_compared_once(stage: Stage) -> None:
+async def test_sections_are_drafted_at_the_same_time_and_edited_once(stage: Stage) -> None:
     stage.script.model_seconds = 0.5
     _, report, _ = await stage.play(a_request("deep"))
-    calls = stage.fakes.of("long_writer")
+    calls = stage.fakes.of("writer")
     assert len(calls) == 3
     assert max(call.began for call in calls) < min(call.ended for call in calls)
     for step in drafts_of(stage):
-        assert step.written == ()
         assert step.other_sections == tuple(
             question_of(name) for name in ("s1", "s2", "s3") if name != step.section_id
         )
-    (compared,) = stage.fakes.of("proofreader")
-    assert compared.paid
-    assert compared.began >= max(call.ended for call in calls)
-    assert isinstance(compared.step, ProofreadInput)
-    assert list(compared.step.drafts) == ["s1", "s2", "s3"]
+    (edited,) = stage.fakes.of("editor")
+    assert edited.paid
+    assert edited.began >= max(call.ended for call in calls)
+    assert isinstance(edited.step, EditInput)
+    assert list(edited.step.claims) == ["s1", "s2", "s3"]
     assert all(section.claims for section in report.sections)
 
 
@@ -101,15 +112,6 @@ async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reporte
     assert citing == owned
 
 
-async def test_without_a_model_each_section_is_written_after_the_one_before(stage: Stage) -> None:
-    stage.script.models = {"default": ModelChoice()}
-    _, report, _ = await stage.play(a_request("deep"))
-    for number, step in enumerate(drafts_of(stage)):
-        earlier = [claim.id for s in report.sections[:number] for claim in s.claims]
-        assert [claim.id for claim in step.written] == earlier
-    assert not stage.fakes.of("proofreader")
-
-
 async def test_a_cancel_keeps_what_was_written_while_others_were_researched(stage: Stage) -> None:
     stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
     run = await stage.start(a_request("deep"))
@@ -117,7 +119,7 @@ async def test_a_cancel_keeps_what_was_written_while_others_were_researched(stag
     await stage.cancel(run)
     with pytest.raises(WorkflowFailureError):
         await run.outcome()
-    written = {c.step.section: c.paid for c in stage.fakes.of("long_writer")}
+    written = {c.step.section: c.paid for c in stage.fakes.of("writer")}
     assert written == {"s1": True, "s2": True, "s3": False}
     assert [s.status for s in (await run.report()).sections] == ["complete", "complete", "cancelled"]
 
@@ -141,26 +143,8 @@ async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage
     assert sorted(index[0]["sections"]) == ["s1", "s2", "s3"]
     assert len(report.references) == 1
     counts = report.methodology.counts
-    assert (counts.identified, counts.duplicates, counts.screened, counts.included) == (3, 2, 1, 1)
-
-
-async def test_a_contradiction_between_sections_is_kept_on_both_sides(stage: Stage) -> None:
-    def compare(step: ProofreadInput) -> Proofread:
-        """The first claims of the two sections contradict each other."""
-        one, other = (draft.paragraphs[0].claims[0] for draft in step.drafts.values())
-        drafts = {}
-        for (name, draft), against in zip(step.drafts.items(), (other, one), strict=True):
-            first = draft.paragraphs[0].claims[0].model_copy(update={"contradicts": (against.text,)})
-            rest = draft.paragraphs[1:]
-            drafts[name] = draft.model_copy(update={"paragraphs": (DraftParagraph(claims=(first,)), *rest)})
-        return Proofread(drafts=drafts)
-
-    stage.script.sections = 2
-    stage.script.answers["proofreader"] = compare
-    _, report, _ = await stage.play(a_request("deep"))
-    one, other = (section.claims[0] for section in report.sections)
-    assert one.contradicts == (other.id,)
-    assert other.contradicts == (one.id,)
+    assert (counts.screened, counts.included) == (1, 1)
+    assert counts.duplicates == counts.identified - 1 > 1
 
 
 async def test_the_candidates_come_from_every_section(stage: Stage) -> None:
@@ -176,37 +160,6 @@ async def test_the_candidates_come_from_every_section(stage: Stage) -> None:
     by_id = {ref.evidence_id: ref for ref in stage.fakes.published[-1].evidence}
     shown = [by_id[ref.evidence_id].sections for ref in step.evidence if ref.evidence_id in by_id]
     assert {name for sections in shown[:3] for name in sections} == {"s1", "s2", "s3"}
-
-
-async def test_the_proofreader_reads_once_what_the_sections_wrote(stage: Stage) -> None:
-    _, report, _ = await stage.play(a_request("deep", writer="proofreader"))
-    assert Counter(c.role for c in stage.fakes.calls)["writer"] == 3
-    assert len(stage.fakes.of("proofreader")) == 1
-    assert stage.fakes.of("long_writer") == []
-    step = stage.fakes.of("proofreader")[0].step
-    assert isinstance(step, ProofreadInput)
-    assert step.titles == {"s1": "Section 1", "s2": "Section 2", "s3": "Section 3"}
-    for section in report.sections:
-        assert section.claims
-        assert all(question_of(section.id) in c.support[0].quote for c in section.claims)
-
-
-async def test_a_draft_the_proofreader_lost_is_kept(stage: Stage) -> None:
-    stage.script.answers["proofreader"] = lambda step: Proofread(drafts={"s1": step.drafts["s1"]})
-    _, report, _ = await stage.play(a_request("deep", writer="proofreader"))
-    assert all(section.claims for section in report.sections)
-
-
-async def test_paid_drafts_survive_a_cancel(stage: Stage) -> None:
-    stage.script.before["proofreader"] = lambda _: takes(600)
-    run = await stage.start(a_request("deep", writer="proofreader"))
-    await run.until(lambda p: p.phase == "writing")
-    await stage.cancel(run)
-    with pytest.raises(WorkflowFailureError):
-        await run.outcome()
-    assert all(section.claims for section in (await run.report()).sections)
-    assert stage.fakes.of("long_writer") == []
-    assert len(stage.fakes.of("writer")) == 3
 
 
 async def test_a_draft_names_works_as_the_ledger_does(stage: Stage) -> None:
@@ -237,6 +190,110 @@ async def test_a_draft_names_works_as_the_ledger_does(stage: Stage) -> None:
     stage.script.sections = 2
     stage.script.search = search
     stage.script.answers["writer"] = write
-    _, report, _ = await stage.play(a_request("deep", writer="proofreader", sources=("alpha",)))
+    _, report, _ = await stage.play(a_request("deep", sources=("alpha",)))
     assert len(report.references) == 1
     assert report.verification.verified == 2
+
+
+def sentences(stage: Stage, step: WriteInput, state: ClaimState) -> SectionDraft:
+    """One sentence in words of its own, on two works."""
+    texts = [stage.fakes.documents[ref.blob] for ref in step.evidence[:2]]
+    support = tuple(Support(evidence_id=one.evidence_id, quote=one.text) for one in texts)
+    text = "Metformin lowered mortality in both cohorts."
+    if step.failed:
+        text = "Metformin lowered mortality."
+    claim = DraftClaim(text=text, support=support, state="stands" if step.failed else state)
+    return SectionDraft(paragraphs=(DraftParagraph(claims=(claim,)),))
+
+
+async def test_the_editor_reads_the_answers_of_the_sections(stage: Stage) -> None:
+    def write(step: WriteInput) -> SectionDraft:
+        draft = sentences(stage, step, "stands")
+        return draft.model_copy(update={"answer": draft.paragraphs[0].claims})
+
+    def edit(step: EditInput) -> Edited:
+        said = tuple(EditedSentence(text=c.text, claims=(c.id,)) for c in step.answers["s1"])
+        return Edited(title=step.title, answer=said)
+
+    stage.script.answers["writer"] = write
+    stage.script.answers["editor"] = edit
+    _, report, _ = await stage.play(a_request("deep"))
+    (step,) = [call.step for call in stage.fakes.of("editor")]
+    assert isinstance(step, EditInput)
+    assert [claim.id for claim in step.answers["s1"]] == ["s1a1"]
+    assert [claim.rests_on for claim in report.answer] == [("s1a1",)]
+
+
+@pytest.mark.parametrize(("supported", "calls"), [("yes", 1), ("partly", 2)])
+async def test_what_the_verifier_does_not_confirm_is_written_once_more(
+    stage: Stage, supported: Any, calls: int
+) -> None:
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "unverified")
+    stage.script.answers["verifier"] = lambda step: Verdicts(
+        verdicts=tuple(SentenceVerdict(id=s.id, supported=supported) for s in step.sentences)
+    )
+    _, report, _ = await stage.play(a_request())
+    assert len(stage.fakes.of("verifier")) == 1
+    assert len(stage.fakes.of("writer")) == calls
+    assert len(report.sections[0].claims[0].support) == 2
+
+
+async def test_the_quotes_stand_in_place_of_what_fails_twice_and_the_run_says_so(stage: Stage) -> None:
+    stage.script.answers["writer"] = lambda step: (
+        step.draft if step.failed else sentences(stage, step, "unverified")
+    )
+    stage.script.answers["verifier"] = lambda step: Verdicts(
+        verdicts=tuple(SentenceVerdict(id=s.id, supported="no") for s in step.sentences)
+    )
+    _, report, run = await stage.play(a_request())
+    claims = report.sections[0].claims
+    assert [claim.text for claim in claims] == [claim.support[0].quote for claim in claims]
+    assert claims
+    assert report.verification.dropped
+    (event,) = [e for e in await run.events() if e.type == "refused"]
+    assert event.data["share"] == 1
+
+
+async def test_a_run_whose_writer_wrote_nothing_quotes_the_works_that_were_judged_to_answer(
+    stage: Stage,
+) -> None:
+    stage.script.answers["writer"] = lambda step: SectionDraft()
+    outcome, report, _ = await stage.play(a_request())
+    assert outcome.answered
+    assert {claim.text for claim in report.sections[0].claims} <= {
+        d.text for d in stage.fakes.documents.values()
+    }
+
+
+async def test_the_table_is_filled_beside_the_writing(stage: Stage) -> None:
+    stage.script.model_seconds = 0.5
+    await stage.play(a_request(columns=("dose", "outcome")))
+    (filled,), (written,) = stage.fakes.of("extractor"), stage.fakes.of("writer")
+    assert filled.began < written.ended
+    assert written.began < filled.ended
+    assert stage.fakes.published[-1].table.columns == ("dose", "outcome")
+
+
+async def test_a_candidate_that_a_person_leaves_out_is_not_written_about(stage: Stage) -> None:
+    def write(step: WriteInput) -> SectionDraft:
+        one = stage.fakes.documents[step.evidence[0].blob]
+        support = (Support(evidence_id=one.evidence_id, quote=one.text),)
+        claims = tuple(DraftClaim(text=f"{drug} lowered mortality.", support=support) for drug in DRUGS)
+        return SectionDraft(answer=claims, paragraphs=(DraftParagraph(claims=claims),))
+
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.answers["writer"] = write
+    stage.script.answers["editor"] = lambda step: Edited(
+        executive_summary=tuple(
+            EditedSentence(text=claim.text, claims=(claim.id,)) for claim in step.claims["s1"]
+        )
+    )
+    run = await stage.start(a_request(approve=("candidates",)))
+    await run.until(lambda p: p.waiting_for == "candidates")
+    await run.handle.execute_update("choose_candidates", ChooseCandidates(names=("aspirin",), by="ann"))
+    await run.outcome()
+    published = stage.fakes.published[-1]
+    text = published.model_dump_json(include={"sections": {"__all__": {"draft": {"answer"}}}, "edited": True})
+    assert "Aspirin" in text
+    assert "Metformin" not in text
+    assert [c.name for c in (await run.report()).candidates] == ["aspirin"]

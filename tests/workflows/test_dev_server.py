@@ -89,8 +89,7 @@ async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(l
 
     async def one(number: int) -> None:
         mode = ("iterative", "deep")[number % 2]
-        writer = ("long_writer", "proofreader")[number % 4 > 1]
-        run = await live.start(a_request(mode, writer=writer), f"{live.queue}-{number}")
+        run = await live.start(a_request(mode), f"{live.queue}-{number}")
         await asyncio.sleep(draw.uniform(0, 1.2))
         with suppress(RPCError):  # it may be over
             await run.handle.cancel()
@@ -116,6 +115,34 @@ async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(l
     for first in range(0, 40, 10):
         await asyncio.gather(*(one(n) for n in range(first, first + 10)))
     assert ends.count(True) > 10
+
+
+async def test_a_run_that_is_approved_paused_and_cancelled_at_once_ends_with_its_sections(
+    live: Stage,
+) -> None:
+    """The cancel meets sections that are starting and signals that are under way."""
+    live.script.sufficient_at = 2
+    draw = random.Random(11)
+
+    async def one(number: int) -> None:
+        run = await live.start(a_request("deep", approve=("plan",)), f"{live.queue}-paused-{number}")
+        await run.until(lambda p: p.waiting_for == "plan")
+        await run.handle.signal("approve", {"gate": "plan"})
+        await asyncio.sleep(draw.choice((0.0, 0.02, 0.05, 0.1, 0.2)))
+        await run.handle.signal("pause")
+        await run.handle.cancel()
+        with suppress(WorkflowFailureError):
+            async with asyncio.timeout(SECONDS):
+                await run.outcome()
+        progress = await run.progress()
+        assert progress.stop_reason == "cancelled", number
+        for section in progress.sections:
+            if section.workflow_id:
+                child = await live.client.get_workflow_handle(section.workflow_id).describe()
+                assert child.status != WorkflowExecutionStatus.RUNNING, (number, section.id)
+
+    for first in range(0, 20, 5):
+        await asyncio.gather(*(one(n) for n in range(first, first + 5)))
 
 
 async def test_a_section_that_is_terminated_is_named_and_its_budget_stays_counted(live: Stage) -> None:
@@ -195,6 +222,9 @@ async def test_search_attributes_follow_the_run(live: Stage) -> None:
     at_the_end = await attributes()
     assert at_the_end["DeterminatorPhase"] == "done"
     assert at_the_end["DeterminatorStopReason"] == outcome.stop_reason
+    assert int(str(at_the_end["DeterminatorIteration"])) >= 1
+    assert int(str(at_the_end["DeterminatorTokens"])) > 0
+    assert at_the_end["DeterminatorConfidence"] == (await run.report()).confidence
     # each update is an event of a section's history, and lists show the run
     described = await live.child(run, "s1").handle.describe()
     named = {pair.key.name for pair in described.typed_search_attributes}

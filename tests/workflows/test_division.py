@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.types import EvidenceRef, ReportPlanSection
-from workflows.rules.division import divide
+from workflows.sections.drafting import MAX_NEAREST, divide, nearest_first
 
 SECTIONS = (
     ReportPlanSection(id="s1", title="Benefit", key_question="Does metformin lower mortality?"),
@@ -46,3 +46,12 @@ def test_every_item_has_one_owner_and_keeps_it(
     assert all(name in first[section] for name, section in owners.items())
     later = divide(SECTIONS, evidence, {**first, **more}, owners)
     assert owners.items() <= later.items()
+
+
+def test_without_a_model_the_first_section_quotes_what_is_nearest_to_it() -> None:
+    found = {"s1": ["a", *(f"n{n}" for n in range(MAX_NEAREST)), "z"], "s2": ["a", "z"]}
+    owners = nearest_first(SECTIONS, found)
+    assert owners["a"] == "s1"
+    assert owners["z"] == "s2"
+    assert f"n{MAX_NEAREST - 2}" in owners
+    assert f"n{MAX_NEAREST - 1}" not in owners

@@ -1,8 +1,10 @@
 """A run that begins with the evidence of an earlier one."""
 
+from collections.abc import Callable
+
 import pytest
 
-from activities.steps import FollowUp
+from activities.steps import FollowUp, ParsedQuery, ParseQueryInput
 from activities.types import EvidenceRef
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Run, Stage, a_request, limitations
@@ -27,6 +29,8 @@ async def test_a_run_builds_on_the_evidence_of_an_earlier_one(stage: Stage, mode
     known = {reference.evidence_id for reference in before.references}
     assert {reference.evidence_id for reference in report.references} <= known
     assert limitations(report).count("follow_up") == 1
+    assert report.continues is not None
+    assert (report.continues.run_id, report.continues.question) == (earlier.handle.id, before.question)
     assert any(section.claims for section in report.sections)
     (imported,) = [event for event in await run.events() if event.type == "imported"]
     assert imported.data == {"run_id": earlier.handle.id, "items": len(known)}
@@ -60,3 +64,48 @@ async def test_a_list_that_cannot_be_read_is_named_and_the_run_goes_on(stage: St
     outcome, report, _ = await stage.play(a_request(follow_up=missing))
     assert outcome.answered
     assert "follow_up_missing" in limitations(report)
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_a_chain_of_three_is_researched_and_reported_as_questions_that_stand_alone(
+    stage: Stage, mode: str
+) -> None:
+    """Each follow-up is read beside the question and the answer before it, and every later step and section
+    has the question as it stands alone."""
+    _, first, run = await stage.play(a_request(mode, question="Does metformin slow dementia?"), "ask-first")
+    told: list[ParseQueryInput] = []
+
+    def rewritten(text: str) -> Callable[[ParseQueryInput], ParsedQuery]:
+        def answer(step: ParseQueryInput) -> ParsedQuery:
+            told.append(step)
+            return ParsedQuery(
+                improved_query=text, research_mode="iterative", profile=stage.script.profile.name
+            )
+
+        return answer
+
+    stage.script.answers["query_parser"] = rewritten("Does metformin slow dementia in women?")
+    follow_up = await evidence_of(stage, run)
+    asked = a_request(mode, question="And in women?", follow_up=follow_up)
+    _, second, run = await stage.play(asked, "ask-second")
+    assert (told[-1].earlier_question, told[-1].question) == (first.question, "And in women?")
+    assert told[-1].earlier_answer
+    assert (second.question, second.asked) == ("Does metformin slow dementia in women?", "And in women?")
+
+    stage.script.answers["query_parser"] = rewritten("Which dose of metformin slows dementia in women?")
+    asked = a_request(mode, question="Which dose?", follow_up=await evidence_of(stage, run))
+    _, third, run = await stage.play(asked, "ask-third")
+    assert told[-1].earlier_question == second.question
+    assert third.continues is not None
+    assert (third.continues.run_id, third.continues.question) == ("ask-second", second.question)
+    assert (third.question, third.asked) == (
+        "Which dose of metformin slows dementia in women?",
+        "Which dose?",
+    )
+    (read,) = [event for event in await run.events() if event.type == "read"]
+    assert read.data["question"] == third.question
+    asked_of_writer = {
+        call.step.question for call in stage.fakes.of("writer") if call.step.run_id == "ask-third"
+    }
+    assert "Which dose?" not in asked_of_writer
+    assert (await run.progress()).question == third.question

@@ -5,33 +5,14 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.steps import JudgeAssessment, JudgeInput, SelectInput
+from activities.steps import JudgeAssessment, JudgeBatch, JudgeInput, ManagerInput, SelectInput
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import all_judging
 from tests.workflows.script import takes
 from workflows.hierarchy import SUB_TEAM
-from workflows.rules.attempts import Attempt, better
+from workflows.rules.stopping import Attempt, better
 
 UNBOUNDED = {"max_tokens": None}
-CONFIDENCE = {1: 0.3, 2: 0.7, 3: 0.4, 4: 0.5, 5: 0.6}
-
-
-def scored(stage: Stage, confidence: dict[int, float]) -> None:
-    """A judge that scores each attempt as given, and finds the items of that attempt relevant."""
-
-    def answer(step: JudgeInput) -> JudgeAssessment:
-        return JudgeAssessment(
-            scores={"relevance": 5},
-            confidence=confidence[step.iteration],
-            gaps=(f"gap {step.iteration} of {step.question}",),
-            recommended_searches=(),
-            relevant=tuple(
-                ref.evidence_id for ref in step.evidence if f"gap-{step.iteration - 1}-" in ref.evidence_id
-            ),
-            shown=len(step.evidence),
-        )
-
-    stage.script.answers["judge"] = answer
 
 
 def an_attempt(iteration: int, confidence: float, *scores: int) -> Attempt:
@@ -47,48 +28,57 @@ def test_the_best_attempt_is_the_one_with_the_highest_score_not_the_latest() -> 
     assert best is attempts[2]
 
 
-async def test_each_task_is_a_child_workflow_that_refines_it_at_most_five_times(stage: Stage) -> None:
+async def test_each_task_is_given_to_a_team_with_a_manager_and_a_judge_of_its_own(
+    stage: Stage,
+) -> None:
     stage.script.sections = 2
-    scored(stage, CONFIDENCE)
-    outcome, _, run = await stage.play(a_request("hierarchical", limits=UNBOUNDED))
-    assert outcome.stop_reason == "max_iterations_reached"
+    outcome, report, run = await stage.play(a_request("hierarchical", limits=UNBOUNDED))
+    assert outcome.stop_reason == "sufficient_evidence"
     for section in ("s1", "s2"):
         assert (await stage.child(run, section).handle.describe()).workflow_type == SUB_TEAM
-    judged = [call.step for call in stage.fakes.of("judge") if call.step.section == "s1"]
-    assert [step.iteration for step in judged if isinstance(step, JudgeInput)] == [1, 2, 3, 4, 5]
+        for role in ("manager", "judge"):
+            steps = [call.step for call in stage.fakes.of(role) if call.step.section == section]
+            assert {step.question for step in steps} == {f"question number {section[1]}"}
+        turns = [e.data["member"] for e in await stage.child(run, section).events() if e.type == "turn"]
+        assert turns[-1] == "reporter"
+        assert {"searcher", "judge"} <= set(turns)
+    assert report.references
 
 
-async def test_the_judges_feedback_is_the_next_task(stage: Stage) -> None:
-    stage.script.sections = 1
-    scored(stage, CONFIDENCE)
+async def test_what_the_judge_misses_goes_back_to_the_manager_and_is_searched(stage: Stage) -> None:
+    stage.script.sections, stage.script.sufficient_at = 1, 6
     await stage.play(a_request("hierarchical", limits=UNBOUNDED))
-    steps = [call.step for call in stage.fakes.of("tool_selector")]
-    assert [step.gaps for step in steps if isinstance(step, SelectInput)] == [
-        ("question number 1",),
-        *((f"gap {n} of question number 1",) for n in (1, 2, 3, 4)),
-    ]
+    told = [step.judged_gaps for c in stage.fakes.of("manager") if isinstance(step := c.step, ManagerInput)]
+    assert ("something is missing",) in told
+    gaps = [step.gaps for c in stage.fakes.of("tool_selector") if isinstance(step := c.step, SelectInput)]
+    assert ("something is missing",) in gaps
 
 
-async def test_the_best_result_is_kept_and_not_the_latest(stage: Stage) -> None:
-    stage.script.sections = 1
-    scored(stage, CONFIDENCE)
-    _, report, run = await stage.play(a_request("hierarchical", limits=UNBOUNDED))
+async def test_the_best_attempt_is_returned_and_not_the_latest(stage: Stage) -> None:
+    """Works that answer otherwise make the second attempt less sure than the first."""
+
+    def answer(step: JudgeInput) -> JudgeBatch:
+        batch = stage.fakes.judged(step, enough=False)
+        sides = ("yes",) if not step.judged else ("no",)
+        judged = (one.model_copy(update={"direction": side}) for one in batch.judgements for side in sides)
+        return batch.model_copy(update={"judgements": tuple(judged)})
+
+    stage.script.sections, stage.script.answers["judge"] = 1, answer
+    _, _, run = await stage.play(a_request("hierarchical", limits={**UNBOUNDED, "max_iterations": 4}))
     kept = (await stage.child(run, "s1").outcome()).findings
-    assert kept is not None
-    assert kept.confidence == 0.7
-    assert "gap-1-" in kept.evidence[0].evidence_id
     events = await stage.child(run, "s1").events()
-    assert [event.data["attempt"] for event in events if event.type == "best_attempt"] == [2]
-    # what the best attempt rests on is what the report cites
-    assert all("gap-1-" in ref.evidence_id for ref in report.references[:2])
-    assert report.confidence <= 0.7
+    sure = [float(str(e.data["confidence"])) for e in events if e.type == "judge_complete"]
+    assert kept is not None
+    assert len(sure) == 2
+    assert kept.confidence == max(sure) == sure[0]
+    assert [e.data["attempt"] for e in events if e.type == "best_attempt"] == [2]
 
 
 async def test_a_sub_team_that_fails_leaves_the_others_alone(stage: Stage) -> None:
     stage.script.answers["tool_selector"] = lambda step: (
         "this is no list of searches"
         if step.section == "s2"
-        else {"tasks": [{"gap": "all", "agent": "alpha", "query": step.question}]}
+        else {"tasks": [{"gap": "all", "agent": a, "query": step.question} for a in ("alpha", "beta")]}
     )
     _, report, _ = await stage.play(a_request("hierarchical"))
     assert [section.status for section in report.sections] == ["complete", "failed", "complete"]

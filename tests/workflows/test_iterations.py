@@ -24,8 +24,8 @@ from client.runs.query import iterations
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request
 from tests.workflows.script import PROFILE, document
 from workflows.memory import RECORDS_KEPT, TEXT_CHARS, LoopMemory
-from workflows.rules.hypotheses import suggested_searches
 from workflows.rules.payload_limits import rows
+from workflows.steps.research import suggested_searches
 from workflows.types import SharedEvidence
 
 
@@ -198,12 +198,12 @@ async def test_a_search_stops_when_its_source_has_used_its_seconds(stage: Stage)
     assert {record.kept for record in records} == {2}
 
 
-@pytest.mark.parametrize(("confidence", "expected"), [(0.6, "sufficient_evidence"), (0.2, "no_new_evidence")])
+@pytest.mark.parametrize(("score", "expected"), [(8, "sufficient_evidence"), (3, "searched_out")])
 async def test_complete_research_is_sufficient_where_the_scores_agree(
-    stage: Stage, confidence: float, expected: str
+    stage: Stage, score: int, expected: str
 ) -> None:
-    stage.script.answers["judge"] = lambda step: JudgeAssessment(
-        scores={"relevance": 8}, confidence=confidence, relevant=(step.evidence[0].evidence_id,)
+    stage.script.answers["judge"] = lambda step: stage.fakes.judged(
+        step, enough=False, scores={"relevance": score}, gaps=()
     )
     stage.script.answers["gap_evaluator"] = lambda _: KnowledgeGapOutput(research_complete=True)
     outcome, _, _ = await stage.play(a_request())

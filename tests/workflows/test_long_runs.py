@@ -118,8 +118,8 @@ async def test_writing_goes_on_where_it_was(stage: Stage) -> None:
     stage.script.sections = 5
     outcome, report, run = await stage.play(a_request("deep", history_events=60))
     assert await runs_of(stage, run) >= 2
-    assert sorted(c.step.section for c in stage.fakes.of("long_writer")) == ["s1", "s2", "s3", "s4", "s5"]
-    assert len(stage.fakes.of("proofreader")) == 1
+    assert sorted(c.step.section for c in stage.fakes.of("writer")) == ["s1", "s2", "s3", "s4", "s5"]
+    assert len(stage.fakes.of("editor")) == 1
     assert outcome.stop_reason == "sufficient_evidence"
     assert all(section.claims for section in report.sections)
 

@@ -7,6 +7,7 @@ from activities.steps import Role
 from activities.types import Usage
 from tests.workflows.conftest import Run, Stage, a_request, limitations, said_of_steps
 from tests.workflows.script import COST, down
+from workflows.rules.stopping import MAX_JUDGE_FAILURES
 
 ROLES: tuple[Role, ...] = (
     "query_parser",
@@ -16,7 +17,6 @@ ROLES: tuple[Role, ...] = (
     "tool_selector",
     "judge",
     "writer",
-    "long_writer",
 )
 
 
@@ -58,7 +58,9 @@ async def test_a_run_that_waits_for_its_model_goes_on_when_it_is_back(stage: Sta
     away(stage, 1_800, after=1)
     outcome, report, run = await stage.play(a_request(wait_for_model=True, limits={"max_seconds": 7_200}))
     assert outcome.stop_reason == "sufficient_evidence"
-    assert all(call.paid for call in stage.fakes.calls if getattr(call.step, "evidence", True))
+    assert stage.fakes.of("judge")
+    for role in ("query_parser", "judge", "writer", "editor"):
+        assert all(call.paid for call in stage.fakes.of(role))
     assert "waiting_for_model" in [e.type for e in await run.events()]
     budget = await run.budget()
     assert 1_800 <= budget.elapsed_seconds < 3_000
@@ -111,14 +113,14 @@ async def test_while_a_model_is_known_to_be_down_it_is_asked_once_a_step(stage: 
     stage.script.before = dict.fromkeys(ROLES, fails)
     await stage.play(a_request())
     assert stage.fakes.attempts.count("query_parser") == 5
-    assert stage.fakes.attempts.count("tool_selector") == 1
+    assert stage.fakes.attempts.count("judge") == MAX_JUDGE_FAILURES
 
 
 async def test_a_planner_without_a_model_still_plans(stage: Stage) -> None:
     def fails(_: object) -> None:
         raise down()
 
-    stage.script.before = {"planner": fails, "long_writer": fails}
+    stage.script.before = {"planner": fails, "writer": fails}
     outcome, report, _ = await stage.play(a_request("deep"))
     assert outcome.answered
     assert len(report.sections) == 3
@@ -133,10 +135,10 @@ async def test_what_was_paid_before_a_failure_is_counted(stage: Stage) -> None:
     def unusable(_: object) -> None:
         raise to_application_error(ModelUnusable("not the shape that was asked for", usage=paid))
 
-    stage.script.before = {"tool_selector": unusable}
+    stage.script.before = {"editor": unusable}
     outcome, report, run = await stage.play(a_request())
     assert outcome.stop_reason == "sufficient_evidence"
-    assert (await run.budget()).by_role["tool_selector"] == paid
+    assert (await run.budget()).by_role["editor"] == paid
     assert report.methodology.tokens == paid.tokens + COST.tokens * len(stage.fakes.paid())
 
 

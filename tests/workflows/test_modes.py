@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.settings import Settings
 from activities.steps import ParseQueryInput
-from activities.types import MODE_ALIASES, Effort, Mode, ModelChoice, SourceInfo, SourceOption
+from activities.types import MODE_ALIASES, BuiltInMode, Effort, ModelChoice, SourceInfo, SourceOption
 from tests.registered import workflow_name
 from tests.workflows.conftest import Stage, a_request
 from workflows.auto import REASON_GRAPH
@@ -35,7 +35,7 @@ NEEDS_MODEL = ModeInfo(name="x", workflow="X", location="m:X", good_for="y", nee
 
 
 def test_every_row_names_a_mode_and_a_workflow_that_exists() -> None:
-    assert set(MODES) <= set(get_args(Mode))
+    assert set(MODES) <= set(get_args(BuiltInMode))
     registered = {workflow_name(cls) for cls in workflow_classes()}
     assert {info.workflow for info in TABLE} < registered
 
@@ -70,7 +70,7 @@ def test_a_question_imports_no_mode_not_even_its_own() -> None:
         "import sys\n"
         "import client.cli.modes, client.runs.follow, client.runs.start\n"
         "from activities.settings import Settings\n"
-        "from client.cli.request import AskOptions, build_request\n"
+        "from client.runs.request import AskOptions, build_request\n"
         f"for mode in {modes}:\n"
         "    build_request(Settings(), 'Does it work?', AskOptions(mode=mode))\n"
         "    print(*sorted(sys.modules))"

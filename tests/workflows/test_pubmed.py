@@ -73,8 +73,10 @@ async def test_pubmed_is_asked_once_about_everything_cited(stage: Stage, mode: s
         outcome, _, _ = await stage.play(a_request(mode, limits={"max_tokens": None}))
     assert outcome.verified_claims > 0
     (check,), (published,) = authority.asked, stage.fakes.published
-    cited = {r.identifiers.pmid for r in published.evidence}
-    assert set(check.pmids) == cited
+    drafts = [planned.draft for planned in published.sections]
+    claims = [c for d in drafts for c in (*d.answer, *(c for p in d.paragraphs for c in p.claims))]
+    cited = {support.evidence_id for claim in claims for support in claim.support}
+    assert set(check.pmids) == {r.identifiers.pmid for r in published.evidence if r.evidence_id in cited}
     assert published.pubmed == PubMedSaid(asked=check.pmids, notices={check.pmids[0]: (RETRACTION,)})
 
 

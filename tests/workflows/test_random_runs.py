@@ -85,7 +85,6 @@ def a_random_request(draw: random.Random, seed: int) -> ResearchRequest:
     return a_request(
         draw.choice([*MODES, "auto"]),
         limits=limits,
-        writer=draw.choice(["long_writer", "proofreader"]),
         wait_for_model=draw.random() < 0.2,
         approve=draw.choice([(), (), ("plan",), ("report",), ("plan", "candidates", "report")]),
         approval_timeout_seconds=3_600.0,

@@ -54,6 +54,7 @@ async def test_a_finished_run_goes_on_from_an_iteration(
     request = a_request(history_events=history_events)
     _, before, run = await live.play(request, f"{live.queue}-{history_events}")
     assert iterations(live, "judge") == [1, 2, 3]
+    last_before = (await run.progress()).last_seq
     run = await back(live, run, 2)
     outcome = await run.outcome()
     assert iterations(live, "judge") == [1, 2, 3, 2, 3]
@@ -65,9 +66,11 @@ async def test_a_finished_run_goes_on_from_an_iteration(
         r.iteration for r in before.methodology.searches
     ]
     events = await events_of(live, run, tmp_path)
-    assert [e.seq for e in events] == list(range(events[0].seq, events[-1].seq + 1))
+    # a number stands for one event, also for those who read the log before it was rewound
+    assert [e.seq for e in events] == sorted({e.seq for e in events})
     types = [e.type for e in events]
     rewound = types.index("rewound")
+    assert events[rewound].seq > last_before
     # before anything is decided: the time that has passed must not end the run
     assert events[types.index("looping", rewound)].iteration == 2
     assert types.count("complete") == 1
@@ -226,4 +229,6 @@ async def test_who_follows_a_run_follows_it_back(live: Stage, tmp_path: Path, mo
     types = [event.type for event in recorder.seen]
     assert (types.count("rewound"), types.count("complete")) == (1, 1)
     after = recorder.seen[types.index("rewound") :]
-    assert [event.seq for event in after] == list(range(after[0].seq, after[-1].seq + 1))
+    numbers = [event.seq for event in recorder.seen]
+    assert len(numbers) == len(set(numbers))
+    assert [event.seq for event in after] == sorted(event.seq for event in after)

@@ -4,22 +4,20 @@ import asyncio
 
 import pytest
 
-from activities.steps import JudgeAssessment, JudgeInput, ParsedQuery, SearchTask
+from activities.steps import JudgeBatch, JudgeInput, ParsedQuery, SearchTask
 from activities.types import Evidence
 from tests.workflows.conftest import QUESTION, Stage, a_request
 from tests.workflows.script import document
-
-UNSURE = {"scores": {"relevance": 3}, "confidence": 0.3}
 
 
 def most_at_once(times: list[tuple[str, float, float]]) -> int:
     return max(sum(began <= at < ended for _, began, ended in times) for _, at, _ in times)
 
 
-async def test_a_report_needs_three_model_calls(stage: Stage) -> None:
+async def test_a_report_needs_four_model_calls(stage: Stage) -> None:
     outcome, _, _ = await stage.play(a_request("simple"))
     assert outcome.verified_claims > 0
-    assert [call.role for call in stage.fakes.paid()] == ["query_parser", "judge", "writer"]
+    assert [call.role for call in stage.fakes.paid()] == ["query_parser", "judge", "writer", "editor"]
 
 
 async def test_at_most_three_searches_run_at_once_and_every_source_is_asked(stage: Stage) -> None:
@@ -37,13 +35,13 @@ async def test_at_most_three_searches_run_at_once_and_every_source_is_asked(stag
 
 
 async def test_what_the_judge_recommends_is_searched_next_then_general_queries(stage: Stage) -> None:
-    def judged(step: JudgeInput) -> JudgeAssessment:
+    def judged(step: JudgeInput) -> JudgeBatch:
         more = ("metformin in cohorts",) if step.iteration == 1 else ()
-        return JudgeAssessment.model_validate({**UNSURE, "recommended_searches": more})
+        return stage.fakes.judged(step, enough=False, recommended_searches=more)
 
     stage.script.answers["judge"] = judged
     _, report, _ = await stage.play(a_request("simple", limits={"max_iterations": 10, "max_tokens": None}))
-    assert report.stop_reason == "no_new_evidence"
+    assert report.stop_reason == "searched_out"
     gaps = {
         i: {row.gap for row in stage.fakes.published[-1].searches if row.iteration == i} for i in (1, 2, 3)
     }
@@ -72,15 +70,15 @@ async def test_a_search_that_hangs_is_given_up_and_does_not_hold_the_run(stage: 
 
 
 @pytest.mark.parametrize(
-    ("sure_at", "stop"), [(3, "sufficient_evidence"), (99, "max_iterations_reached")], ids=["later", "never"]
+    ("sure_at", "stop"), [(3, "sufficient_evidence"), (99, "sufficient_evidence")], ids=["later", "never"]
 )
 async def test_sufficient_scores_end_the_run_only_when_the_judge_recommends_to_synthesize(
     stage: Stage, sure_at: int, stop: str
 ) -> None:
-    def judged(step: JudgeInput) -> JudgeAssessment:
-        return JudgeAssessment(
-            scores={"relevance": 9},
-            confidence=0.9,
+    def judged(step: JudgeInput) -> JudgeBatch:
+        return stage.fakes.judged(
+            step,
+            enough=True,
             recommendation="synthesize" if step.iteration >= sure_at else "continue",
             recommended_searches=(f"metformin in cohort {step.iteration}",),
         )

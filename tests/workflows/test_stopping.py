@@ -11,7 +11,7 @@ from activities.steps import JudgeAssessment
 from activities.types import Allowance, SearchStatus, StopReason, Usage
 from tests.workflows.script import PROFILE
 from workflows.rules.budget import Budget
-from workflows.rules.stopping import JUDGE_FAILURES, Last, LoopState, all_failed, decide_next, sufficient
+from workflows.rules.stopping import MAX_JUDGE_FAILURES, Last, LoopState, all_failed, decide_next, sufficient
 from workflows.types import Limits
 
 GOOD = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
@@ -31,11 +31,11 @@ def state(last: Last = "start", **more: Any) -> LoopState:
         (state(out_of_time=True), "timeout"),
         (state(refused="token_budget_exceeded"), "token_budget_exceeded"),
         (state(refused="cost_budget_exceeded"), "cost_budget_exceeded"),
-        (state("judge", judge_failures=JUDGE_FAILURES), "judge_unavailable"),
+        (state("judge", judge_failures=MAX_JUDGE_FAILURES), "judge_unavailable"),
         (state("search", statuses=("unavailable", "rate_limited")), "all_sources_failed"),
         (state("search", statuses=("empty",), stalled=2), "no_new_evidence"),
-        (state("evaluate_gaps"), "no_new_evidence"),
-        (state("select_tools"), "no_new_evidence"),
+        (state("evaluate_gaps"), "searched_out"),
+        (state("select_tools"), "searched_out"),
         (state("judge", judged=GOOD), "sufficient_evidence"),
         (state("judge", judged=POOR, iteration=5), "max_iterations_reached"),
     ],
@@ -52,7 +52,7 @@ ORDER: list[tuple[StopReason, dict[str, object]]] = [
     ("finished_by_reviewer", {"finish": True}),
     ("timeout", {"out_of_time": True}),
     ("token_budget_exceeded", {"refused": "token_budget_exceeded"}),
-    ("judge_unavailable", {"judge_failures": JUDGE_FAILURES}),
+    ("judge_unavailable", {"judge_failures": MAX_JUDGE_FAILURES}),
     ("sufficient_evidence", {"judged": GOOD}),
 ]
 
@@ -109,8 +109,36 @@ def test_confidence_alone_does_not_suffice() -> None:
     assert sufficient(PROFILE, GOOD)
     assert not sufficient(PROFILE, POOR)
     assert not sufficient(PROFILE, JudgeAssessment(scores={"relevance": 5}, confidence=1.0))
-    assert not sufficient(PROFILE, JudgeAssessment(scores={}, confidence=1.0))
+    assert not sufficient(PROFILE, JudgeAssessment(scores={"relevance": 9}))
     assert not sufficient(PROFILE, None)
+
+
+def test_a_criterion_that_does_not_apply_has_no_score_and_keeps_nothing_back() -> None:
+    assert sufficient(PROFILE, JudgeAssessment(scores={}, confidence=1.0))
+
+
+def test_a_judge_that_recommends_to_write_is_believed() -> None:
+    advice = JudgeAssessment(recommendation="synthesize", relevant=("a",), confidence=0.4)
+    assert decide_next(state("judge", judged=advice), PROFILE).stop == "sufficient_evidence"
+    nothing = advice.model_copy(update={"relevant": ()})
+    assert decide_next(state("judge", judged=nothing), PROFILE).stop == "searched_out"
+
+
+def test_a_judge_that_names_gaps_is_believed_while_rounds_bring_works_that_answer() -> None:
+    advice = GOOD.model_copy(
+        update={"recommendation": "continue", "gaps": ("a gap",), "recommended_searches": ("a search",)}
+    )
+    assert decide_next(state("judge", judged=advice, gained=2), PROFILE).step == "observe"
+    assert decide_next(state("judge", judged=advice, gained=0), PROFILE).stop == "sufficient_evidence"
+    nowhere = advice.model_copy(update={"recommended_searches": ()})
+    assert decide_next(state("judge", judged=nowhere, gained=2), PROFILE).stop == "sufficient_evidence"
+    last = state("judge", judged=advice, gained=2, iteration=5)
+    assert decide_next(last, PROFILE).stop == "max_iterations_reached"
+
+
+def test_without_a_model_one_look_is_enough() -> None:
+    looked = JudgeAssessment(by_code=True, relevant=("a",))
+    assert decide_next(state("judge", judged=looked), PROFILE).stop == "searched_out"
 
 
 class Loop:
@@ -213,6 +241,7 @@ def test_any_run_of_the_loop_ends_once_and_within_its_limits() -> None:
         reached.update(run.stops)
     assert reached == {
         "cancelled",
+        "searched_out",
         "finished_by_reviewer",
         "timeout",
         "token_budget_exceeded",

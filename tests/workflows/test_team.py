@@ -7,12 +7,12 @@ import pytest
 
 from activities.extractive import manage
 from activities.extractive.managing import ROTATION
-from activities.steps import JudgeAssessment, ManagerInput, Member, Role, TeamLedger, TeamTurn
+from activities.steps import JudgeAssessment, JudgeInput, ManagerInput, Member, Role, TeamLedger, TeamTurn
 from activities.types import ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import MODEL, PROFILE
 from workflows.rules.stopping import LoopState
-from workflows.rules.team import RESETS, STALLS, TURNS_KEPT, TeamState, apply_ledger, decide_round
+from workflows.rules.team import MAX_RESETS, MAX_STALLS, MAX_TURNS_KEPT, TeamState, apply_ledger, decide_round
 from workflows.team import MEMBERS, TEMPERATURES
 
 SUFFICIENT = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
@@ -79,7 +79,7 @@ def test_a_manager_that_stalls_loops_or_ends_too_early_stalls_the_team(said: dic
 
 
 def test_the_third_stall_makes_the_plan_again_and_keeps_the_facts() -> None:
-    before = after("searcher", new=False, stalls=STALLS - 1)
+    before = after("searcher", new=False, stalls=MAX_STALLS - 1)
     team, turn = apply_ledger(ledger("searcher"), before, LoopState())
     assert turn.member is None
     assert (team.facts, team.plan, team.replan) == (("a fact",), (), True)
@@ -87,8 +87,8 @@ def test_the_third_stall_makes_the_plan_again_and_keeps_the_facts() -> None:
 
 
 def test_after_two_plans_made_again_the_report_is_written() -> None:
-    assert decide_round(LoopState(), TeamState(resets=RESETS), PROFILE).stop is None
-    assert decide_round(LoopState(), TeamState(resets=RESETS + 1), PROFILE).stop == "no_new_evidence"
+    assert decide_round(LoopState(), TeamState(resets=MAX_RESETS), PROFILE).stop is None
+    assert decide_round(LoopState(), TeamState(resets=MAX_RESETS + 1), PROFILE).stop == "no_new_evidence"
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_why_a_team_ends(loop: LoopState, team: TeamState, stop: StopReason | No
 
 def test_a_team_remembers_its_latest_turns_only() -> None:
     team = TeamState()
-    for number in range(TURNS_KEPT + 5):
+    for number in range(MAX_TURNS_KEPT + 5):
         team = team.with_turn(TeamTurn(round=number, member="searcher"))
-    assert [turn.round for turn in team.turns] == list(range(5, TURNS_KEPT + 5))
+    assert [turn.round for turn in team.turns] == list(range(5, MAX_TURNS_KEPT + 5))
 
 
 # the runs
@@ -161,7 +161,7 @@ async def test_a_looping_manager_is_ended_by_the_plans_it_may_make(stage: Stage)
     assert len(stage.fakes.of("judge")) == 1
     replans = [event.data["resets"] for event in await run.events() if event.type == "replanning"]
     assert replans == [1, 2, 3]
-    assert len(stage.fakes.of("manager")) <= 3 * (STALLS + 1) + 2
+    assert len(stage.fakes.of("manager")) <= 3 * (MAX_STALLS + 1) + 2
 
 
 async def test_a_stalling_manager_comes_to_an_end_with_a_report(stage: Stage) -> None:
@@ -170,7 +170,7 @@ async def test_a_stalling_manager_comes_to_an_end_with_a_report(stage: Stage) ->
     outcome, _, _ = await stage.play(a_request("team", limits={**ROUNDS, "max_iterations": 50}))
     assert outcome.stop_reason == "no_new_evidence"
     assert outcome.verified_claims > 0
-    assert len(stage.fakes.of("manager")) <= (RESETS + 1) * STALLS
+    assert len(stage.fakes.of("manager")) <= (MAX_RESETS + 1) * MAX_STALLS
 
 
 async def test_a_manager_that_names_no_member_is_ignored(stage: Stage) -> None:
@@ -213,7 +213,8 @@ async def test_ten_rounds_are_the_most_by_default(stage: Stage) -> None:
     assert outcome.stop_reason == "max_iterations_reached"
     assert len(stage.fakes.of("manager")) == 10
     # the last round judges what has no judgement yet
-    assert len(stage.fakes.of("judge")) == 1
+    judged = [call.step for call in stage.fakes.of("judge")]
+    assert {step.iteration for step in judged if isinstance(step, JudgeInput)} == {10}
 
 
 async def test_each_member_has_its_own_temperature(stage: Stage) -> None:
@@ -245,12 +246,12 @@ async def test_each_member_may_have_a_model_of_its_own(stage: Stage) -> None:
 
 async def test_without_a_model_the_manager_is_a_fixed_rotation(stage: Stage) -> None:
     stage.script.models = {"default": ModelChoice()}
-    stage.script.sufficient_at = 5
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})
-    outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
-    assert outcome.stop_reason == "sufficient_evidence"
+    outcome, _, run = await stage.play(a_request("team", limits=ROUNDS))
+    assert outcome.stop_reason == "searched_out"
     assert not stage.fakes.paid()
-    assert turns_of(stage)[:3] == list(ROTATION)
+    turns = [event.data["member"] for event in await run.events() if event.type == "turn"]
+    assert turns[:3] == list(ROTATION)
 
 
 async def test_events_name_the_members_and_there_is_one_end(stage: Stage) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from activities.types import Frozen, StopReason
 from workflows.graph.definition import Comparison, Condition, Field_, Named
-from workflows.rules.stopping import STALLED_ITERATIONS
+from workflows.rules.stopping import MAX_STALLED_ITERATIONS
 
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -19,6 +19,11 @@ COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
 }
+
+
+UNLIMITED = 10**12
+"""Stands for what is left where there is no limit: more than any limit may be, and finite, so that JSON has
+it."""
 
 
 class Facts(Frozen):
@@ -45,6 +50,15 @@ class Facts(Frozen):
     """The lowest score of a criterion in the latest judgement, 0 to 10."""
     hypotheses: int = 0
     tokens_used: int = 0
+    tokens_left: int = UNLIMITED
+    """Free for research; what writing the report needs is kept back. `UNLIMITED` without a limit."""
+    cost_used_usd: float = 0.0
+    cost_left_usd: float = UNLIMITED
+    """Free for research, in US dollars."""
+    seconds_used: float = 0.0
+    """Working time; waiting for a person does not count."""
+    seconds_left: float = UNLIMITED
+    """Working time that is left for research."""
     judged: bool = False
     sufficient: bool = False
     """Whether the latest judgement meets the profile."""
@@ -59,7 +73,7 @@ class Facts(Frozen):
 NAMED: Mapping[Named, Callable[[Facts], bool]] = {
     "sufficient": lambda facts: facts.sufficient,
     "all_failed": lambda facts: facts.all_failed,
-    "stalled": lambda facts: facts.stalled >= STALLED_ITERATIONS,
+    "stalled": lambda facts: facts.stalled >= MAX_STALLED_ITERATIONS,
     "gaps_open": lambda facts: facts.gaps > 0,
     "tasks_selected": lambda facts: facts.tasks > 0,
     "nothing_to_judge": lambda facts: facts.evidence == 0 or (facts.judged and facts.unjudged == 0),
@@ -96,12 +110,12 @@ def stop_at_exit(facts: Facts) -> StopReason:
         return "all_sources_failed"
     if facts.sufficient:
         return "sufficient_evidence"
-    nothing_found = (
-        (facts.last == "evaluate_gaps" and facts.gaps == 0)
-        or (facts.last == "select_tools" and facts.tasks == 0)
-        or (facts.last == "search" and facts.new_evidence == 0)
+    if facts.last == "search" and facts.new_evidence == 0:
+        return "no_new_evidence"
+    nothing_left = (facts.last == "evaluate_gaps" and facts.gaps == 0) or (
+        facts.last == "select_tools" and facts.tasks == 0
     )
-    return "no_new_evidence" if nothing_found else "max_iterations_reached"
+    return "searched_out" if nothing_left else "max_iterations_reached"
 
 
 def _number(field: Field_, facts: Facts) -> float:

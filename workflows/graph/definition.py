@@ -24,6 +24,7 @@ AgentStep = Literal[
     "select_tools",
     "judge",
     "hypothesize",
+    "analyse",
     "synthesizer",
     "writer",
 ]
@@ -50,6 +51,11 @@ Field_ = Literal[
     "lowest_score",
     "hypotheses",
     "tokens_used",
+    "tokens_left",
+    "cost_used_usd",
+    "cost_left_usd",
+    "seconds_used",
+    "seconds_left",
 ]
 """A number of the state that a condition may compare; see `workflows.graph.conditions.Facts`."""
 Named = Literal[

@@ -28,17 +28,18 @@ with workflow.unsafe.imports_passed_through():
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
-from workflows.graph.conditions import Facts, all_hold, stop_at_exit
+from workflows.graph.conditions import UNLIMITED, Facts, all_hold, stop_at_exit
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import NextStep, all_failed, must_stop, sufficient, write
+from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
 from workflows.run import Run
 from workflows.sections.coordinator import SectionCoordinator
-from workflows.sections.drafting import SectionDrafting, run_all
+from workflows.sections.drafting import SectionDrafting
 from workflows.sections.research import SectionResearch
 from workflows.sections.results import SectionResults
 from workflows.state import GraphState, RunState
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
+from workflows.steps.writing import run_all
 
 CHECK_GRAPH = "check_graph"
 """The activity that checks a definition; a worker has it (`worker.graph_check`)."""
@@ -59,7 +60,6 @@ class GraphResearch(ResearchHandlers):
         self.sections = coordinator
         self._results = SectionResults(self.research.context, self.research.events)
         self._drafting = SectionDrafting(self.research, self._results, coordinator)
-        self._drafting.parallel = True
         self._loops = SectionResearch(self.research, self._drafting)
 
     @workflow.run
@@ -149,7 +149,9 @@ class GraphResearch(ResearchHandlers):
             return write(self._results.overall_stop(), "every section has been researched")
         stop = must_stop(state.loop)
         if stop is None and at_exit:
-            return write(stop_at_exit(self._facts()), f"{walk.at} is an exit of the graph")
+            judged = enough(self.research.context.profile, state.loop.judged, state.loop.gained)
+            reason = judged.stop if judged and judged.stop else stop_at_exit(self._facts())
+            return write(reason, f"{walk.at} is an exit of the graph")
         return stop or self._spent(walk.at)
 
     def _spent(self, name: str) -> NextStep | None:
@@ -167,7 +169,8 @@ class GraphResearch(ResearchHandlers):
     def _facts(self) -> Facts:
         """The facts that conditions use."""
         research, state, loop = self.research, self.research.state, self.research.state.loop
-        judged = loop.judged
+        judged, budget, now = loop.judged, research.context.budget, research.context.now()
+        tokens, cost, seconds = budget.free_tokens(), budget.free_cost(), research.context.research_seconds()
         return Facts(
             iteration=loop.iteration,
             evidence=len(state.evidence),
@@ -178,12 +181,17 @@ class GraphResearch(ResearchHandlers):
             gaps=len(loop.gaps),
             stalled=loop.stalled,
             judge_failures=loop.judge_failures,
-            confidence=judged.confidence if judged else 0.0,
+            confidence=(judged.confidence or 0.0) if judged else 0.0,
             lowest_score=min(judged.scores.values(), default=0) if judged else 0,
             hypotheses=len(state.hypotheses),
-            tokens_used=research.context.budget.used.tokens,
+            tokens_used=budget.used.tokens,
+            tokens_left=UNLIMITED if tokens is None else max(tokens, 0),
+            cost_used_usd=budget.spent_microusd / 1e6,
+            cost_left_usd=UNLIMITED if cost is None else max(cost, 0) / 1e6,
+            seconds_used=budget.elapsed(now),
+            seconds_left=UNLIMITED if seconds is None else max(seconds, 0.0),
             judged=judged is not None,
-            sufficient=sufficient(research.context.profile, judged),
+            sufficient=enough(research.context.profile, judged, research.state.loop.gained) is not None,
             all_failed=all_failed(loop.statuses),
             unread_steering=loop.unread_steering > 0,
             last=loop.last,
@@ -255,24 +263,35 @@ class GraphResearch(ResearchHandlers):
             case "plan":
                 return await self._plan()
             case "observe":
+                if await research.steps.pass_on():
+                    return "the next searches are known"
                 await research.steps.observe()
                 return "summarized what is known"
             case "evaluate_gaps":
+                if loop.last == "select_tools":
+                    return f"{len(loop.gaps)} gaps, known before"
                 await research.steps.evaluate_gaps()
                 return f"{len(loop.gaps)} gaps"
             case "select_tools":
+                if loop.last == "select_tools":
+                    return f"{loop.tasks} searches, known before"
                 await research.steps.select_tools()
                 return f"{loop.tasks} searches selected"
             case "judge":
-                await research.steps.judge(observe_ahead=self._observes_later(name))
+                await research.judging.judge()
                 if not self._hypothesizes():
                     await research.candidates.guide_searches()
                 if loop.judge_failures or loop.judged is None:
                     return "the judge did not answer"
-                return f"confidence {loop.judged.confidence:.2f}"
+                sure = loop.judged.confidence
+                return "not judged" if sure is None else f"confidence {sure:.2f}"
             case "hypothesize":
                 new = await research.candidates.form_hypotheses()
                 return f"{new} new hypotheses of {len(state.hypotheses)}"
+            case "analyse":
+                if self._has_sections:
+                    self._results.rank_relevant()
+                return await research.analyse_now()
             case "writer" | "synthesizer":
                 raise AssertionError(f"{name} is an exit: `_conclude` executes it")
 
@@ -280,13 +299,6 @@ class GraphResearch(ResearchHandlers):
         """Whether the graph says itself when hypotheses are formed."""
         nodes = self._definition.nodes.values()
         return any(isinstance(node, AgentNode) and node.step == "hypothesize" for node in nodes)
-
-    def _observes_later(self, judge: str) -> bool:
-        """Whether the observation of the next iteration may be made while the judge works."""
-        if self._walk.running != [judge]:  # a branch beside it may observe now
-            return False
-        nodes = self._definition.nodes.values()
-        return any(isinstance(node, AgentNode) and node.step == "observe" for node in nodes)
 
     async def _plan(self) -> str:
         """Plan the sections, and wait for approval of the plan if requested."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from activities.types import Allowance, Price, StopReason, Usage
-from workflows.types import BudgetStatus, Limits
+from workflows.types import BudgetStatus, Limits, SectionProgress
 
 WRITING_SECONDS = 120.0
 """Working time kept back for writing and publishing, at most."""
@@ -24,10 +24,12 @@ WRITING_SHARE = 0.15
 """Of the time limit, kept back for writing when that is less than WRITING_SECONDS."""
 
 
-LEAST_SHARE = 0.4
+MAX_WRITING_SHARE = 0.4
+"""Of a limit, kept back for writing."""
+MIN_SHARE = 0.4
 """Of an allowance, with which a call is still worth making: its prompt is made smaller to fit."""
-HEADROOM = 2.0
-"""Of what a role's calls used on average: the next one may be larger, and its prompt is estimated high."""
+HEADROOM = 1.2
+"""Of what calls used on average: the next one may be larger, and its prompt is estimated high."""
 
 
 class Reservation(BaseModel, defer_build=True):
@@ -136,17 +138,13 @@ class Budget(BaseModel, defer_build=True):
         self.by_role[role] = self.by_role.get(role, Usage()) + usage
 
     def keep_for_writing(self, calls: Sequence[tuple[Allowance, Price | None]]) -> None:
-        """Keep back what the calls that write need, as far as the limits allow: at most half of a limit."""
+        """Keep back what the calls that write are expected to need (`expected`), as far as the limits allow:
+        at most `MAX_WRITING_SHARE` of a limit."""
         limit, money = self.limits.max_tokens, self.limits.max_cost_microusd
-        tokens, cost = _needed(calls)
-        self.writing_reserve = tokens if limit is None else min(tokens, limit // 2)
-        self.writing_reserve_microusd = cost if money is None else min(cost, money // 2)
-
-    def release_from_writing(self, calls: Sequence[tuple[Allowance, Price | None]]) -> None:
-        """Writing has come further: what the calls that are left cannot need goes back to research."""
-        tokens, cost = _needed(calls)
-        self.writing_reserve = min(self.writing_reserve, tokens)
-        self.writing_reserve_microusd = min(self.writing_reserve_microusd, cost)
+        tokens = sum(allowance.tokens for allowance, _ in calls)
+        cost = sum(worst_cost(allowance, price) for allowance, price in calls)
+        self.writing_reserve = tokens if limit is None else min(tokens, int(limit * MAX_WRITING_SHARE))
+        self.writing_reserve_microusd = cost if money is None else min(cost, int(money * MAX_WRITING_SHARE))
 
     # leases to sections
 
@@ -232,45 +230,55 @@ class Budget(BaseModel, defer_build=True):
             return None
         return max(left - min(WRITING_SECONDS, self.limits.max_seconds * WRITING_SHARE), 0.0)
 
-    def status(self, now: float) -> BudgetStatus:
-        """The answer of query `budget`."""
+    def status(self, now: float, sections: Sequence[SectionProgress] = ()) -> BudgetStatus:
+        """The answer of query `budget`; `sections` are those that run now."""
+        by_role = dict(self.by_role)
+        for section in sections:
+            for role, usage in section.by_role.items():
+                by_role[role] = by_role.get(role, Usage()) + usage
+        used = sum((usage for section in sections for usage in section.by_role.values()), start=self.used)
         return BudgetStatus(
             limits=self.limits,
-            used=self.used,
-            reserved_tokens=self.held_tokens(),
+            used=used,
+            reserved_tokens=max(self.held_tokens() - (used.tokens - self.used.tokens), 0),
             writing_reserve_tokens=self.writing_reserve,
             remaining_tokens=None
             if self.limits.max_tokens is None
-            else max(self.limits.max_tokens - self.used.tokens, 0),
-            cost_known=self.used.cost_microusd is not None,
+            else max(self.limits.max_tokens - used.tokens, 0),
+            cost_known=used.cost_microusd is not None,
             iterations=self.iterations,
             elapsed_seconds=round(self.elapsed(now), 3),
             remaining_seconds=self.remaining_seconds(now),
-            by_role=dict(self.by_role),
+            by_role=by_role,
         )
 
 
-def _needed(calls: Sequence[tuple[Allowance, Price | None]]) -> tuple[int, int]:
-    """Tokens and millionths of a dollar that calls can use at most."""
-    return (
-        sum(allowance.tokens for allowance, _ in calls),
-        sum(worst_cost(allowance, price) for allowance, price in calls),
-    )
-
-
-def smaller_allowance(wanted: Allowance, used: Usage | None, free: int) -> Allowance | None:
-    """What a call may be allowed when its full allowance is not free: all that is free, if the calls of its
-    role have done with that much in this run, or if it is a good part of the full allowance. None otherwise.
-
-    `used` is what the role's calls have used so far.
-    """
-    needed = wanted.tokens * LEAST_SHARE
+def expected(wanted: Allowance, used: Usage | None, share: float | None) -> Allowance:
+    """What the next call of a role will need, by what was measured in this run: its own calls (`used`), else
+    the share of their allowances that all calls took. Before the first call it is the whole allowance."""
+    tokens = wanted.tokens
     if used is not None and used.calls:
-        needed = min(needed, used.tokens / used.calls * HEADROOM)
-    if not 0 < needed <= free:
-        return None
-    tokens = min(free, wanted.tokens)
-    output = tokens * wanted.output_tokens // wanted.tokens
+        tokens = min(tokens, int(used.tokens / used.calls * HEADROOM))
+    elif share is not None:
+        tokens = min(tokens, int(tokens * share * HEADROOM))
+    return scaled(wanted, tokens)
+
+
+def smaller_allowance(wanted: Allowance, likely: Allowance, free: int) -> Allowance | None:
+    """What a call may be allowed when its full allowance is not free: all that is free, if calls of its kind
+    have done with that much in this run (`likely`), or if it is a good part of the full allowance. None
+    otherwise."""
+    return scaled(wanted, min(free, wanted.tokens)) if 0 < least_tokens(wanted, likely) <= free else None
+
+
+def least_tokens(wanted: Allowance, likely: Allowance) -> int:
+    """Tokens without which a call is not made."""
+    return min(int(wanted.tokens * MIN_SHARE), likely.tokens)
+
+
+def scaled(wanted: Allowance, tokens: int) -> Allowance:
+    """An allowance of so many tokens, divided between prompt and answer as the one given."""
+    output = tokens * wanted.output_tokens // max(wanted.tokens, 1)
     return Allowance(input_tokens=tokens - output, output_tokens=output)
 
 

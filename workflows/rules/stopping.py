@@ -8,15 +8,16 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from activities.steps import CODE_SHARE, JudgeAssessment
-from activities.types import ANSWERED, Frozen, Profile, SearchStatus, StopReason
+from activities.steps import JudgeAssessment
+from activities.stop_reasons import StopReason
+from activities.types import ANSWERED, Frozen, Profile, SearchStatus
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
 Last = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
 
-JUDGE_FAILURES = 3
+MAX_JUDGE_FAILURES = 3
 """Judgements that fail in a row before the run ends in `judge_unavailable`."""
-STALLED_ITERATIONS = 2
+MAX_STALLED_ITERATIONS = 2
 """Iterations in a row without anything new before the run ends in `no_new_evidence`."""
 
 
@@ -52,11 +53,8 @@ class LoopState(BaseModel, defer_build=True):
     """Items found since it was made (since the start, while there is none)."""
     unread_steering: int = 0
     """What a reviewer said that no gap evaluation has read yet."""
-
-
-LEAST_BY_CODE = 0.1
-"""Code's confidence below which no model's verdict suffices: then hardly any evidence is about the
-question."""
+    gained: int = 0
+    """Works that answer which the latest judgement added to those before."""
 
 
 class NextStep(Frozen):
@@ -68,27 +66,36 @@ class NextStep(Frozen):
 
 
 def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a judgement meets the profile: its confidence threshold and the minimum of every criterion.
+    """Whether a model's judgement meets the profile: its confidence threshold, and the minimum of every
+    criterion that was scored. One that does not apply to the question has no score."""
+    if judged is None or judged.confidence is None:
+        return False
+    return judged.confidence >= profile.confidence_threshold and meets_criteria(profile, judged)
 
-    A model that judges is believed only where code finds that the evidence is on the question at all. Code
-    that judges alone needs CODE_SHARE of the threshold.
-    """
+
+def meets_criteria(profile: Profile, judged: JudgeAssessment) -> bool:
+    """Whether every criterion that was scored has its minimum."""
+    return all(judged.scores[c.name] >= c.minimum for c in profile.criteria if c.name in judged.scores)
+
+
+def enough(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) -> NextStep | None:
+    """Why a judgement ends the search; None when the search goes on. Without a model there is one look: what
+    is near enough is shown, and no further search follows from it. A model is believed, it has read the
+    works: when it recommends to write, and when it recommends to continue and names gaps with their searches,
+    as long as rounds bring works that answer (`gained` by the last one)."""
     if judged is None:
-        return False
-    return _meets(profile, judged, profile.confidence_threshold * (CODE_SHARE if judged.by_code else 1.0))
-
-
-def agrees(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a judgement supports a gap evaluator that calls the research complete: two that find nothing
-    missing need no more confidence than code that judges alone. The scores must meet the profile."""
-    return judged is not None and _meets(profile, judged, profile.confidence_threshold * CODE_SHARE)
-
-
-def _meets(profile: Profile, judged: JudgeAssessment, threshold: float) -> bool:
-    on_question = judged.confidence_by_code is None or judged.confidence_by_code >= LEAST_BY_CODE
-    if judged.confidence < threshold or not on_question:
-        return False
-    return all(judged.scores.get(c.name, 0) >= c.minimum for c in profile.criteria)
+        return None
+    if judged.by_code:
+        return write("searched_out", "what was found has been looked through; no model judges it")
+    if gained and judged.recommendation == "continue" and judged.gaps and judged.recommended_searches:
+        return None
+    if sufficient(profile, judged):
+        return write("sufficient_evidence", "the judgements meet the profile")
+    if judged.recommendation == "synthesize" and judged.relevant:
+        return write("sufficient_evidence", "the judge recommends to write")
+    if judged.recommendation == "synthesize":
+        return write("searched_out", "the judge expects nothing of further searches")
+    return None
 
 
 def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
@@ -110,7 +117,7 @@ def decide_next(state: LoopState, profile: Profile) -> NextStep:
             return _after_gaps(state, profile)
         case "select_tools":
             if state.tasks == 0:
-                return _nothing_new(state, "no search is left that has not been made")
+                return _nothing_left(state, "searched_out", "no search is left that has not been made")
             return NextStep(step="search", reason=f"{state.tasks} searches were selected")
         case "search":
             return _after_search(state)
@@ -130,7 +137,7 @@ def must_stop(state: LoopState) -> NextStep | None:
         return write("timeout", "the time for research is used up")
     if state.refused is not None:
         return write(state.refused, "the next call would not fit into the budget")
-    if state.judge_failures >= JUDGE_FAILURES:
+    if state.judge_failures >= MAX_JUDGE_FAILURES:
         return write("judge_unavailable", "no verdict could be had from the judge")
     return None
 
@@ -139,16 +146,24 @@ def _after_gaps(state: LoopState, profile: Profile) -> NextStep:
     if state.gaps:
         return NextStep(step="select_tools", reason=f"{len(state.gaps)} gaps are open")
     judged_all = not state.unjudged and not state.unread_steering
-    if state.research_complete and judged_all and agrees(profile, state.judged):
+    judged = state.judged
+    if (
+        state.research_complete
+        and judged_all
+        and judged
+        and judged.relevant
+        and meets_criteria(profile, judged)
+    ):
         return write("sufficient_evidence", "no gap is left and the judge's scores agree")
-    return _nothing_new(state, "no gap is left to search for")
+    return _nothing_left(state, "searched_out", "no gap is left to search for")
 
 
 def _after_search(state: LoopState) -> NextStep:
     if all_failed(state.statuses):
         return write("all_sources_failed", "every search of this iteration failed")
-    if state.stalled >= STALLED_ITERATIONS:
-        return _nothing_new(state, f"{state.stalled} iterations in a row found nothing new")
+    if state.stalled >= MAX_STALLED_ITERATIONS:
+        reason = f"{state.stalled} iterations in a row found nothing new"
+        return _nothing_left(state, "no_new_evidence", reason)
     if state.evidence == 0 or (state.judged is not None and state.unjudged == 0):
         return _next_iteration(state, "nothing new was found to judge")
     return NextStep(step="judge", reason=f"{state.evidence} items have been found")
@@ -161,16 +176,16 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
         )
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
-    if sufficient(profile, state.judged):
-        return write("sufficient_evidence", "the scores meet the profile")
-    return _next_iteration(state, "the scores do not meet the profile yet")
+    return enough(profile, state.judged, state.gained) or _next_iteration(
+        state, "the judgements do not suffice yet"
+    )
 
 
-def _nothing_new(state: LoopState, reason: str) -> NextStep:
+def _nothing_left(state: LoopState, stop: StopReason, reason: str) -> NextStep:
     """Nothing is left to do, unless a reviewer has just given another instruction."""
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
-    return write("no_new_evidence", reason)
+    return write(stop, reason)
 
 
 def _next_iteration(state: LoopState, reason: str) -> NextStep:
@@ -182,3 +197,28 @@ def _next_iteration(state: LoopState, reason: str) -> NextStep:
 def write(stop: StopReason, reason: str) -> NextStep:
     """The step that ends the loop."""
     return NextStep(step="write", reason=reason, stop=stop)
+
+
+# attempts of a sub-team
+
+Score = tuple[float, float]
+
+
+class Attempt(Frozen):
+    """An attempt with what its judge said of it."""
+
+    iteration: int
+    judged: JudgeAssessment
+    relevant: tuple[str, ...] = ()
+    """Ids of the items that helped, best first."""
+
+
+def score(judged: JudgeAssessment) -> Score:
+    """Confidence first, then the mean of the criteria."""
+    scores = judged.scores.values()
+    return judged.confidence or 0.0, sum(scores) / len(scores) if scores else 0.0
+
+
+def better(best: Attempt | None, new: Attempt) -> Attempt:
+    """The one with the higher score; the earlier one when they are equal."""
+    return new if best is None or score(new.judged) > score(best.judged) else best

@@ -12,13 +12,13 @@ from pydantic import BaseModel, Field
 
 from activities.steps import Member, TeamLedger, TeamTurn
 from activities.types import Frozen, Profile
-from workflows.rules.stopping import LoopState, NextStep, all_failed, must_stop, sufficient, write
+from workflows.rules.stopping import LoopState, NextStep, all_failed, enough, must_stop, write
 
-STALLS = 3
+MAX_STALLS = 3
 """Rounds without progress after which the plan is made again."""
-RESETS = 2
+MAX_RESETS = 2
 """How often the plan is made again."""
-TURNS_KEPT = 12
+MAX_TURNS_KEPT = 12
 
 
 class TeamState(BaseModel, defer_build=True):
@@ -30,6 +30,8 @@ class TeamState(BaseModel, defer_build=True):
     """The latest, oldest first."""
     stalls: int = 0
     resets: int = 0
+    report_instruction: str = ""
+    """What the manager last asked of the reporter."""
     replan: bool = True
     """Whether the manager is asked for a plan in the next round."""
 
@@ -40,7 +42,7 @@ class TeamState(BaseModel, defer_build=True):
 
     def with_turn(self, turn: TeamTurn) -> "TeamState":
         """This state after a turn."""
-        return self.model_copy(update={"turns": [*self.turns, turn][-TURNS_KEPT:]})
+        return self.model_copy(update={"turns": [*self.turns, turn][-MAX_TURNS_KEPT:]})
 
 
 class Turn(Frozen):
@@ -61,10 +63,12 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
     if last == "searcher" and all_failed(loop.statuses):
         return write("all_sources_failed", "every search of this round failed")
     current = not loop.judge_failures and not loop.unread_steering
-    if last == "judge" and current and sufficient(profile, loop.judged):
-        return write("sufficient_evidence", "the scores meet the profile")
-    if team.resets > RESETS:
-        return write("no_new_evidence", f"the plan was made again {RESETS} times and nothing new came of it")
+    if last == "judge" and current and (stop := enough(profile, loop.judged, loop.gained)):
+        return stop
+    if team.resets > MAX_RESETS:
+        return write(
+            "no_new_evidence", f"the plan was made again {MAX_RESETS} times and nothing new came of it"
+        )
     if loop.iteration >= loop.max_iterations:
         return write("max_iterations_reached", f"{loop.max_iterations} rounds are used up")
     return NextStep(step="observe", reason="another round begins")
@@ -79,7 +83,7 @@ def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[
     after = team.model_copy(
         update={"facts": ledger.facts, "plan": ledger.plan, "stalls": stalls, "replan": False}
     )
-    if stalls >= STALLS:
+    if stalls >= MAX_STALLS:
         reset = {"stalls": 0, "resets": team.resets + 1, "replan": True, "plan": ()}
         return after.model_copy(update=reset), Turn(member=None)
     return after, _turn(ledger, team, loop)
@@ -97,6 +101,8 @@ def _turn(ledger: TeamLedger, team: TeamState, loop: LoopState) -> Turn:
     if named == "reporter":
         return Turn(member=fitting, instruction=ledger.instruction, overruled="not_sufficient")
     idle = (named == "judge" and not loop.unjudged) or (named == "hypothesizer" and not loop.evidence)
+    if named == "analyst":
+        idle = loop.judged is None or not loop.judged.relevant
     if idle:
         return Turn(member=fitting, instruction=ledger.instruction, overruled="nothing_to_work_on")
     return Turn(member=named, instruction=ledger.instruction)

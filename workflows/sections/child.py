@@ -8,6 +8,7 @@ until another section has given back what it did not use, or the parent answers 
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Literal
@@ -16,9 +17,9 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.drafts import SectionDraft
     from activities.iterations import IterationRecord
-    from activities.types import Allowance, EvidenceRef, Price, StopReason
+    from activities.stop_reasons import STOPS, StopReason
+    from activities.types import Allowance, EvidenceRef, Price
     from workflows.types import (
         Grant,
         LeaseRequest,
@@ -42,18 +43,17 @@ from workflows.rules.payload_limits import (
     within,
     without_history,
 )
-from workflows.steps.writing import NO_GATES, NO_PAID_CALLS, WritingSteps
+from workflows.sections.signals import send_signal
+from workflows.steps.writing import judgements_of
 
-OWN_SEARCHES_FIRST = "own-searches-first"
-"""Patch: a section makes searches of its own before it adopts what others found."""
 LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
+MAX_REFUSED = 40
+"""Refusals of a section that its run lists."""
 SHARED_AT_ONCE = 10
 """References that a section reports to be offered to the others."""
 EVENTS_ROOM = 48 * 1024
 """Bytes of events in one report to the parent."""
-COMPLETE: tuple[StopReason, ...] = ("sufficient_evidence",)
-"""Stop reasons after which a section is complete."""
 
 
 class ParentLink:
@@ -65,8 +65,13 @@ class ParentLink:
         self._grants = 0
         self._asked = False
         """Whether a request for budget is still unanswered."""
-        self._report: asyncio.Task[bool] | None = None
-        """The latest progress report; nothing waits for it, the reference keeps it alive."""
+        self._reporting: asyncio.Task[None] | None = None
+        """Sends what has happened, one report after another; ends when there is nothing left to report."""
+        self._closed = False
+        """Whether no report is sent any more: the section ends, or its parent is gone."""
+        if self.context.state.job is not None:
+            events.on_event = self.report
+            context.before_continue_as_new.append(self._reported)
 
     def accept_grant(self, grant: Grant) -> None:
         """Add the parent's grant to the limits of this section."""
@@ -78,7 +83,7 @@ class ParentLink:
             self._asked = False
         self._grants += 1
 
-    async def request_budget(self, allowance: Allowance, price: Price | None) -> bool:
+    async def request_budget(self, allowance: Allowance, least: Allowance, price: Price | None) -> bool:
         """Ask the parent for budget and wait for its answer; False when there is none or no use for it."""
         state, left = self.context.state, self.context.research_seconds()
         control = state.control
@@ -90,9 +95,9 @@ class ParentLink:
             request = LeaseRequest(
                 section_id=state.job.section.id,
                 tokens=allowance.tokens * LEASE_FACTOR,
-                least_tokens=allowance.tokens,
+                least_tokens=least.tokens,
                 cost_microusd=cost * LEASE_FACTOR,
-                least_cost_microusd=cost,
+                least_cost_microusd=worst_cost(least, price),
             )
             self._asked = True
             if not await self._signal_parent("request_lease", request):
@@ -105,18 +110,34 @@ class ParentLink:
             )
         return True
 
-    def report_progress(self) -> None:
-        """Report to the parent once an iteration, from the second on, without waiting for the delivery."""
-        state = self.context.state
-        if state.job is None or state.loop.iteration < 2:
-            return
-        progress = SectionProgress(
-            id=state.job.section.id,
-            title=state.job.section.title,
+    def report(self) -> None:
+        """Report to the parent what happened and how far the section is, without waiting for the delivery.
+        While a report is under way the next one collects: a report is a signal, an event of two histories."""
+        if not self._closed and (self._reporting is None or self._reporting.done()):
+            self._reporting = asyncio.create_task(self._send_reports())
+
+    async def _send_reports(self) -> None:
+        await asyncio.sleep(0)  # what happens at the same time goes into one report
+        while self.events.has_unreported and not self._closed:
+            if not await self._signal_parent("section_report", self._progress()):
+                self._closed = True
+
+    async def _reported(self) -> None:
+        """Wait until the parent knows everything."""
+        if self._reporting is not None:
+            await self._reporting
+
+    def _progress(self) -> SectionProgress:
+        state, job = self.context.state, self.context.state.job
+        assert job is not None
+        return SectionProgress(
+            id=job.section.id,
+            title=job.section.title,
             status="running",
             phase=state.control.phase,
             iteration=state.loop.iteration,
             evidence=len(state.evidence),
+            searches=len(state.searches),
             by_role=self.context.budget.by_role,
             spent_microusd=self.context.budget.spent_microusd,
             workflow_id=self.context.run_id,
@@ -124,18 +145,16 @@ class ParentLink:
             history=self._unreported_iterations(),
             found=self._unshared(),
         )
-        self._report = asyncio.create_task(self._signal_parent("section_report", progress))
 
-    async def return_findings(self, stop: StopReason, writing: WritingSteps) -> Outcome:
-        """End a section: return what was found, and a draft when the parent asked for one."""
-        state, job = self.context.state, self.context.state.job
-        assert job is not None
-        draft = None
-        if job.write_draft and stop not in NO_GATES:
-            draft = await writing.write_report(job.section, stop not in NO_PAID_CALLS)
+    async def return_findings(self, stop: StopReason, citable: Sequence[EvidenceRef]) -> Outcome:
+        """End a section: return what was found, of which the works in `citable` may be cited."""
+        state = self.context.state
+        # a report that arrives after the section has ended would be lost
+        await self._reported()
+        self._closed = True
         self.events.set_phase("done", stop.replace("_", " "))
         self.events.emit_event("complete", state.control.message, stop_reason=stop)
-        findings = self._findings(stop, writing, draft)
+        findings = self._findings(stop, citable)
         return Outcome(
             run_id=self.context.run_id,
             stop_reason=stop,
@@ -145,19 +164,19 @@ class ParentLink:
             findings=findings,
         )
 
-    def _findings(
-        self, stop: StopReason, writing: WritingSteps, draft: SectionDraft | None
-    ) -> SectionFindings:
+    def _findings(self, stop: StopReason, citable: Sequence[EvidenceRef]) -> SectionFindings:
         state, judged, budget = self.context.state, self.context.state.loop.judged, self.context.budget
         searches = rows(state.searches)
         if len(searches) < len(state.searches):
             self.events.add_statement(ROWS_MISSING)
-        status: Literal["complete", "partial", "cancelled"] = "complete" if stop in COMPLETE else "partial"
+        status: Literal["complete", "partial", "cancelled"] = (
+            "complete" if STOPS[stop].complete else "partial"
+        )
         findings = SectionFindings(
             section_id=self.context.section_id,
             status="cancelled" if stop == "cancelled" else status,
             stop_reason=stop,
-            evidence=within(writing.citable(), REFS_ROOM),
+            evidence=within(citable, REFS_ROOM),
             works=tuple(ref.evidence_id for ref in state.evidence if ref.evidence_id not in state.taken_over),
             relevant=tuple(name for name in state.relevant if name not in state.taken_over)[:SHARED_AT_ONCE],
             screened=state.screened,
@@ -166,9 +185,10 @@ class ParentLink:
             iterations=state.loop.iteration,
             by_role=budget.by_role,
             spent_microusd=budget.spent_microusd,
-            confidence=judged.reported_confidence if judged else 0.0,
+            confidence=judged.confidence if judged else None,
             scores=judged.scores if judged else {},
-            draft=draft,
+            judgements=judgements_of(citable, state.judgements),
+            refused=tuple(state.refused[:MAX_REFUSED]),
             events=self.events.unreported(EVENTS_ROOM),
             models=tuple(state.models),
             prompt_versions=tuple(state.prompt_versions),
@@ -193,12 +213,10 @@ class ParentLink:
 
     def adopt_offered_evidence(self) -> None:
         """Make what was offered part of this section's evidence, from its second iteration on, so that its
-        judge sees it. What the judge
-        does not find relevant is left out of the section's findings."""
+        judge sees it. What the judge does not find relevant is left out of the section's findings."""
         state = self.context.state
-        # What others found must not stand in for the searches of a section that begins after them. Sections
-        # of earlier versions adopted it at once.
-        if not state.offered or (state.loop.iteration < 2 and self.context.follows(OWN_SEARCHES_FIRST)):
+        # What others found must not stand in for the searches of a section that begins after them.
+        if not state.offered or state.loop.iteration < 2:
             return
         offered, state.offered = state.offered, []
         known = {ref.evidence_id for ref in state.evidence}
@@ -225,7 +243,7 @@ class ParentLink:
         job = self.context.state.job
         assert job is not None
         try:
-            await workflow.get_external_workflow_handle(job.parent_id).signal(signal, payload)
+            await send_signal(workflow.get_external_workflow_handle(job.parent_id), signal, payload)
         except FailureError as error:
             message = f"the parent run could not be reached: {error}"
             self.events.emit_event("error", message, kind="parent_gone")

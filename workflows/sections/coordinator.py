@@ -3,13 +3,14 @@
 Invariants:
 
 * a section spends only what it was leased, and a lease is closed once, however the section ended;
-* a request for budget waits until something is free. When every running section is waiting, nothing can be
-  given back: the one with the most iterations gets a final grant, ends with what it has, and leaves the rest
-  of its lease to the others;
+* a request for budget waits until something is free. When every running section is waiting and none is
+  drafted, nothing can be given back: the one with the most iterations gets a final grant, ends with what it
+  has, and leaves the rest of its lease to the others;
 * signals from people reach every running section, also one that is just being started;
 * a section is offered what the others found once an iteration, as references, in one signal.
 """
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import zip_longest
@@ -34,13 +35,12 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.rules.budget import Budget, Lease
 from workflows.run import Run
+from workflows.sections.signals import send_signal
 from workflows.state import RunState
 from workflows.steps import policy
 
-SHARE_EVIDENCE = "share-evidence"
-"""Patch: sections are offered what the others have found."""
-ENDED_MEANWHILE = "ended-meanwhile"
-"""Patch: a section that ended before a signal reached it is no error."""
+FIRST_SHARE = 0.5
+"""Of a section's equal share, which it is leased at its beginning."""
 OFFERS_KEPT = 30
 """References of one section that the others are offered at most."""
 OFFERED_AT_ONCE = 20
@@ -65,18 +65,21 @@ class SectionCoordinator:
         self._requests: dict[str, LeaseRequest] = {}
         self._grants: list[tuple[str, Grant]] = []
         self._share = Lease()
+        self.drafting = 0
+        """Sections that are drafted while others are researched: what they leave is not known yet."""
         self._granted: dict[str, int] = {}
         """Tokens that each running section has been leased."""
         self._granted_cost: dict[str, int] = {}
         """Microdollars that each running section has been leased."""
 
     def divide_budget(self, sections: int) -> None:
-        """Set the lease of each section still to be run: an equal share of what is free."""
+        """Set the first lease of each section still to be run: a part of its equal share of what is free. The
+        rest is given on request, so that none waits while another holds what it does not use."""
         budget = self.context.budget
         tokens, cost = budget.free_tokens(), budget.free_cost()
         self._share = Lease(
-            tokens=self._at_most((tokens or 0) // max(sections, 1)),
-            cost_microusd=self._cost_at_most((cost or 0) // max(sections, 1)),
+            tokens=self._at_most(int((tokens or 0) // max(sections, 1) * FIRST_SHARE)),
+            cost_microusd=self._cost_at_most(int((cost or 0) // max(sections, 1) * FIRST_SHARE)),
         )
 
     def _at_most(self, tokens: int, granted: int = 0) -> int:
@@ -118,34 +121,41 @@ class SectionCoordinator:
             title=section.title,
             key_question=section.key_question,
         )
-        if child.job is not None and child.job.write_draft:
-            self.run.events.open_draft(section.id)
         # From here on it may ask for budget, and signals are forwarded to it.
         self._running[section.id] = workflow.get_external_workflow_handle(name)
         self._unsent[section.id] = []
         try:
-            handle = await workflow.start_child_workflow(
-                self.child_workflow,
-                args=[
-                    self.context.request.model_copy(
-                        update={
-                            "mode": self.child_mode,
-                            "approve": (),
-                            "limits": limits,
-                            "graph": None,
-                            # each search attribute is an event, and lists show the run and not its sections
-                            "indexed": False,
-                        }
-                    ),
-                    child,
-                ],
-                id=name,
-                result_type=Outcome,
-                parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
-                static_summary=policy.shorten(section.title),
+            starting = asyncio.ensure_future(
+                workflow.start_child_workflow(
+                    self.child_workflow,
+                    args=[
+                        self.context.request.model_copy(
+                            update={
+                                "mode": self.child_mode,
+                                "approve": (),
+                                "limits": limits,
+                                "graph": None,
+                                # each search attribute is an event; lists show the run, not its sections
+                                "indexed": False,
+                            }
+                        ),
+                        child,
+                    ],
+                    id=name,
+                    result_type=Outcome,
+                    parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
+                    static_summary=policy.shorten(section.title),
+                )
             )
-            for signal, payload in self._unsent.pop(section.id):
-                await self._send(section.id, signal, payload)
+            try:
+                handle = await asyncio.shield(starting)
+                for signal, payload in self._unsent.pop(section.id):
+                    await self._send(section.id, signal, payload)
+            except asyncio.CancelledError:
+                # A start that was requested cannot be taken back: the section is cancelled once it runs, and
+                # returns what it has found, which is awaited below.
+                handle = await starting
+                handle.cancel()
             outcome: Outcome = await handle
             return outcome
         finally:
@@ -156,7 +166,7 @@ class SectionCoordinator:
     def _child_state(self, section: ReportPlanSection) -> RunState:
         """The initial state of a section: its lease, and what the run knows so far."""
         context, state = self.context, self.context.state
-        limits, models = context.budget.limits, self.run.models
+        limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
         self._granted[section.id] = lease.tokens
         self._granted_cost[section.id] = lease.cost_microusd
@@ -167,10 +177,7 @@ class SectionCoordinator:
                 "max_seconds": self._section_seconds(),
             }
         )
-        drafts = context.request.writer == "proofreader"
         budget = Budget(limits=limits, started_at=context.now())
-        if drafts and models.is_paid("writer"):
-            budget.keep_for_writing([(models.allowance("writer"), models.price("writer"))])
         child = RunState(
             budget=budget,
             prepared=state.prepared,
@@ -180,11 +187,11 @@ class SectionCoordinator:
                 section=section,
                 parent_id=context.run_id,
                 background=state.plan.background_context if state.plan else "",
-                write_draft=drafts,
+                searches_run_question=section.id == context.outline[0].id,
                 lineage=context.lineage,
-                revised=context.known_revised,
             ),
         )
+        child.question = state.question
         child.offered = list(self._offer_for(section.id))
         context.state.offers[section.id] = [ref.evidence_id for ref in child.offered]
         # every section has what was imported; what a section finds is its own
@@ -205,6 +212,8 @@ class SectionCoordinator:
 
     async def serve_requests(self) -> None:
         """Grant what can be granted; when nothing can be given back, end one section. Send the grants."""
+        if self._requests:
+            self.run.models.reserve_for_writing()
         self._decide_grants()
         grants, self._grants = self._grants, []
         for section, grant in grants:
@@ -222,12 +231,16 @@ class SectionCoordinator:
                 continue
             if budget.refusal(request.least_tokens, request.least_cost_microusd) is not None:
                 continue
+            parts = len(self._running) + 1
+            free, money = budget.free_tokens() or tokens, budget.free_cost() or cost
+            tokens = max(request.least_tokens, min(tokens, free // parts))
+            cost = max(request.least_cost_microusd, min(cost, money // parts))
             lease = budget.lease(section, tokens, cost)
             self._granted[section] = granted + lease.tokens
             self._granted_cost[section] = granted_cost + lease.cost_microusd
             del self._requests[section]
             self._grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
-        if self._requests and len(self._requests) == len(self._running):
+        if self._requests and len(self._requests) == len(self._running) and not self.drafting:
             sections = self.context.state.sections
             furthest = max(self._requests, key=lambda section: sections[section].iteration)
             del self._requests[furthest]
@@ -236,7 +249,8 @@ class SectionCoordinator:
     # signals
 
     async def accept_report(self, progress: SectionProgress) -> None:
-        """A section reports that an iteration begins; it is offered what the others have found since."""
+        """A section reports what happened in it. When one of its iterations has ended, it is offered what the
+        others have found since."""
         if progress.id in self._running:
             self.run.events.adopt_events(progress.id, progress.events)
             self.context.state.memory.adopt(progress.history)
@@ -245,7 +259,7 @@ class SectionCoordinator:
             )
             self.run.events.show_details()
             self.share(progress.id, progress.found)
-            if offer := self._offer_for(progress.id):
+            if progress.history and (offer := self._offer_for(progress.id)):
                 await self._offer(progress.id, offer)
 
     def share(self, section: str, found: Iterable[EvidenceRef]) -> None:
@@ -266,13 +280,12 @@ class SectionCoordinator:
     async def _offer(self, section: str, items: tuple[EvidenceRef, ...]) -> None:
         """Offer works to a section; one that has just ended needs none."""
         handle = self._running.get(section)
-        # runs that began before evidence was shared send nothing
-        if handle is None or section in self._unsent or not self.context.follows(SHARE_EVIDENCE):
+        if handle is None or section in self._unsent:
             return
         offered = self.context.state.offers.setdefault(section, [])
         offered += [ref.evidence_id for ref in items]
         with suppress(FailureError):
-            await handle.signal("offer_evidence", SharedEvidence(items=items))
+            await send_signal(handle, "offer_evidence", SharedEvidence(items=items))
 
     async def forward(self, signal: str, payload: Steer | AddSource | None = None) -> None:
         """Send a signal to every running section."""
@@ -294,9 +307,9 @@ class SectionCoordinator:
         if handle is None:
             return
         try:
-            await (handle.signal(signal) if payload is None else handle.signal(signal, payload))
+            await send_signal(handle, signal, *(() if payload is None else (payload,)))
         except FailureError as error:
-            if section not in self._running and self.context.follows(ENDED_MEANWHILE):
+            if section not in self._running:  # it ended before the signal reached it
                 return
             self.run.events.emit_event(
                 "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section

@@ -3,18 +3,19 @@
 import asyncio
 
 from temporalio import workflow
-from temporalio.exceptions import FailureError, is_cancelled_exception
+from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
     from activities.steps import PlanInput
-    from activities.types import ReportPlan, ReportPlanSection, StopReason
+    from activities.stop_reasons import STOPS, StopReason
+    from activities.types import ReportPlan, ReportPlanSection
     from workflows.types import Outcome, SectionProgress
 
 from workflows.run import Run
 from workflows.sections.drafting import SectionDrafting
 from workflows.steps.failures import OutOfBudget
-from workflows.steps.writing import NO_PAID_CALLS
+from workflows.steps.writing import run_all
 
 
 class SectionResearch:
@@ -34,7 +35,7 @@ class SectionResearch:
         await run.gates.checkpoint()
         run.events.set_phase("planning", "outlining the report")
         assert state.parsed is not None
-        question, most = run.request.question, run.request.limits.max_sections
+        question, most = run.context.whole_question, run.request.limits.max_sections
         step = PlanInput(**run.context.step_inputs(), parsed=state.parsed, max_sections=most)
         empty = ReportPlan(report_title=question)
         planner = ThinkActivities.plan_report
@@ -70,16 +71,19 @@ class SectionResearch:
         self.sections.divide_budget(len(waiting))
         slots = asyncio.Semaphore(run.request.limits.max_parallel_sections)
         tasks = [asyncio.create_task(self._research(section, slots)) for section in waiting]
-        tasks.append(asyncio.create_task(self.drafting.draft_in_order_while_researching()))
         try:
-            await asyncio.gather(*tasks)
-        except (asyncio.CancelledError, FailureError) as error:
-            # A child that is being cancelled still returns what it found. A draft that is cancelled in its
-            # activity raises the activity's error.
-            if is_cancelled_exception(error):
-                state.control.cancelled = True
-                await workflow.wait(tasks)
+            await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        except asyncio.CancelledError:
+            # A child that is cancelled still returns what it found; no draft is begun of that.
+            state.control.cancelled = True
+            run.gates.end_pause()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             raise
+        for task in tasks:
+            if task.done():
+                task.result()
         return self.results.overall_stop()
 
     async def _research(self, section: ReportPlanSection, slots: asyncio.Semaphore) -> None:
@@ -96,16 +100,27 @@ class SectionResearch:
                 self.results.accept_failure(section, error)
             else:
                 self.results.accept(section, outcome)
+            if self.run.state.control.cancelled:
+                return
+            self.sections.drafting += 1
             await self.sections.serve_requests()
-        await self.drafting.draft_when_done(section)
+        try:
+            await self.drafting.draft_when_done(section)
+        finally:
+            self.sections.drafting -= 1
+        await self.sections.serve_requests()
 
     async def conclude(self, stop: StopReason) -> Outcome:
         """Name candidates, draft every section, publish."""
-        use_model = stop not in NO_PAID_CALLS
+        use_model = STOPS[stop].pays
         self.results.rank_relevant()
         await self.run.candidates.settle(use_model)
-        await self.drafting.draft_all(use_model)
+        await run_all((self.drafting.draft_all(use_model), *self.run.writing.table_steps(use_model)))
         await self.run.events.store_older_events()
         drafts = self.run.state.drafts
         sections = tuple(drafts[section.id] for section in self.run.context.outline)
-        return await self.run.publisher.release(sections, stop, self.results.confidence())
+        if self.run.state.edited is None:
+            await self.drafting.boundary(use_model)
+        await self.run.writing.edit(sections, use_model)
+        await self.run.analysis.analyse(use_model)
+        return await self.run.publisher.release(sections, stop, self.run.state.section_confidence)

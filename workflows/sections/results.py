@@ -1,6 +1,5 @@
 """Merge the results of sections into the run's evidence, budget and progress."""
 
-from collections import Counter
 from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Literal
@@ -9,25 +8,17 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+    from activities.drafts import SectionDraft
+    from activities.judgements import WorkJudgement
     from activities.publication import PlannedSection
-    from activities.types import EvidenceRef, ReportPlanSection, StopReason, Support
+    from activities.stop_reasons import StopReason, worst
+    from activities.types import EvidenceRef, ReportPlanSection
     from workflows.types import Outcome, SectionFindings
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import without_history
-
-WORST_FIRST: tuple[StopReason, ...] = (
-    "judge_unavailable",
-    "cost_budget_exceeded",
-    "token_budget_exceeded",
-    "timeout",
-    "max_iterations_reached",
-    "no_new_evidence",
-)
-"""Which of its sections' stop reasons a run reports when they differ."""
 
 
 class SectionResults:
@@ -70,18 +61,7 @@ class SectionResults:
         state = self.context.state
         if state.control.finish:
             return "finished_by_reviewer"
-        reasons = Counter(f.stop_reason for f in state.findings.values())
-        for reason in WORST_FIRST:
-            if reasons[reason]:
-                return reason
-        if reasons["sufficient_evidence"]:
-            return "sufficient_evidence"
-        return "cancelled" if reasons["cancelled"] == len(self.context.outline) else "all_sources_failed"
-
-    def confidence(self) -> float:
-        """The confidence of the surest section, 0 to 1. That in the answer as a whole is computed from all
-        the works that are cited, when the report is assembled."""
-        return max((f.confidence for f in self.context.state.findings.values()), default=0.0)
+        return worst([found.stop_reason for found in state.findings.values()])
 
     def evidence_of(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
         """The run's items that a section found, in the section's own order; never retracted work."""
@@ -115,10 +95,9 @@ class SectionResults:
         )
 
     def _merge(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
-        """Unite a section's findings with the run's. Its draft follows the ids that works have in the run."""
+        """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
         state, budget = self.context.state, self.context.budget
-        drafts = (planned.draft for planned in state.drafts.values())
-        quoted = {s.evidence_id for d in drafts for p in d.paragraphs for c in p.claims for s in c.support}
+        quoted = {name for planned in state.drafts.values() for name in planned.draft.cited}
         merged = merge(state.evidence, findings.evidence, section.id, quoted)
         state.evidence = list(merged.refs)
         state.found[section.id] = list(
@@ -135,7 +114,12 @@ class SectionResults:
         state.prompt_versions += [v for v in findings.prompt_versions if v not in state.prompt_versions]
         for statement in findings.notes:
             self.events.add_statement(statement)
-        draft = rename_evidence(findings.draft, merged.kept_as) if findings.draft else None
+        judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
+        for judged in judgements:
+            known = state.judgements.get(judged.evidence_id)
+            if known is None or known.answers < judged.answers:
+                state.judgements[judged.evidence_id] = judged
+        state.refused += findings.refused
         state.findings[section.id] = findings.model_copy(
             update={
                 "evidence": (),
@@ -145,7 +129,8 @@ class SectionResults:
                 "notes": (),
                 "events": (),
                 "history": (),
-                "draft": draft,
+                "judgements": judgements,
+                "refused": (),
             }
         )
         state.sections[section.id] = state.sections[section.id].model_copy(
@@ -154,6 +139,7 @@ class SectionResults:
                 "phase": "done",
                 "iteration": findings.iterations,
                 "evidence": len(findings.evidence),
+                "searches": len(findings.searches),
                 "by_role": findings.by_role,
                 "note": note,
             }
@@ -173,25 +159,16 @@ class SectionResults:
             stop_reason=findings.stop_reason,
             evidence=len(findings.evidence),
             iterations=findings.iterations,
-            confidence=round(findings.confidence, 3),
+            confidence=findings.confidence,
             tokens=sum(usage.tokens for usage in findings.by_role.values()),
         )
 
 
-def rename_evidence(draft: SectionDraft, names: Mapping[str, str]) -> SectionDraft:
-    """A draft that names works by the ids given in `names`."""
-
-    def support(quoted: Support) -> Support:
-        return quoted.model_copy(update={"evidence_id": names.get(quoted.evidence_id, quoted.evidence_id)})
-
-    def claim(drafted: DraftClaim) -> DraftClaim:
-        return drafted.model_copy(update={"support": tuple(map(support, drafted.support))})
-
-    paragraphs = tuple(DraftParagraph(claims=tuple(map(claim, p.claims))) for p in draft.paragraphs)
-    unused = draft.unused and {
-        reason: tuple(names.get(name, name) for name in works) for reason, works in draft.unused.items()
-    }
-    return draft.model_copy(update={"paragraphs": paragraphs, "unused": unused})
+def renamed(judged: WorkJudgement, names: Mapping[str, str]) -> WorkJudgement:
+    """A judgement whose work goes by the id given in `names`."""
+    name = names.get(judged.evidence_id, judged.evidence_id)
+    support = tuple(one.model_copy(update={"evidence_id": name}) for one in judged.support)
+    return judged.model_copy(update={"evidence_id": name, "support": support})
 
 
 def _root_message(error: BaseException) -> str:

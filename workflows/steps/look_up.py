@@ -1,27 +1,27 @@
 """Looking candidates up: all of them at the same time, within the time that research has left.
 
 A candidate that cannot be looked up stays in the report, and its page says which sources did not answer.
+A run that searches only what is on this machine looks nothing up; one for which sources were named uses no
+other.
 """
 
 import asyncio
+from collections.abc import Collection, Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.candidates.fields import unanswered
+    from activities.candidates.fields import SOURCES, unanswered
     from activities.candidates.types import Candidate, CandidateLookUp, LookedUp
     from activities.look_up_candidate import CandidateActivities
+    from activities.types import SourceOption
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.look_up import permitted_sources
 from workflows.steps import policy
 from workflows.steps.failures import cause_of, message_of
 from workflows.steps.search import SearchSteps
-
-LOOK_UP = "look-up-candidates"
-"""Patch: candidates are looked up before they are put to the reviewer."""
 
 
 class LookUpSteps:
@@ -37,7 +37,7 @@ class LookUpSteps:
         state = self.context.state
         waiting = [c for c in state.candidates if not c.looked_up and not c.fields]
         sources = self._sources()
-        if not waiting or not sources or not self.context.follows(LOOK_UP):
+        if not waiting or not sources:
             return
         left = self.context.research_seconds()
         if self._must_finish() or (left is not None and left <= 0):
@@ -90,7 +90,7 @@ class LookUpSteps:
                     run_id=context.run_id,
                     name=candidate.name,
                     generic_name=candidate.generic_name,
-                    question=context.request.question,
+                    question=context.whole_question,
                     sources=sources,
                 ),
                 **policy.look_up(context.research_seconds(), policy.shorten(f"look up {candidate.name}")),
@@ -110,3 +110,23 @@ def _was_cancelled(task: "asyncio.Task[Candidate]") -> bool:
         return True
     error = task.exception()
     return error is not None and is_cancelled_exception(error)
+
+
+def permitted_sources(
+    offered: Sequence[SourceOption],
+    searched: Sequence[SourceOption],
+    named: Collection[str],
+    by_profile: Collection[str],
+) -> tuple[str, ...]:
+    """Names of the sources to ask, in the order of `SOURCES`.
+
+    `offered`: what the worker has; `searched`: what the run searches; `named`: the sources that the request
+    names, if any; `by_profile`: what the profile adds for candidates.
+    """
+    if all("local" in option.info.domains for option in searched):
+        return ()
+    allowed = {option.info.name for option in searched}
+    if not named:
+        allowed |= set(by_profile)
+    enabled = {option.info.name for option in offered if option.enabled}
+    return tuple(name for name in SOURCES if name in allowed and name in enabled)

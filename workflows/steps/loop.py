@@ -23,8 +23,6 @@ Decide = Callable[[], NextStep]
 """What is next, when the state is up to date."""
 Execute = Callable[[NextStep], Awaitable[None]]
 """Executes one step of an iteration; `observe` is the first."""
-JUDGE_THE_REST = "judge-the-rest"
-"""Patch: evidence that no judge has seen is judged before a loop ends."""
 
 
 class ResearchLoop:
@@ -58,10 +56,9 @@ class ResearchLoop:
 
     def _judges_the_rest(self, step: NextStep) -> bool:
         """Whether a loop that has nothing left to search for has evidence that no judge has seen: imported,
-        or offered by other sections. Runs of earlier versions ended without judging it."""
+        or offered by other sections."""
         loop = self.context.state.loop
-        unseen = step.stop == "no_new_evidence" and loop.unjudged > 0 and loop.evidence > 0
-        return unseen and self.context.follows(JUDGE_THE_REST)
+        return step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0
 
     def update(self) -> None:
         """Update the loop's state from the run's."""
@@ -89,4 +86,3 @@ class ResearchLoop:
             iteration=loop.iteration,
             max_iterations=loop.max_iterations,
         )
-        self.parent.report_progress()

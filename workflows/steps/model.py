@@ -8,10 +8,10 @@ Invariants:
 * a step that nothing can answer has a default, so that every run ends with a report.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from itertools import chain, repeat
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_args
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -24,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.budget import smaller_allowance, worst_cost
+from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance, worst_cost
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure
 from workflows.steps.retry import retry_on_worker_loss
@@ -35,19 +35,18 @@ O = TypeVar("O")  # noqa: E741 - output
 
 Step: TypeAlias = Callable[[ThinkActivities, I], Awaitable["Charged[O]"]]
 """The activity of a model step."""
-MoreBudget = Callable[[Allowance, Price | None], Awaitable[bool]]
-"""Asks for more budget when a call does not fit; False when there is none."""
+MoreBudget = Callable[[Allowance, Allowance, Price | None], Awaitable[bool]]
+"""Asks for more budget when a call does not fit, with the least that it can be made with; False when there is
+none."""
 
-DEFAULT_WITHOUT_EVIDENCE = "default-without-evidence"
-"""Patch: a step without evidence to read uses its default in every run."""
 TEMPORARY = ("unavailable", "rate_limited")
 """Failures of a model that is expected back."""
 COMPUTED = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
-SMALLER_RESERVATIONS = "reservations-follow-use"
-"""Patch: a call whose full allowance is not free is made with what is."""
+MODEL_ONLY: frozenset[Role] = frozenset({"verifier", "editor", "extractor", "analyst"})
+"""Roles that only a model has; without one their default stands."""
 NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
 """The allowance of a step without a model."""
 MODEL_WAITS = (30.0, 60.0, 60.0, 60.0, 60.0, 60.0, 120.0, 300.0, 600.0)
@@ -68,11 +67,8 @@ class ModelSteps:
         models = self.context.prepared.models
         return models.get(role) or models.get("default") or ModelChoice()
 
-    def is_paid(self, role: Role) -> bool:
+    def is_paid(self, role: Role, iteration: int = 1) -> bool:
         """Whether a language model serves a role, and not the extractive back end or code."""
-        return self._calls_model(role)
-
-    def _calls_model(self, role: Role, iteration: int = 1) -> bool:
         choice = self.choice(role)
         if choice.backend == "extractive":
             return False
@@ -99,10 +95,9 @@ class ModelSteps:
         """The allowance that still fits where the full one does not, by what the role's calls really used."""
         budget = self.context.budget
         free = budget.free_tokens(writing)
-        # runs begun before reservations followed use go on without
-        if free is None or not self.context.follows(SMALLER_RESERVATIONS):
+        if free is None:
             return None
-        fits = smaller_allowance(allowance, budget.by_role.get(role), free)
+        fits = smaller_allowance(allowance, self.expected(role), free)
         if fits is None or budget.refusal(fits.tokens, worst_cost(fits, self.price(role)), writing):
             return None
         return fits
@@ -114,15 +109,20 @@ class ModelSteps:
         context = self.context
         naming: tuple[Role, ...] = ("hypothesis_generator",) if context.profile.candidates else ()
         roles = (*naming, *context.traits.writing_roles(context.request, context.state))
-        return [(self.allowance(role), self.price(role)) for role in roles if self.is_paid(role)]
+        return [(self.expected(role), self.price(role)) for role in roles if self.is_paid(role)]
 
     def reserve_for_writing(self) -> None:
-        """Keep back the budget that writing the report needs."""
+        """Keep back the budget that writing the report is expected to need. Called again as the run goes on:
+        what calls really use is known better then."""
         self.context.budget.keep_for_writing(self.calls_to_write())
 
-    def shrink_writing_reserve(self) -> None:
-        """Release what the calls that are left cannot need."""
-        self.context.budget.release_from_writing(self.calls_to_write())
+    def expected(self, role: Role) -> Allowance:
+        """What the next call of a role will need, by what calls of this run have used."""
+        by_role = self.context.budget.status(self.context.now(), self.context.state.running).by_role
+        paid = {name: usage for name in get_args(Role) if (usage := by_role.get(name)) and usage.calls}
+        allowed = sum(self.allowance(name).tokens * usage.calls for name, usage in paid.items())
+        share = sum(usage.tokens for usage in paid.values()) / allowed if allowed else None
+        return expected(self.allowance(role), by_role.get(role), share)
 
     # executing a step
 
@@ -143,7 +143,7 @@ class ModelSteps:
         (the judge) it raises StepFailed. `use_model=False` calls no model at all.
         """
         choice = self.choice(role)
-        free = not use_model or not self._calls_model(role, getattr(step, "iteration", 1))
+        free = not use_model or not self.is_paid(role, getattr(step, "iteration", 1))
         free = free or (choice in self.context.state.unusable and default is not None)
         if free or (writing and self._too_late_to_write()):
             return await self._extractive(role, method, step, default)
@@ -165,13 +165,8 @@ class ModelSteps:
             return self._accept(role, charged)
 
     async def execute_without_evidence(self, role: Role, method: "Step[I, O]", step: I, default: O) -> O:
-        """A step without evidence to read: its answer is the default, and no activity is executed for it.
-
-        Runs that are no sections and began before this was so execute the activity.
-        """
-        if self.context.state.job is not None or self.context.follows(DEFAULT_WITHOUT_EVIDENCE):
-            return default
-        return await self._extractive(role, method, step, default, record_model=False)
+        """A step without evidence to read: its answer is the default, and no activity is executed for it."""
+        return default
 
     async def execute_by_code(self, role: Role, method: "Step[I, O]", step: I, default: O) -> O:
         """A step that its mode leaves to code: no model is asked, and the report does not name the extractive
@@ -202,10 +197,14 @@ class ModelSteps:
         else what fits. The number is None when nothing does."""
         budget, allowance, price = self.context.budget, self.allowance(role), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
-        while number is None and await self._request_more(allowance, price):
+        while number is None:
+            least = scaled(allowance, least_tokens(allowance, self.expected(role)))
+            more = await self._request_more(allowance, least, price)
             number = budget.reserve(role, allowance, price, writing)
-        if number is None and (smaller := self._smaller(role, allowance, writing)) is not None:
-            return budget.reserve(role, smaller, price, writing), smaller
+            if number is None and (smaller := self._smaller(role, allowance, writing)) is not None:
+                return budget.reserve(role, smaller, price, writing), smaller
+            if not more:
+                break
         return number, allowance
 
     async def _paid(
@@ -256,7 +255,7 @@ class ModelSteps:
                 "model": self._at_temperature(role, choice),
                 "fallbacks": context.prepared.fallbacks if paid else (),
                 "allowance": allowance,
-                "steering": tuple(state.control.steering),
+                "steering": (*state.control.steering, *_left_out(state.control.left_out)),
                 "section": context.section_id or step.section,
                 "lineage": context.lineage,
             }
@@ -290,6 +289,8 @@ class ModelSteps:
     ) -> O:
         """The step without a language model. Raises StepFailed when that fails too and there is no
         default."""
+        if role in MODEL_ONLY and default is not None:
+            return default
         try:
             charged = await self._run_activity(role, method, step, ModelChoice(), NO_ALLOWANCE, writing=True)
         except ActivityError as error:
@@ -347,3 +348,8 @@ class ModelSteps:
             step = role.replace("_", " ").capitalize()
             self.events.add_limitation("model_fell_back", step=step, model=charged.model)
         return charged.output
+
+
+def _left_out(names: Sequence[str]) -> tuple[str, ...]:
+    """What later steps are told of candidates that a reviewer left out."""
+    return (f"Write nothing about {', '.join(dict.fromkeys(names))}.",) if names else ()

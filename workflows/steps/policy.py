@@ -31,7 +31,7 @@ class Options(TypedDict, total=False):
     summary: str
 
 
-HEARTBEAT = timedelta(seconds=15)
+HEARTBEAT = timedelta(seconds=12)
 """Time after which a dead worker is noticed, and the longest delay of a cancel."""
 MINIMUM = timedelta(seconds=1)
 """Time-out of a step that is started when hardly any time is left."""
@@ -121,6 +121,11 @@ def internal_step(summary: str) -> Options:
         retry_policy=_INTERNAL_RETRIES,
         summary=summary,
     )
+
+
+def generated_program(summary: str) -> Options:
+    """A generated program, which runs twice for two minutes at most."""
+    return internal_step(summary) | Options(start_to_close_timeout=timedelta(minutes=6))
 
 
 def _clip(options: Options, left: float | None) -> Options:

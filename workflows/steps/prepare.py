@@ -8,10 +8,11 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 with workflow.unsafe.imports_passed_through():
     from activities.follow_up import FollowUpActivities
     from activities.prepare import PrepareActivities
+    from activities.publication import Continued
     from activities.role_activities import ThinkActivities
-    from activities.steps import ParsedQuery, ParseQueryInput, Prepared, PrepareInput
+    from activities.steps import Imported, ParsedQuery, ParseQueryInput, Prepared, PrepareInput
     from activities.types import Mode, Profile
-    from workflows.types import ResearchRequest
+    from workflows.types import QUESTION_CHARS, ResearchRequest
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -42,34 +43,35 @@ class Preparation:
         """Resolve what only the worker knows and parse the question, unless that has been done."""
         state, request = self.context.state, self.context.request
         if state.prepared is None or state.parsed is None:
-            self.events.set_phase("starting", "reading the question")
+            self.events.set_phase("reading", "reading the question")
             if state.job is None:
                 question, mode = request.question, request.mode
                 self.events.emit_event("started", question, question=question, mode=mode)
-            self.events.emit_event("analyzing", "reading the question")
+            self.events.emit_event("reading", "reading the question")
             state.prepared = await self.prepare("general" if request.profile == "auto" else request.profile)
             self.models.reserve_for_writing()
             self._check_mode()
-            state.parsed = await self._parse()
+            earlier = await self._import_evidence() if state.job is None else None
+            state.parsed = await self._parse(earlier)
             if request.profile == "auto":
                 state.prepared = await self._with_profile(state.prepared, state.parsed.profile)
             state.chosen_because = state.parsed.rationale
             self.events.emit_event(
-                "analysis_complete",
-                state.parsed.rationale or state.parsed.improved_query,
+                "read",
+                self._reading(state.parsed),
                 profile=state.parsed.profile,
                 entities=len(state.parsed.key_entities),
                 questions=len(state.parsed.research_questions),
                 sources=", ".join(request.sources or state.parsed.sources),
+                question=state.question,
             )
             self._report_missing_sources()
         if state.job is None:
-            await self._import_evidence()
             self.models.reserve_for_writing()
 
     async def _with_profile(self, prepared: Prepared, name: str) -> Prepared:
-        """The same with the profile that the question chose. A worker of an earlier version, which gave no
-        alternatives, is asked again."""
+        """The same with the profile that the question chose. The worker is asked again for one that it did
+        not offer beside the first."""
         if name == prepared.profile.name:
             return prepared.model_copy(update={"alternatives": {}})
         if name not in prepared.alternatives:
@@ -77,12 +79,18 @@ class Preparation:
         chosen = self._with_threshold(prepared.alternatives[name])
         return prepared.model_copy(update={"profile": chosen, "alternatives": {}})
 
-    async def _import_evidence(self) -> None:
-        """Begin with the evidence of the run that this one follows up, once. A run whose evidence cannot be
-        read goes on without, and its report says so."""
+    def _reading(self, parsed: ParsedQuery) -> str:
+        """What was understood of the question, in a line."""
+        said = parsed.rationale or parsed.improved_query
+        question = self.context.state.question
+        return f'the question is read as "{question}". {said}' if question else said
+
+    async def _import_evidence(self) -> Imported | None:
+        """Begin with the evidence of the run that this one follows up, once; return what that run asked and
+        answered. A run whose evidence cannot be read goes on without, and its report says so."""
         state, earlier = self.context.state, self.context.request.follow_up
         if earlier is None or state.imported:
-            return
+            return None
         state.imported = True
         try:
             found = await workflow.execute_activity_method(
@@ -95,7 +103,8 @@ class Preparation:
                 raise
             reason = message_of(cause_of(error))
             self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
-            return
+            return None
+        state.continues = Continued(run_id=earlier.run_id, question=found.question)
         merged = merge(state.evidence, found.items, "")
         state.evidence = [ref.model_copy(update={"sections": ()}) for ref in merged.refs]
         state.identified += len(found.items)
@@ -105,6 +114,7 @@ class Preparation:
         self.events.emit_event(
             "imported", f"{items} items from {earlier.run_id}", run_id=earlier.run_id, items=items
         )
+        return found
 
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
         """Ask the worker for its sources, models, prices and the profile."""
@@ -130,8 +140,9 @@ class Preparation:
         chosen = self.context.request.judge_threshold
         return profile if chosen is None else profile.model_copy(update={"confidence_threshold": chosen})
 
-    async def _parse(self) -> ParsedQuery:
-        """Parse the question: what is asked, which mode and profile fit, and why."""
+    async def _parse(self, earlier: Imported | None) -> ParsedQuery:
+        """Parse the question: what is asked, which mode and profile fit, and why. One that follows up
+        `earlier` is researched as it stands alone."""
         request, prepared = self.context.request, self.context.prepared
         question, mode = request.question, settled_mode(request)
         step = ParseQueryInput(
@@ -143,7 +154,16 @@ class Preparation:
             modes={} if mode else offered(self._available()),
             sources=() if request.sources else tuple(s for s in prepared.sources if s.enabled),
             preferences=prepared.preferences,
+            earlier_question=earlier.question if earlier else "",
+            earlier_answer=earlier.answer if earlier else (),
         )
+        parsed = await self._parsed(step)
+        if step.earlier_question and parsed.improved_query not in ("", question):
+            self.context.state.question = parsed.improved_query[:QUESTION_CHARS]
+        return parsed
+
+    async def _parsed(self, step: ParseQueryInput) -> ParsedQuery:
+        question = step.question
         default = ParsedQuery(
             original_query=question, improved_query=question, profile=self.context.profile.name
         )
@@ -167,8 +187,7 @@ class Preparation:
     def _check_mode(self) -> None:
         """Refuse a mode that cannot run here; raises ApplicationError, which ends the run with the reason."""
         reason = refusal(self.context.request.mode, self._available())
-        # Runs that began before modes were refused searched nothing and published that; they still do.
-        if reason and self.context.follows("refuse-mode"):
+        if reason:
             raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
 
     def _report_missing_sources(self) -> None:

@@ -3,23 +3,29 @@
 Publishing is never clipped by a deadline: every run ends with a report.
 """
 
+from collections.abc import Collection
+
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.judgements import Table, WorkJudgement
     from activities.publication import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
     from activities.publish import CHECK_PUBMED, PublishActivities, pubmed_check, reaches_out
     from activities.report.schema import Published
-    from activities.types import Statement, StopReason
+    from activities.roles.assessment import MIN_ANSWERS
+    from activities.stop_reasons import STOPS, StopReason
+    from activities.types import Statement
     from workflows.types import Outcome
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.rules.payload_limits import fit_document, rows
+from workflows.rules.payload_limits import fit_document, rows, within
 from workflows.steps import policy
 from workflows.steps.failures import search_failure
-from workflows.steps.writing import NO_GATES
+from workflows.steps.judging import best_first
+from workflows.steps.writing import JUDGEMENTS_ROOM
 
 PUBMED_SECONDS = 120.0
 """Seconds that a report waits for PubMed at most, retries included."""
@@ -38,10 +44,10 @@ class Publisher:
         """The report as it was published last; a draft while the report gate waits."""
 
     async def release(
-        self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float
+        self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None
     ) -> Outcome:
         """Publish the report: as a draft while the report gate waits, then in its final form."""
-        asked = "report" in self.context.request.approve and stop not in NO_GATES
+        asked = "report" in self.context.request.approve and STOPS[stop].asks
         self.events.set_phase("publishing", "checking every quote")
         if asked:
             await self._publish(self._document(sections, stop, confidence, draft=True))
@@ -51,6 +57,10 @@ class Publisher:
                 self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
+        if not published.verified_claims and STOPS[stop].complete and self._found_answers():
+            stop = "claims_refused"
+            self.events.set_stop_reason(stop)
+            published = await self._publish(self._document(sections, stop, confidence, draft=False))
         if published.report.stop_reason == "all_sources_failed" != stop:
             stop = "all_sources_failed"  # no stored text of what is cited could be read
             self.events.set_stop_reason(stop)
@@ -63,7 +73,7 @@ class Publisher:
             self.context.state.control.message,
             stop_reason=stop,
             answered=published.answered,
-            confidence=round(published.report.confidence, 3),
+            confidence=published.report.confidence,
             claims=published.verified_claims,
             references=len(published.report.references),
             tokens=used.tokens,
@@ -82,6 +92,10 @@ class Publisher:
             events=self.events.latest(EVENTS_ROOM),
         )
 
+    def _found_answers(self) -> bool:
+        """Whether a model judged that a work answers."""
+        return any(one.answers >= MIN_ANSWERS for one in self.context.state.judgements.values())
+
     async def _publish(self, document: PublishInput) -> Published:
         """Check the quotes, render and store the report."""
         document = document.model_copy(update={"pubmed": await self._check_pubmed(document)})
@@ -95,13 +109,9 @@ class Publisher:
     async def _check_pubmed(self, document: PublishInput) -> PubMedSaid | None:
         """The current standing of the cited works at PubMed, asked on the queue where NCBI's rate is kept;
         None when there is nothing to ask or the run was cancelled. The report states an outage."""
-        # A run that was prepared by an earlier version has no queue for this step and skips it.
         prepared = self.context.state.prepared
         queue = prepared.pubmed_queue if prepared else None
-        check = pubmed_check(document)
-        if reaches_out(document) and (wider := pubmed_check(document, library=True)) != check:
-            # Runs of earlier versions left the user's own documents as they were.
-            check = wider if self.context.follows("look-up-library-standing") else check
+        check = pubmed_check(document, library=reaches_out(document))
         if queue is None or check is None or self.context.state.control.cancelled:
             return None
         try:
@@ -125,29 +135,44 @@ class Publisher:
             return ()
         return (Statement(code="sample_only"),)
 
+    def _written_by_model(self, sections: tuple[PlannedSection, ...]) -> bool:
+        """Whether a model wrote any section, or judged what was found where nothing was written."""
+        written = any(planned.draft.answer or planned.draft.paragraphs for planned in sections)
+        return written or bool(self.context.state.judgements)
+
+    def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
+        """What was judged of the works, those that answer best first; the quotes only of works that the
+        report has at hand."""
+        judged_works = self.context.state.judgements
+        found = best_first(judged_works[name] for name in sorted(judged_works))
+        bare = (
+            judged if judged.evidence_id in cited else judged.model_copy(update={"support": ()})
+            for judged in found
+        )
+        return within(bare, JUDGEMENTS_ROOM)
+
     def _document(
-        self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float, *, draft: bool
+        self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None, *, draft: bool
     ) -> PublishInput:
         """Everything the report is made of, within the payload limit."""
         context, state = self.context, self.context.state
-        cited = {
-            s.evidence_id for p in sections for g in p.draft.paragraphs for c in g.claims for s in c.support
-        }
+        cited = {name for planned in sections for name in planned.draft.cited}
         cited |= {s.evidence_id for c in state.candidates for s in c.quotes}
-        near = {work.evidence_id for p in sections for work in p.draft.nearest}
+        answering = {j.evidence_id for j in state.judgements.values() if j.answers >= MIN_ANSWERS}
+        at_hand = cited | answering
         return fit_document(
             PublishInput(
                 run_id=context.run_id,
-                question=context.request.question,
+                question=context.whole_question,
                 mode=context.traits.mode or "iterative",
                 profile=context.profile.name if state.prepared else context.request.profile,
-                title=state.plan.report_title if state.plan else context.request.question,
+                title=state.plan.report_title if state.plan else context.whole_question,
                 sections=sections,
                 candidates=tuple(state.candidates),
                 evidence=tuple(
                     r
                     for r in state.evidence
-                    if r.evidence_id in cited | near or r.standing in ("retracted", "concern")
+                    if r.evidence_id in at_hand or r.standing in ("retracted", "concern")
                 ),
                 found=tuple(r.evidence_id for r in state.evidence),
                 searches=rows(state.searches),
@@ -165,6 +190,14 @@ class Publisher:
                 approvals=tuple(state.control.decisions),
                 limitations=(*self._sample_only(), *state.notes),
                 confidence=confidence,
+                written_by="model" if self._written_by_model(sections) else "extractive",
+                judgements=self._judgements(at_hand),
+                table=table_of(state.table, cited, self._columns()),
+                analysis=state.analysed.blob if state.analysed else "",
+                edited=state.edited,
+                continues=state.continues,
+                asked=context.request.question if state.question else "",
+                refused=tuple(state.refused),
                 confidence_reasons=state.loop.judged.confidence_reasons if state.loop.judged else (),
                 stop_reason=stop,
                 generated_at=context.timestamp(),
@@ -173,3 +206,21 @@ class Publisher:
                 results_per_search=context.request.limits.results_per_search,
             )
         )
+
+    def _columns(self) -> tuple[str, ...]:
+        """The reader's columns; a run that was cancelled before it was prepared has no profile."""
+        context = self.context
+        return context.request.columns or (context.profile.columns if context.state.prepared else ())
+
+
+def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ...]) -> Table:
+    """The reader's columns for the works that are cited; an empty table where none was asked for. Columns
+    that only the analysis asked for are left out."""
+    if table is None or not columns:
+        return Table()
+    rows = (
+        row.model_copy(update={"cells": {name: row.cells[name] for name in columns if name in row.cells}})
+        for row in table.rows
+        if row.evidence_id in cited
+    )
+    return Table(columns=columns, rows=tuple(rows))

@@ -2,22 +2,23 @@
 into the state; the order of the steps is up to the mode that holds them.
 """
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.iterations import IterationRecord
+    from activities.judgements import WorkJudgement
     from activities.role_activities import ThinkActivities
     from activities.steps import (
         TEST_GAP,
         AgentSelectionPlan,
+        AgentTask,
         GapsInput,
-        JudgeAssessment,
-        JudgeInput,
         KnowledgeGapOutput,
+        MechanismHypothesis,
         Observation,
         ObserveInput,
         ReflectInput,
@@ -29,32 +30,27 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.iterations import iterations_of
-from workflows.rules.hypotheses import suggested_searches
-from workflows.rules.payload_limits import rows, shown
-from workflows.rules.stopping import JUDGE_FAILURES, sufficient
-from workflows.steps.failures import OutOfBudget, StepFailed, cause_of, message_of
-from workflows.steps.model import PERMANENT, ModelSteps
+from workflows.rules.payload_limits import rows, shown, within
+from workflows.steps.failures import cause_of, message_of
+from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
+from workflows.steps.model import ModelSteps
 from workflows.steps.prepare import Preparation
 from workflows.steps.search import SearchSteps
 
-REFLECT_ON_LITTLE = "reflect-on-little"
-"""Patch: the reflector is asked when searches bring little, not only when they bring nothing."""
-HYPOTHESIS_SEARCHES = "hypothesis-searches"
-"""Patch: searches that would test the hypotheses are made."""
 OBSERVED_ITEMS = 30
 """References passed to the observer and the gap evaluator at most."""
-JUDGED_ITEMS = 120
-"""References passed to the judge at most; it shows the model a selection."""
-RELEVANT_KEPT = 120
-"""Ids of relevant items that are kept, best first."""
+MAX_TITLES = 20
+"""Titles that the choice of searches is told of."""
+MAX_SOURCES_A_QUERY = 6
+"""Sources in which the question itself is searched."""
+MAX_FIRST_SEARCHES = 24
+"""Searches of a loop's first iteration."""
 EARLIER_SHOWN = 3
 """Iterations before the present one that prompts are shown: the latest."""
-JUDGE_PAUSE = 15.0
-"""Seconds before a judge that failed is asked again; doubled each time."""
 
 
 class ResearchSteps:
-    """Observe, evaluate gaps, select tools, search, reflect, judge."""
+    """Observe, evaluate gaps, select tools, search, reflect."""
 
     def __init__(
         self,
@@ -63,34 +59,130 @@ class ResearchSteps:
         models: ModelSteps,
         searches: SearchSteps,
         preparation: Preparation,
+        judging: JudgeSteps,
     ) -> None:
         self.context = context
         self.events = events
         self.models = models
         self.searches = searches
         self.preparation = preparation
+        self.judging = judging
+
+    async def pass_on(self) -> bool:
+        """Choose the searches of an iteration without a call, where they are known: in the first one those of
+        the question and of the plan, later those that the judge has just named. False where a reviewer's
+        words are to be read first, or nothing that is known was not searched yet."""
+        state, loop = self.context.state, self.context.state.loop
+        unread = state.control.steered > state.steering_read
+        if unread and self.models.is_paid("gap_evaluator"):
+            return False
+        await self._prepare_added_sources()
+        if loop.iteration == 1:
+            gaps: tuple[str, ...] = ()
+            by = "plan"
+            tasks = await self._first_tasks()
+        else:
+            judged = loop.judged
+            if judged is None or judged.by_code or not (judged.gaps and judged.recommended_searches):
+                return False
+            gaps, by = judged.gaps[: self.context.request.limits.max_gaps], "judge"
+            tasks = self._recommended_tasks(gaps)
+        if not tasks:
+            return False
+        state.tasks, state.steering_read = tasks, state.control.steered
+        loop.gaps = gaps or tuple(dict.fromkeys(task.gap for task in tasks))
+        loop.tasks, loop.last, loop.research_complete = len(tasks), "select_tools", False
+        state.memory.gaps = loop.gaps
+        for gap in gaps:
+            self.events.emit_event("gap", gap, gap=gap, by=by)
+        return True
+
+    async def _first_tasks(self) -> list[AgentTask]:
+        """The question itself in every source, and what the parser or the planner asks beside it."""
+        context, state = self.context, self.context.state
+        sources = self.searches.sources()[:MAX_SOURCES_A_QUERY]
+        asked = dict.fromkeys((context.question, *self._run_question(), *reversed(state.control.steering)))
+        planned = tuple(query for query in self._planned_queries() if query not in asked)
+        if not self.models.is_paid("query_parser"):
+            return await self._worded((*asked, *planned), sources)
+        names = [option.info.name for option in sources]
+        own = await self._worded(tuple(asked), sources)
+        more = self._verbatim([(query, query) for query in planned], names)
+        return self._not_made((*own, *more))[:MAX_FIRST_SEARCHES]
+
+    def _run_question(self) -> tuple[str, ...]:
+        """The question as the user typed it, where this loop is the one that searches it."""
+        job = self.context.state.job
+        return (self.context.whole_question,) if job is None or job.searches_run_question else ()
+
+    def _planned_queries(self) -> tuple[str, ...]:
+        job, parsed = self.context.state.job, self.context.state.parsed
+        if job is not None:
+            return job.section.queries
+        own = self.context.outline[0].queries if self.context.outline else ()
+        return (*own, *(parsed.research_questions if parsed else ()))
+
+    async def _worded(self, asked: tuple[str, ...], sources: Sequence[SourceOption]) -> list[AgentTask]:
+        """Searches for questions in a user's words: as typed on this machine, in keywords where an index
+        wants them."""
+        names = [option.info.name for option in sources]
+        if all("local" in option.info.domains for option in sources):
+            return self._not_made(self._verbatim([(text, text) for text in asked], names))
+        parsed = self.context.state.parsed
+        step = SelectInput(
+            **self.context.step_inputs(),
+            iteration=self.context.state.loop.iteration,
+            gaps=asked,
+            sources=tuple(sources),
+            key_entities=parsed.key_entities if parsed else (),
+            per_gap=len(sources),
+        )
+        plan = await self.models.execute_by_code(
+            "tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan()
+        )
+        return self._not_made(plan.tasks)[:MAX_FIRST_SEARCHES]
+
+    def _recommended_tasks(self, gaps: tuple[str, ...]) -> list[AgentTask]:
+        """The searches that the judge names, and those that test hypotheses, in the preferred sources."""
+        limits = self.context.request.limits
+        names = [option.info.name for option in self.searches.sources()]
+        tests = self._hypothesis_tests(limits.searches_per_gap)
+        wanted = [(f"{TEST_GAP}{test}", test) for test in tests]
+        wanted += [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.recommended)]
+        tasks = self._verbatim(wanted, names[: limits.searches_per_gap])
+        return self._not_made(tasks)[: limits.max_gaps * limits.searches_per_gap]
+
+    def _verbatim(self, wanted: Sequence[tuple[str, str]], names: Sequence[str]) -> list[AgentTask]:
+        """Each query in each source; `wanted` are gaps with their queries."""
+        return [AgentTask(gap=gap, agent=name, query=query) for gap, query in wanted for name in names]
+
+    def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
+        """Searches without those that were answered already, each once."""
+        answered = {(s.source, s.asked) for s in self.context.state.searches if s.status in ANSWERED}
+        wanted = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in answered}
+        return list(wanted.values())
 
     async def observe(self) -> None:
-        """Summarize what is known; this may have been done while the judge was working."""
-        state = self.context.state
+        """Summarize what is known."""
+        state, judged = self.context.state, self.context.state.loop.judged
         self.events.set_phase("observing", "summarizing what is known")
-        if state.observed_ahead != state.loop.iteration:
-            await self._observe(state.loop.iteration)
-        state.memory.thought = state.observation
-        state.loop.last = "observe"
-
-    async def _observe(self, iteration: int) -> None:
-        judged = self.context.state.loop.judged
         step = ObserveInput(
             **self.context.step_inputs(),
-            iteration=iteration,
-            evidence=shown(self.ranked_evidence(), OBSERVED_ITEMS),
+            iteration=state.loop.iteration,
+            evidence=shown(self.judging.ranked_evidence(), OBSERVED_ITEMS),
+            judgements=self._findings(),
             last_judgement=judged.reasoning if judged else "",
-            earlier=self._earlier(iteration),
+            earlier=self._earlier(state.loop.iteration),
         )
         execute = self.models.execute if step.evidence else self.models.execute_without_evidence
         observation = await execute("observer", ThinkActivities.observe, step, Observation(text=""))
-        self.context.state.observation = observation.text
+        state.observation = state.memory.thought = observation.text
+        state.loop.last = "observe"
+
+    def _findings(self) -> tuple[WorkJudgement, ...]:
+        """What the judge read of the works, without its quotes."""
+        found = (one.model_copy(update={"support": ()}) for one in self.judging.judgements())
+        return within(found, JUDGED_ROOM)
 
     async def evaluate_gaps(self) -> None:
         """Determine what is missing."""
@@ -102,7 +194,8 @@ class ResearchSteps:
             **self.context.step_inputs(),
             iteration=loop.iteration,
             observation=state.observation,
-            evidence=shown(self.ranked_evidence(), OBSERVED_ITEMS),
+            evidence=shown(self.judging.ranked_evidence(), OBSERVED_ITEMS),
+            judgements=self._findings(),
             judged_gaps=judged,
             tried=rows(state.searches[-OBSERVED_ITEMS:]),
             research_questions=parsed.research_questions if parsed and not state.job else (),
@@ -119,7 +212,7 @@ class ResearchSteps:
         state.memory.gaps = loop.gaps
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
-            self.events.emit_event("gap", gap, gap=gap)
+            self.events.emit_event("gap", gap, gap=gap, by="gap_evaluator")
 
     async def select_tools(self, per_gap: int | None = None, *, use_model: bool = True) -> None:
         """Choose searches that may close the gaps, at most `per_gap` for each (None: the request's limit)."""
@@ -137,22 +230,22 @@ class ResearchSteps:
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.recommended),
             tests=self._hypothesis_tests(per_gap),
+            titles=tuple(map(_named, self.judging.ranked_evidence()[:MAX_TITLES])),
             per_gap=per_gap,
         )
         execute = self.models.execute if use_model else self.models.execute_by_code
         plan = await execute("tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan())
         known = {source.info.name for source in step.sources}
-        answered = {(s.source, s.asked) for s in state.searches if s.status in ANSWERED}
-        tasks = [t for t in plan.tasks if t.agent in known and (t.agent, t.query) not in answered]
-        most = limits.max_gaps * per_gap
-        state.tasks = list({(t.agent, t.query): t for t in tasks}.values())[:most]
+        chosen = self._not_made(task for task in plan.tasks if task.agent in known)
+        own = await self._first_tasks() if not state.searches and use_model else []
+        state.tasks = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
         loop.tasks, loop.last = len(state.tasks), "select_tools"
 
     def _hypothesis_tests(self, most: int) -> tuple[str, ...]:
         """Searches that would test the hypotheses and have not been made: one of each hypothesis, the best
         supported first, before the second of any."""
         state = self.context.state
-        if not state.hypotheses or not self.context.follows(HYPOTHESIS_SEARCHES):
+        if not state.hypotheses:
             return ()
         answered = (search.gap for search in state.searches if search.status in ANSWERED)
         made = {gap.removeprefix(TEST_GAP) for gap in answered if gap.startswith(TEST_GAP)}
@@ -191,40 +284,17 @@ class ResearchSteps:
         answered = sum(status in ANSWERED for status in statuses)
         if new >= answered or self.context.state.loop.iteration >= self.context.state.loop.max_iterations:
             return False
-        # runs that began before asked only when nothing at all was found; the step must not end a run
-        return self.context.follows(REFLECT_ON_LITTLE) and self.models.refusal("reflector") is None
+        return self.models.refusal("reflector") is None  # the step must not end a run
 
     def _must_end(self) -> bool:
         """Whether a reviewer asked to finish or the time is used up."""
         left = self.context.research_seconds()
         return self.context.state.control.finish or (left is not None and left <= 0)
 
-    async def judge(self, *, observe_ahead: bool = True) -> None:
-        """Judge the evidence. In a mode with observations another iteration usually follows the first
-        verdict, so its observation is made at the same time."""
-        items = len(self.context.state.evidence)
-        self.events.set_phase("judging", f"judging {items} items")
-        self.events.emit_event("judging", f"judging {items} items", items=items)
-        self.context.state.loop.last = "judge"
-        if observe_ahead and self._should_observe_ahead():
-            await self._judge_and_observe_ahead()
-        else:
-            await self._judge()
-
     def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
         """The latest iterations before one: also the one under way, where its successor is observed ahead."""
         before = (r for r in iterations_of(self.context.state) if r.iteration < iteration)
         return tuple(r for r in before if r.section == self.context.section_id)[-EARLIER_SHOWN:]
-
-    def ranked_evidence(self) -> tuple[EvidenceRef, ...]:
-        """The evidence, most promising first: what a judge found relevant, then the newest."""
-        state = self.context.state
-        rank = {name: place for place, name in enumerate(state.relevant)}
-        relevant = sorted(
-            (ref for ref in state.evidence if ref.evidence_id in rank), key=lambda r: rank[r.evidence_id]
-        )
-        others = [ref for ref in reversed(state.evidence) if ref.evidence_id not in rank]
-        return (*relevant, *others)
 
     async def _prepare_added_sources(self) -> None:
         """Make the sources that a reviewer added available, as far as the worker has them."""
@@ -280,80 +350,16 @@ class ResearchSteps:
         )
         state.recommended = list(reflection.better_searches) or state.recommended
 
-    def _should_observe_ahead(self) -> bool:
-        """Whether another iteration will probably follow, and observing would cost a call to wait for."""
-        loop, budget = self.context.state.loop, self.context.budget
-        if loop.judged or loop.judge_failures or loop.iteration >= loop.max_iterations:
-            return False
-        both = self.models.allowance("judge").tokens + self.models.allowance("observer").tokens
-        return self.models.is_paid("observer") and budget.refusal(both, 0) is None
 
-    async def _judge_and_observe_ahead(self) -> None:
-        """Both at once: neither needs the other's answer."""
-        ahead = asyncio.create_task(self._observe_ahead())
-        try:
-            await self._judge()
-        except (asyncio.CancelledError, ActivityError, OutOfBudget) as error:
-            if is_cancelled_exception(error):
-                ahead.cancel()
-            await workflow.wait([ahead])
-            raise
-        await ahead
+def suggested_searches(hypotheses: Sequence[MechanismHypothesis], made: Collection[str]) -> tuple[str, ...]:
+    """The searches that the hypotheses suggest, without those in `made`: one of each hypothesis, in the order
+    of the hypotheses, before the second of any."""
+    rounds = zip_longest(*(hypothesis.search_suggestions for hypothesis in hypotheses))
+    wanted = dict.fromkeys(text for suggested in rounds for text in suggested if text)
+    return tuple(text for text in wanted if text not in made)
 
-    async def _observe_ahead(self) -> None:
-        """The observation of the next iteration. Without budget that iteration observes itself."""
-        upcoming = self.context.state.loop.iteration + 1
-        try:
-            await self._observe(upcoming)
-        except OutOfBudget:
-            return
-        self.context.state.observed_ahead = upcoming
 
-    async def _judge(self) -> None:
-        loop = self.context.state.loop
-        step = JudgeInput(
-            **self.context.step_inputs(),
-            iteration=loop.iteration,
-            evidence=shown(self.ranked_evidence(), JUDGED_ITEMS),
-        )
-        unjudged = loop.unjudged
-        try:
-            judged = await self.models.execute("judge", ThinkActivities.judge_evidence, step, None)
-        except StepFailed as failed:
-            loop.judge_failures = JUDGE_FAILURES if failed.category in PERMANENT else loop.judge_failures + 1
-            if loop.judge_failures < JUDGE_FAILURES:
-                await self._pause_before_judging(JUDGE_PAUSE * 2 ** (loop.judge_failures - 1))
-            return
-        loop.judged, loop.judge_failures = judged, 0
-        loop.unjudged -= unjudged
-        self._record_judgement(judged)
-
-    async def _pause_before_judging(self, seconds: float) -> None:
-        left = self.context.research_seconds()
-        await self.models.pause_for(
-            seconds if left is None else min(seconds, left), "before the judge is asked again"
-        )
-
-    def _record_judgement(self, judged: JudgeAssessment) -> None:
-        """Keep what a judgement says beside its scores."""
-        state = self.context.state
-        state.memory.judged = judged
-        state.memory.sufficient = sufficient(self.context.profile, judged)
-        state.recommended = list(judged.recommended_searches)
-        known = {ref.evidence_id for ref in state.evidence}
-        relevant = [name for name in judged.relevant if name in known]
-        state.relevant = list(dict.fromkeys([*relevant, *state.relevant]))[:RELEVANT_KEPT]
-        state.screened = max(state.screened, judged.shown)
-        scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
-        confidence = judged.reported_confidence
-        claimed = f" (the model's {judged.confidence:.2f})" if judged.confidence > confidence else ""
-        self.events.emit_event(
-            "judge_complete",
-            f"confidence {confidence:.2f}{claimed}; {scores}",
-            confidence=confidence,
-            scores=judged.scores,
-            gaps=len(judged.gaps),
-            sufficient=state.memory.sufficient,
-            recommendation=judged.recommendation,
-            candidates=len(judged.candidates_found),
-        )
+def _named(ref: EvidenceRef) -> str:
+    """A work as a query may name it."""
+    name = next((f"{kind.upper()} {value}: " for kind, value in ref.identifiers.items_in_order()), "")
+    return f"{name}{ref.title}"

@@ -8,13 +8,11 @@ is scheduled again.
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
+from temporalio.exceptions import ActivityError, RetryState, TimeoutType
 from temporalio.exceptions import TimeoutError as TimedOut
 
 T = TypeVar("T")
 
-WORKER_LOST = "WorkerLost"
-"""Type of the failure with which a worker reports an attempt that died with its predecessor."""
 MAX_EXECUTIONS = 6
 """How often a step is executed at most, so that one that kills its worker ends."""
 
@@ -31,9 +29,7 @@ async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:
 
 
 def worker_was_lost(error: ActivityError) -> bool:
-    """Whether the last attempt ended because its worker stopped sending heartbeats, or was found dead."""
+    """Whether the last attempt ended because its worker stopped sending heartbeats."""
     cause = error.cause
-    lost = (isinstance(cause, TimedOut) and cause.type == TimeoutType.HEARTBEAT) or (
-        isinstance(cause, ApplicationError) and cause.type == WORKER_LOST
-    )
+    lost = isinstance(cause, TimedOut) and cause.type == TimeoutType.HEARTBEAT
     return lost and error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED

@@ -18,17 +18,16 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
-from workflows.rules.ledger import MAX_PAGES, with_page
 from workflows.steps import policy
 from workflows.steps.failures import search_failure
 from workflows.steps.retry import retry_on_worker_loss
 
 Answer = tuple[SearchRecord, list[EvidenceRef]]
 """The row of a search, and what it found."""
+MAX_PAGES = 20
+"""Requests that one search makes at most, whatever cursor its source returns."""
 EVIDENCE_KEPT = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
-SLOW_SOURCES = "stop-slow-searches"
-"""Patch: a search whose source has used up its time requests no further page."""
 
 
 class SearchSteps:
@@ -84,7 +83,7 @@ class SearchSteps:
         """The searches as steps: each one, apart from those of a library, which cost neither money nor a
         rate and are one step together."""
         free = [task for task in tasks if task.agent in TOGETHER]
-        if len(free) < 2 or not self.context.revised:
+        if len(free) < 2:
             return [self._alone(task) for task in tasks]
         return [
             self._together(free),
@@ -171,8 +170,7 @@ class SearchSteps:
     def _source_is_slow(self, waited: float) -> bool:
         """Whether the source has used the seconds that a search may wait for it."""
         most = self.context.request.search_seconds
-        # runs that began before requested every page, without a limit on time
-        return most is not None and waited >= most and self.context.follows(SLOW_SOURCES)
+        return most is not None and waited >= most
 
     def _seconds_left(self, started: float) -> float | None:
         """Seconds that a search may still wait; None without a limit."""
@@ -251,3 +249,19 @@ class SearchSteps:
             own = library if prepared.own_library else []
             wanted = [*own, *preferred, *added] or library or list(enabled)
         return tuple(enabled[name] for name in dict.fromkeys(wanted))
+
+
+def with_page(row: SearchRecord, hits: Hits, kept: int) -> SearchRecord:
+    """The row after another page, with which the search has kept so many works in all."""
+    return row.model_copy(
+        update={
+            "query": hits.query or row.query,
+            "status": "ok" if kept else "empty",
+            "hits": max(row.hits, hits.hits),
+            "kept": kept,
+            "set_aside": row.set_aside + hits.set_aside,
+            "seconds": round(row.seconds + hits.seconds, 3),
+            "attempts": max(row.attempts, hits.attempts),
+            "detail": hits.detail or row.detail,
+        }
+    )

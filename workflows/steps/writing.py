@@ -1,36 +1,65 @@
-"""Writing steps: drafts of sections, and the candidates a profile asks for."""
+"""Writing: the draft of a section with its checks, the table of works, the editor's pass, and the candidates
+that a profile asks for.
+
+A section is written, what code could not verify is asked of the verifier in one call, and what failed is
+written once more in one call; the quote stands in place of what fails again. The editor sees what stands.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 from temporalio import workflow
+from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.analysis.cells import EFFECT_COLUMNS
     from activities.candidates.types import Candidate
-    from activities.drafts import SectionDraft, WriteInput
+    from activities.drafts import (
+        DraftClaim,
+        DraftParagraph,
+        Edited,
+        EditedSentence,
+        EditInput,
+        Extracted,
+        ExtractInput,
+        SectionDraft,
+        Verdicts,
+        VerifyInput,
+        WriteInput,
+    )
+    from activities.judgements import Table, WorkJudgement
+    from activities.publication import PlannedSection
+    from activities.report.claims import draft_answer, draft_claims
     from activities.role_activities import ThinkActivities
+    from activities.roles.assessment import MIN_ANSWERS
     from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
-    from activities.types import EvidenceRef, ReportPlanSection, StopReason
+    from activities.stop_reasons import STOPS
+    from activities.types import EvidenceRef, ReportPlanSection
+    from activities.verification import verdicts
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.rules.payload_limits import shown
-from workflows.rules.stopping import sufficient
+from workflows.rules.payload_limits import ROOM, shown, size, within
+from workflows.rules.stopping import enough
+from workflows.steps.judging import best_first
 from workflows.steps.look_up import LookUpSteps
 from workflows.steps.model import ModelSteps
 
-GUIDED_SEARCHES = "hypotheses-guide-searches"
-"""Patch: hypotheses are formed while research goes on, where a profile has candidates."""
-WRITER_ITEMS = 30
+MAX_WRITER_ITEMS = 30
 """Items passed to a writer at most."""
-UNJUDGED_ITEMS = 12
-"""Items beside those judged relevant that a writer may use."""
-NO_PAID_CALLS: tuple[StopReason, ...] = ("cancelled", "rejected_by_reviewer", "judge_unavailable")
-"""Stop reasons after which no model is called: the report is written without one."""
-NO_GATES: tuple[StopReason, ...] = ("cancelled", "rejected_by_reviewer")
-"""Stop reasons after which no gate waits."""
+MAX_BACKGROUND_ITEMS = 12
+"""Items beside those that answer that a writer may use."""
+MAX_TABLE_ITEMS = 24
+"""Works of the reader's table at most, those that answer best."""
+WORKS_A_TABLE_CALL = 6
+"""Works whose columns one call fills."""
+JUDGEMENTS_ROOM = 40 * 1024
+"""Bytes of judgements in one step's input."""
 
 
 class WritingSteps:
-    """Writes the section of a report with a single section."""
+    """Writes and checks sections, fills the table, and edits the report."""
 
     def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
         self.context = context
@@ -38,45 +67,292 @@ class WritingSteps:
         self.models = models
 
     def citable(self) -> tuple[EvidenceRef, ...]:
-        """What a writer may cite, best first; never retracted work."""
+        """What a writer may cite, best first; never retracted work. Of what a model judged, works on another
+        subject are left out, and what nothing judged where enough was; a small model leaves nothing out."""
         state = self.context.state
         usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
         relevant = [usable[name] for name in state.relevant if name in usable]
         known = {*state.relevant, *state.taken_over}  # what other sections found must be relevant here
         others = [ref for name, ref in usable.items() if name not in known]
-        return (*relevant, *others[:UNJUDGED_ITEMS])[:WRITER_ITEMS]
+        if state.judgements:
+            judged = state.judgements
+            related = [r for r in others if r.evidence_id in judged and judged[r.evidence_id].answers]
+            small = self.models.choice("judge").effort == "small"
+            unread = [] if relevant and not small else [r for r in others if r.evidence_id not in judged]
+            others = [*related, *unread]
+        return (*relevant, *others[:MAX_BACKGROUND_ITEMS])[:MAX_WRITER_ITEMS]
 
-    def _judged_by_code(self) -> tuple[str, ...] | None:
-        """What code found to help when it judged all that was found; None where it did not."""
+    def judged_by_code(self) -> tuple[str, ...] | None:
+        """What code found to be near enough when it looked through all that was found; None where a model
+        judged, or items were found since."""
         loop = self.context.state.loop
         if loop.judged is None or not loop.judged.by_code or loop.unjudged:
             return None
         return loop.judged.relevant
 
-    async def write_report(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
-        """Draft one section from the evidence; an empty draft when there is none."""
-        state, empty = self.context.state, SectionDraft(title=section.title)
-        evidence = shown(self.citable(), WRITER_ITEMS)
+    async def write_single(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
+        """Draft the one section of a report; an empty draft when there is no evidence."""
+        state = self.context.state
+        evidence = shown(self.citable(), MAX_WRITER_ITEMS)
         if not evidence or state.prepared is None:
-            return empty
+            return SectionDraft(title=section.title)
         self.events.set_phase("writing", f"writing from {len(evidence)} items")
-        self.events.emit_event("synthesizing", f"writing from {len(evidence)} items", items=len(evidence))
         step = WriteInput(
             **self.context.step_inputs(),
             section_id=section.id,
             title=section.title,
             evidence=evidence,
-            judged=self._judged_by_code(),
+            judged=self.judged_by_code(),
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.hypotheses),
-            report_to=state.job.parent_id if state.job else self.context.run_id,
+            judgements=judgements_of(evidence, state.judgements),
+            report_to=self.context.run_id,
         )
-        self.events.open_draft(section.id)
-        draft = await self.models.execute(
-            "writer", ThinkActivities.write_report, step, empty, writing=True, use_model=use_model
+        return await self.write(step, use_model)
+
+    async def write(self, step: WriteInput, use_model: bool) -> SectionDraft:
+        """Draft a section and check it: every claim that is returned stands."""
+        items = len(step.evidence)
+        section = step.section_id if step.section else ""
+        self.events.emit_event(
+            "synthesizing", f"writing {step.title} from {items} items", items=items, section_id=section
         )
-        self.events.stream_draft(section.id, draft)
+        self.events.open_draft(step.section_id)
+        draft = await self._ask_writer(step, SectionDraft(title=step.title), use_model)
+        if use_model and (draft.answer or draft.paragraphs):
+            draft = await self._checked(step, draft, section)
+        if not (draft.answer or draft.paragraphs or draft.passages):
+            draft = draft.model_copy(update={"paragraphs": quoted(step.judgements)})
+        draft = self.without_left_out(draft)
+        self.events.stream_draft(step.section_id, draft)
         return draft
+
+    async def _ask_writer(self, step: WriteInput, default: SectionDraft, use_model: bool) -> SectionDraft:
+        return await self.models.execute(
+            "writer", ThinkActivities.write_section, step, default, writing=True, use_model=use_model
+        )
+
+    async def _checked(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
+        """The draft after the verifier, and after the writer has written once more what failed."""
+        draft = await self._verified(step, draft, section)
+        failed = verdicts.failures(draft)
+        if failed and self.models.refusal("writer", writing=True) is None:
+            again = step.model_copy(update={"failed": failed, "draft": draft})
+            new = await self._ask_writer(again, draft, True)
+            draft = new if new.answer or new.paragraphs else draft
+        draft = verdicts.with_quotes(draft)
+        share = verdicts.loss(draft)
+        if share > verdicts.NOTABLE_LOSS:
+            refused = len(draft.refused)
+            self.events.emit_event(
+                "refused",
+                f"the checks refused {share:.0%} of the draft; the quotes stand in its place",
+                section_id=step.section_id,
+                refused=refused,
+                share=round(share, 3),
+            )
+        return draft
+
+    async def _verified(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
+        """The draft with the verdicts on the sentences that code could not verify by itself."""
+        sentences = verdicts.to_verify(draft)
+        if not sentences or not self.models.is_paid("verifier"):
+            return draft
+        cited = {support.evidence_id for sentence in sentences for support in sentence.support}
+        check = VerifyInput(
+            **self.context.step_inputs() | {"question": step.question},
+            section=step.section,
+            section_id=step.section_id,
+            sentences=sentences,
+            evidence=tuple(ref for ref in step.evidence if ref.evidence_id in cited),
+        )
+        message = f"verifying {len(sentences)} sentences"
+        self.events.emit_event("verifying", message, items=len(sentences), section_id=section)
+        given = await self.models.execute(
+            "verifier", ThinkActivities.verify_sentences, check, Verdicts(), writing=True
+        )
+        return verdicts.with_verdicts(draft, given)
+
+    # the table of works
+
+    def table_steps(self, use_model: bool) -> tuple[Awaitable[None], ...]:
+        """The step that fills the reader's table, beside the writing; none where no table is wanted."""
+        request, prepared = self.context.request, self.context.state.prepared
+        wanted = prepared is not None and (request.columns or prepared.profile.columns or request.analyse)
+        return (self.extract(use_model),) if wanted else ()
+
+    async def extract(self, use_model: bool) -> None:
+        """Fill the reader's columns for the works that answer and have no row yet; nothing without columns or
+        a model."""
+        state = self.context.state
+        if state.prepared is None or not use_model:
+            return
+        columns = self.context.request.columns or self.context.profile.columns
+        if self.context.request.analyse or state.analyses:
+            columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
+        if not columns or not self.models.is_paid("extractor"):
+            return
+        usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        table = state.table or Table(columns=columns)
+        filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
+        judged = state.judgements
+        answering = [
+            name
+            for name in state.relevant
+            if name in usable and (name not in judged or judged[name].answers >= MIN_ANSWERS)
+        ]
+        works = [usable[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_in]
+        if not works:
+            return
+        message = f"filling {len(columns)} columns for {len(works)} works"
+        self.events.emit_event("extracting", message, items=len(works))
+        parts = [
+            works[first : first + WORKS_A_TABLE_CALL] for first in range(0, len(works), WORKS_A_TABLE_CALL)
+        ]
+        filled: dict[int, Extracted] = {}
+
+        async def fill(number: int, part: Sequence[EvidenceRef]) -> None:
+            step = ExtractInput(
+                **self.context.step_inputs(), columns=columns, evidence=shown(part, MAX_TABLE_ITEMS)
+            )
+            filled[number] = await self.models.execute(
+                "extractor", ThinkActivities.extract_table, step, Extracted(), writing=True
+            )
+
+        await run_all(fill(number, part) for number, part in enumerate(parts))
+        in_order = [filled[number] for number in sorted(filled)]
+        kept = [row for row in table.rows if row.evidence_id in filled_in]
+        new = [row for one in in_order for row in one.table.rows]
+        state.table = Table(columns=columns, rows=(*kept, *new))
+        state.refused += [refused for one in in_order for refused in one.refused]
+
+    # the editor
+
+    async def edit(self, sections: Sequence[PlannedSection], use_model: bool) -> None:
+        """One pass over all that stands: title, summary, mechanism, transitions, repetition."""
+        state = self.context.state
+        if state.edited is not None or not use_model or state.prepared is None:
+            return
+        claims = {
+            planned.section.id: made
+            for planned in sections
+            if (made := tuple(draft_claims(planned.section.id, planned.draft)))
+            and (planned.draft.answer or planned.draft.paragraphs)
+        }
+        if not claims or not self.models.is_paid("editor"):
+            return
+        step = EditInput(
+            **self.context.step_inputs() | {"question": self.context.whole_question},
+            title=state.plan.report_title if state.plan else "",
+            outline={planned.section.id: planned.section.title for planned in sections},
+            claims=claims,
+            answers={
+                planned.section.id: draft_answer(planned.section.id, planned.draft)
+                for planned in sections
+                if planned.section.id in claims
+            },
+            judgements=within(self._judgements_without_quotes(), JUDGEMENTS_ROOM),
+            asks_mechanism=any(c.name == "mechanism" for c in self.context.profile.criteria),
+        )
+        if size(step) > ROOM:
+            self.events.add_limitation("sections_not_compared")
+            return
+        self.events.set_phase("editing", f"editing {len(claims)} sections")
+        self.events.emit_event("editing", f"editing {len(claims)} sections", items=len(claims))
+        edited = await self.models.execute(
+            "editor", ThinkActivities.edit_report, step, Edited(), writing=True
+        )
+        state.edited = self._edited_without_left_out(edited)
+
+    def _judgements_without_quotes(self) -> Iterable[WorkJudgement]:
+        judged = best_first(self.context.state.judgements.values())
+        return (one.model_copy(update={"support": ()}) for one in judged if one.answers >= MIN_ANSWERS)
+
+    # candidates that a reviewer left out
+
+    def _names_left_out(self, text: str) -> bool:
+        return _names(text, self.context.state.control.left_out)
+
+    def without_left_out(self, draft: SectionDraft) -> SectionDraft:
+        """A draft without what is about a candidate that a reviewer left out: the answer names none, and a
+        claim below it only beside one that was chosen."""
+        chosen = self.context.state.control.chosen
+        if not self.context.state.control.left_out:
+            return draft
+
+        def kept(claims: Iterable[DraftClaim]) -> tuple[DraftClaim, ...]:
+            return tuple(
+                claim
+                for claim in claims
+                if not self._names_left_out(claim.text) or _names(claim.text, chosen)
+            )
+
+        paragraphs = tuple(DraftParagraph(claims=kept(paragraph.claims)) for paragraph in draft.paragraphs)
+        return draft.model_copy(
+            update={
+                "answer": tuple(claim for claim in draft.answer if not self._names_left_out(claim.text)),
+                "paragraphs": tuple(paragraph for paragraph in paragraphs if paragraph.claims),
+                "passages": tuple(
+                    one
+                    for one in draft.passages
+                    if not self._names_left_out(text := " ".join(one.quotes)) or _names(text, chosen)
+                ),
+            }
+        )
+
+    def _edited_without_left_out(self, edited: Edited) -> Edited:
+        def kept(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
+            return tuple(one for one in sentences if not self._names_left_out(one.text))
+
+        return edited.model_copy(
+            update={
+                "title": "" if self._names_left_out(edited.title) else edited.title,
+                "answer": kept(edited.answer),
+                "executive_summary": kept(edited.executive_summary),
+                "mechanism": kept(edited.mechanism),
+                "transitions": {
+                    name: text for name, text in edited.transitions.items() if not self._names_left_out(text)
+                },
+            }
+        )
+
+
+def judgements_of(
+    evidence: Iterable[EvidenceRef], judged: Mapping[str, WorkJudgement]
+) -> tuple[WorkJudgement, ...]:
+    """The judgements of works, in the order of the works, as far as there is room."""
+    found = (judged[ref.evidence_id] for ref in evidence if ref.evidence_id in judged)
+    return within(found, JUDGEMENTS_ROOM)
+
+
+def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
+    """The sentences by which works were judged to answer, word for word: what a section says when nothing
+    that was written of it stood."""
+    supports = [one for judged in judgements if judged.answers >= MIN_ANSWERS for one in judged.support]
+    claims = tuple(DraftClaim(text=one.quote, support=(one,)) for one in dict.fromkeys(supports))
+    return (DraftParagraph(claims=claims),) if claims else ()
+
+
+async def run_all(steps: Iterable[Awaitable[None]]) -> None:
+    """Run steps at once; when the run is cancelled, wait until each of them has ended."""
+    tasks = [asyncio.ensure_future(step) for step in steps]
+    try:
+        await asyncio.gather(*tasks)
+    except (asyncio.CancelledError, FailureError) as error:
+        # A step that is cancelled in an activity raises its error, maybe before the others have ended.
+        if is_cancelled_exception(error):
+            await workflow.wait(tasks)
+        raise
+
+
+def _names(text: str, names: Iterable[str]) -> bool:
+    """Whether a text has one of the names, as whole words."""
+    words = f" {' '.join(_words(text))} "
+    return any(f" {' '.join(_words(name))} " in words for name in names)
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
 
 
 class CandidateSteps:
@@ -97,10 +373,11 @@ class CandidateSteps:
         if use_model:
             await self.gates.checkpoint()
         await self._propose(use_model)
-        if not state.candidates or state.stop_reason in NO_GATES:
+        if not state.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
             return
         await self.look_ups.look_up_candidates()
         if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
+            state.control.left_out += [c.name for c in state.candidates]
             state.candidates, state.hypotheses = [], []
             self.events.add_limitation("candidates_rejected")
         if use_model:
@@ -113,10 +390,9 @@ class CandidateSteps:
         if not context.profile.candidates or state.guided or not state.relevant or loop.judge_failures:
             return
         last = loop.iteration >= loop.max_iterations or state.control.finish
-        if last or sufficient(context.profile, loop.judged):
+        if last or enough(context.profile, loop.judged, loop.gained):
             return
-        # runs that began before named candidates at their end only
-        if self.models.refusal("hypothesis_generator") is None and context.follows(GUIDED_SEARCHES):
+        if self.models.refusal("hypothesis_generator") is None:
             state.guided = True
             await self.form_hypotheses()
 
@@ -124,7 +400,7 @@ class CandidateSteps:
         """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
         name a drug that none named before. Raises OutOfBudget."""
         state = self.context.state
-        evidence = shown(self.writing.citable(), WRITER_ITEMS)
+        evidence = shown(self.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", "forming hypotheses")
         self.events.emit_event("hypothesizing", "forming hypotheses", items=len(evidence))
         step = HypothesisInput(
@@ -149,7 +425,7 @@ class CandidateSteps:
         self.events.emit_event("hypothesizing", "naming candidates", items=len(self.writing.citable()))
         step = HypothesisInput(
             **self.context.step_inputs(),
-            evidence=shown(self.writing.citable(), WRITER_ITEMS),
+            evidence=shown(self.writing.citable(), MAX_WRITER_ITEMS),
             chosen=tuple(state.control.chosen),
         )
         found = await self.models.execute(

@@ -9,9 +9,8 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from activities.report.formats.extras import MissingExtra
-from activities.report.formats.names import STANDINGS
-from activities.report.formats.references import best_url, family_first
+from activities.report.formats.libraries import MissingExtra
+from activities.report.formats.references import STANDINGS, best_url, family_first
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
 from activities.types import Evidence, EvidenceType
@@ -23,6 +22,7 @@ _BIBTEX: Mapping[EvidenceType, str] = {
     "regulatory": "techreport",
     "adverse_events": "misc",
     "database_record": "misc",
+    "knowledge_graph": "misc",
     "web_page": "misc",
     "document": "misc",
 }
@@ -33,6 +33,7 @@ _RIS: Mapping[EvidenceType, str] = {
     "regulatory": "GOVDOC",
     "adverse_events": "DBASE",
     "database_record": "DBASE",
+    "knowledge_graph": "DBASE",
     "web_page": "ELEC",
     "document": "GEN",
 }
@@ -43,6 +44,7 @@ _CSL: Mapping[EvidenceType, str] = {
     "regulatory": "report",
     "adverse_events": "dataset",
     "database_record": "dataset",
+    "knowledge_graph": "dataset",
     "web_page": "webpage",
     "document": "document",
 }

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from activities.candidates.status import STOPPED_TRIALS
 from activities.candidates.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
-from activities.report.formats.grammar import counted, listed
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, counted, listed
 
 LABELS: Mapping[CandidateFieldName, str] = {
     "names": "Names",
@@ -19,12 +18,17 @@ LABELS: Mapping[CandidateFieldName, str] = {
     "literature_against": "Literature against it",
     "safety": "Safety",
 }
+LABELS_UNJUDGED: Mapping[CandidateFieldName, str] = {
+    **LABELS,
+    "literature_for": "Passages that name it",
+    "literature_against": "Further passages",
+}
+"""Without a model nothing is for or against."""
 REGULATORY: Mapping[str, str] = {
     "approved": "approved",
     "tentatively_approved": "tentatively approved",
     "discontinued": "approved, no product marketed",
     "labelled": "label on file, no application found",
-    "stated_approved": "approved, as a cited work says",
     "withdrawn": "withdrawn in at least one country",
     "investigational": "not approved, in trials",
 }
@@ -91,8 +95,6 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
 
 def _regulatory(entry: FieldEntry, text: str) -> str:
     status = REGULATORY.get(entry.code, clean(entry.code.replace("_", " ")) or text)
-    if entry.code == "stated_approved":
-        return f"{status}: {text}"
     values = entry.values
     number = values.get("application", "")
     details = [

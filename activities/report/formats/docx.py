@@ -10,26 +10,38 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from activities.report.formats.extras import MissingExtra
+from activities.analysis.forest import forest_plot
+from activities.analysis.types import Analysis
+from activities.report.formats.analysis import (
+    HEAD,
+    LISTED_TITLE,
+    PROGRAM_TITLE,
+    TITLE,
+    listed,
+    pool_rows,
+    pool_title,
+    program_lines,
+    program_rows,
+    verdict_line,
+)
 from activities.report.formats.figures import described, drawings, picture
+from activities.report.formats.libraries import MissingExtra
 from activities.report.formats.model import (
-    CERTAINTY_HEAD,
-    CERTAINTY_NOTE,
     CHECK_HEAD,
-    LEFT_OUT,
-    NEAR_HEAD,
-    NEAR_NOTE,
+    LONG,
+    REFUSED_HEAD,
+    REFUSED_NOTE,
+    REFUSED_TITLE,
     SEARCH_HEAD,
-    WORK_HEAD,
     CandidateView,
     ClaimView,
+    PassageView,
     ReferenceView,
     SectionView,
     View,
-    lines,
     quotes_once,
-    used_columns,
 )
+from activities.report.formats.model import Paragraph as Claims
 from activities.report.formats.text import clean
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
@@ -43,18 +55,6 @@ FIGURE_CM = 9
 LINK_COLOUR = "0B5F59"
 SMALL_POINTS = 8
 """Type size of tables: ten columns have to fit a page."""
-WIDE = frozenset(
-    {
-        "Query as sent",
-        "Finding",
-        "Results",
-        "Conduct",
-        "Mechanism or effect",
-        "Check",
-        "Reasons",
-    }
-)
-"""Columns that hold sentences: they get three times the width of the others."""
 
 
 def docx(report: Report) -> bytes:
@@ -69,12 +69,14 @@ def docx(report: Report) -> bytes:
     document.add_heading(view.title, 0)
     if view.question:
         document.add_paragraph(view.question, style="Subtitle")
+    if view.continues:
+        document.add_paragraph().add_run(view.continues).italic = True
     if view.draft:
         document.add_paragraph("Draft: this report waits for a reviewer's approval.", style="Intense Quote")
-    _summary(document, view)
-    _near(document, view)
-    if view.brief:
-        _works(document, view)
+    _opening(document, view)
+    if view.mechanism:
+        document.add_heading("Mechanism", 1)
+        _prose(document, view.mechanism)
     for section in view.sections:
         _section(document, section)
     if view.candidates:
@@ -82,8 +84,11 @@ def docx(report: Report) -> bytes:
         _table(document, view.candidate_note, view.candidate_head, [c.cells for c in view.candidates])
         for candidate in view.candidates:
             _candidate_page(document, candidate)
-    if not view.brief:
-        _works(document, view)
+    if report.analysis is not None:
+        _analysis(document, report.analysis)
+    for found in view.tables:
+        document.add_heading(found.title, 1)
+        _table(document, found.note, found.head, found.texts)
     if view.contradictions:
         document.add_heading("Contradictions", 1)
         for one, other in view.contradictions:
@@ -94,6 +99,9 @@ def docx(report: Report) -> bytes:
     _bullets(document, "Gaps", view.gaps)
     _bullets(document, "Limitations", view.limitations)
     _method(document, view)
+    if view.refused:
+        document.add_heading(REFUSED_TITLE, 1)
+        _table(document, REFUSED_NOTE, REFUSED_HEAD, view.refused)
     if view.references:
         document.add_heading("References", 1)
         for reference in view.references:
@@ -101,6 +109,30 @@ def docx(report: Report) -> bytes:
     out = BytesIO()
     document.save(out)
     return out.getvalue()
+
+
+def _analysis(document: "Document", analysis: Analysis) -> None:
+    """The statistics: verdict, findings, a forest plot with its numbers, what was not pooled, the program."""
+    document.add_heading(TITLE, 1)
+    document.add_paragraph().add_run(verdict_line(analysis)).bold = True
+    for text in analysis.key_findings:
+        document.add_paragraph(clean(text), style="List Bullet")
+    for pool in analysis.pools:
+        title = clean(pool_title(pool))
+        _figure(document, title, forest_plot(pool))
+        _table(document, title, HEAD, [[clean(cell) for cell in row] for row in pool_rows(pool)])
+    for title, texts in (
+        (LISTED_TITLE, listed(analysis)),
+        (PROGRAM_TITLE, program_lines(analysis)),
+        ("Limitations of the statistics", analysis.limitations),
+    ):
+        if texts:
+            document.add_heading(title, 2)
+        for text in texts:
+            document.add_paragraph(clean(text), style="List Bullet")
+        if title == PROGRAM_TITLE and analysis.generated is not None:
+            for row in program_rows(analysis.generated.code):
+                document.add_paragraph(row, style="No Spacing")
 
 
 def _metadata(document: "Document", report: Report, view: View) -> None:
@@ -118,79 +150,73 @@ def _metadata(document: "Document", report: Report, view: View) -> None:
     properties.created = properties.modified = made
 
 
-def _summary(document: "Document", view: View) -> None:
-    document.add_heading("Summary", 1)
-    for line in lines(view.answer):
-        document.add_paragraph(" ".join(sentence.text for sentence in line))
-    for claim in view.summary:
-        _claim(document.add_paragraph(style="List Bullet"), claim)
-        if view.brief:
-            _quotes(document, (claim,))
-    for text in (*view.summary_text, view.balance):
-        if text:
+def _opening(document: "Document", view: View) -> None:
+    """The answer, what each side has, the summary, reservations and how sure it is."""
+    if view.notice:
+        document.add_paragraph(view.notice, style="Intense Quote")
+    if view.answer or view.balance:
+        document.add_heading("Answer", 1)
+        _prose(document, view.answer)
+        if view.balance:
+            document.add_paragraph(view.balance)
+    if view.summary or view.points or view.summary_text:
+        document.add_heading("Summary", 1)
+        _prose(document, view.summary)
+        for claim in view.points:
+            _claim(document.add_paragraph(style="List Bullet"), claim)
+        for text in view.summary_text:
             document.add_paragraph(text)
+    _bullets(document, "Reservations", view.reservations)
     if view.verified:
         paragraph = document.add_paragraph()
         paragraph.add_run(f"Confidence: {view.confidence}. ").bold = True
         paragraph.add_run(" ".join((*view.confidence_reasons, view.verified)))
 
 
-def _near(document: "Document", view: View) -> None:
-    """The passages that come nearest, each with its work."""
-    if not view.near:
-        return
-    document.add_heading(NEAR_HEAD, 1)
-    document.add_paragraph().add_run(NEAR_NOTE).italic = True
-    for near in view.near:
-        written = document.add_paragraph()
-        written.add_run(near.title).bold = True
-        written.add_run(f" ({near.about})" if near.about else "")
-        document.add_paragraph(f"\u201c{near.quote.text}\u201d", style="Quote")
-
-
 def _section(document: "Document", section: SectionView) -> None:
     document.add_heading(section.title, 1)
     if section.question:
         document.add_paragraph(section.question, style="Subtitle")
-    for work in section.by_work:
-        heading = document.add_paragraph()
-        heading.add_run(f"[{work.number}] {work.title} ").bold = True
-        heading.add_run(f"({work.about})")
-        for claim in work.claims:
-            written = document.add_paragraph(style="List Bullet")
-            written.add_run(f"{claim.text} {claim.numbers}")
-            if basis := claim.basis_beside(work.strength):
-                written.add_run(f" ({basis})").italic = True
-            _quotes(document, (claim,))
-    for paragraph in () if section.by_work else section.paragraphs:
-        written = document.add_paragraph()
-        for claim in paragraph:
-            if written.runs:
-                written.add_run(" ")
-            _claim(written, claim)
-        _quotes(document, paragraph)
-    if section.note:
-        document.add_paragraph().add_run(section.note).italic = True
+    if section.lead:
+        document.add_paragraph(section.lead)
+    for paragraph in (section.answer, *section.paragraphs):
+        _prose(document, paragraph)
+    for passage in section.passages:
+        _passage(document, passage)
+    for related in section.related:
+        document.add_heading(related.title, 2)
+        for passage in related.passages:
+            _passage(document, passage)
 
 
-def _quotes(document: "Document", claims: tuple[ClaimView, ...]) -> None:
+def _prose(document: "Document", claims: Claims) -> None:
+    """Claims as a paragraph, then the quotes whose words differ from theirs."""
+    if not claims:
+        return
+    written = document.add_paragraph()
+    for claim in claims:
+        if written.runs:
+            written.add_run(" ")
+        _claim(written, claim)
     for quote in quotes_once(claims):
         document.add_paragraph(f"\u201c{quote.text}\u201d [{quote.number}]", style="Quote")
 
 
-def _works(document: "Document", view: View) -> None:
-    """The table of works, a table a group."""
-    if not view.works:
-        return
-    document.add_heading("Works", 1)
-    used = used_columns(view.works)
-    head = [WORK_HEAD[place] for place in used]
-    for group in view.work_groups:
-        rows = [[work.cells[place] for place in used] for work in group.works]
-        _table(document, group.name or "Every cited work", head, rows)
-    if view.certainty:
-        document.add_heading("Certainty", 1)
-        _table(document, CERTAINTY_NOTE, CERTAINTY_HEAD, view.certainty)
+def _passage(document: "Document", passage: PassageView) -> None:
+    written = document.add_paragraph()
+    written.add_run(f"[{passage.number}] ").bold = True
+    _link(written, passage.title, passage.url)
+    written.add_run(f" ({passage.about})" if passage.about else "")
+    said = document.add_paragraph(style="Quote")
+    for text, around in ((passage.before, True), (passage.text, False), (passage.after, True)):
+        if text:
+            said.add_run(f"({text}) " if around else f"{text} ").italic = not around
+    named = [
+        f"mentions {passage.mentions}" if passage.mentions else "",
+        f"does not mention {passage.lacks}" if passage.lacks else "",
+    ]
+    if any(named):
+        document.add_paragraph().add_run("; ".join(filter(None, named))).italic = True
 
 
 def _claim(paragraph: "Paragraph", claim: ClaimView) -> None:
@@ -217,15 +243,14 @@ def _candidate_page(document: "Document", candidate: CandidateView) -> None:
             if line.quote:
                 written.add_run(f"\u201c{line.quote}\u201d ").italic = True
             _link(written, line.where, line.url)
-    grade, *reasons = candidate.quality
-    document.add_paragraph().add_run("Quality of the evidence").bold = True
-    document.add_paragraph(" ".join((f"{grade}.", *reasons)), style="List Bullet")
+    if candidate.quality:
+        grade, *reasons = candidate.quality
+        document.add_paragraph().add_run("Quality of the evidence").bold = True
+        document.add_paragraph(" ".join((f"{grade}.", *reasons)), style="List Bullet")
 
 
 def _method(document: "Document", view: View) -> None:
     document.add_heading("Method", 1)
-    if view.read_as:
-        document.add_paragraph(view.read_as)
     document.add_paragraph(view.flow_text)
     drawn = drawings(view)
     if not _figure(document, "Flow of records (PRISMA 2020)", drawn["flow"]):
@@ -241,10 +266,6 @@ def _method(document: "Document", view: View) -> None:
         _table(document, "Every search, as it was sent and as it ended", SEARCH_HEAD, view.searches)
     if view.verified:
         _table(document, view.verified, CHECK_HEAD, view.checks)
-    if view.left_out:
-        document.add_paragraph(LEFT_OUT)
-        for text in view.left_out:
-            document.add_paragraph(text, style="List Bullet")
     for text in view.decisions:
         document.add_paragraph(text, style="List Bullet")
     document.add_paragraph(view.run_line)
@@ -306,7 +327,7 @@ def _fit(document: "Document", table: "Table", head: Sequence[str]) -> None:
 
     section = document.sections[0]
     width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
-    shares = [3 if name in WIDE else 1 for name in head]
+    shares = [3 if name in LONG else 1 for name in head]
     table.autofit = False
     for row in table.rows:
         for cell, share in zip(row.cells, shares, strict=True):
@@ -326,7 +347,7 @@ def _reference(document: "Document", reference: ReferenceView) -> None:
         _link(paragraph, link.text, link.url)
         paragraph.add_run(" ")
     if reference.same_study:
-        paragraph.add_run(f"Same study as {', '.join(f'[{n}]' for n in reference.same_study)}. ")
+        paragraph.add_run(f"Also published as {', '.join(f'[{n}]' for n in reference.same_study)}. ")
     paragraph.add_run(f"({reference.notes})").italic = True
 
 

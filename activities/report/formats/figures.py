@@ -2,8 +2,8 @@
 
 import re
 
+from activities.report.formats.libraries import FOLDER, templates
 from activities.report.formats.model import View
-from activities.report.formats.templates import FOLDER, environment
 
 PIXELS_PER_INCH = 220
 _PAGE = b"""#set page(width: 9cm, height: auto, margin: 2pt)
@@ -13,7 +13,7 @@ _LABEL = re.compile(r'aria-label="([^"]*)"')
 
 def drawings(view: View) -> dict[str, str]:
     """SVG by name; an empty string for a figure that has nothing to show."""
-    drawn = environment().get_template("figures.svg.jinja").module
+    drawn = templates().get_template("figures.svg.jinja").module
     style = (FOLDER / "figures.css").read_text(encoding="utf-8")
     return {
         "flow": str(drawn.flow(view.flow, style)),  # type: ignore[attr-defined]  # macros are made at run time

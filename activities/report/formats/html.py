@@ -7,59 +7,57 @@ digests, and nothing else.
 
 import base64
 import hashlib
-from collections.abc import Mapping
 
 from markupsafe import Markup
 
+from activities.report.formats.analysis import TITLE, listed, plots, program_lines, verdict_line
+from activities.report.formats.libraries import FOLDER, templates
 from activities.report.formats.model import (
-    CERTAINTY_HEAD,
-    CERTAINTY_NOTE,
     CHECK_HEAD,
-    LEFT_OUT,
-    NEAR_HEAD,
-    NEAR_NOTE,
+    LONG,
+    REFUSED_HEAD,
+    REFUSED_NOTE,
+    REFUSED_TITLE,
     SEARCH_HEAD,
-    WORK_HEAD,
-    Cell,
-    View,
-    WorkView,
-    lines,
-    used_columns,
 )
-from activities.report.formats.templates import FOLDER, environment
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
-from activities.types import Grade
 
 NUMERIC = ("Year", "n")
-RANKS: Mapping[Grade, int] = {"strong": 1, "moderate": 2, "weak": 3}
-"""Order of the grades when a table is sorted."""
+FIXED = frozenset({"Work", "Kind", "Strength", "Standing", "Answers", "Direction", "About", "Design"})
+"""Columns of the tables of works that hold a few words each."""
 
 
 def html(report: Report) -> bytes:
     """A whole page that can be mailed, archived and printed."""
     view = view_of(report)
-    templates = environment()
     # Both are files of this package, never text of a report.
-    css = Markup(templates.get_template("report.css").render())  # noqa: S704
+    css = Markup(templates().get_template("report.css").render())  # noqa: S704
     script = Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
-    page = templates.get_template("report.html.jinja").render(
-        lines=lines,
-        view=view,
-        works=_works(view),
-        css=css,
-        script=script,
-        policy=_policy(css, script),
-        numeric=NUMERIC,
-        ranks=RANKS,
-        candidate_head=view.candidate_head,
-        check_head=CHECK_HEAD,
-        certainty_head=CERTAINTY_HEAD,
-        certainty_note=CERTAINTY_NOTE,
-        search_head=SEARCH_HEAD,
-        left_out=LEFT_OUT,
-        near_head=NEAR_HEAD,
-        near_note=NEAR_NOTE,
+    page = (
+        templates()
+        .get_template("report.html.jinja")
+        .render(
+            view=view,
+            analysis=report.analysis,
+            analysis_title=TITLE,
+            analysis_verdict=verdict_line(report.analysis) if report.analysis else "",
+            analysis_program=program_lines(report.analysis) if report.analysis else (),
+            analysis_listed=listed(report.analysis) if report.analysis else (),
+            plots=plots(report.analysis),
+            css=css,
+            script=script,
+            policy=_policy(css, script),
+            numeric=NUMERIC,
+            fixed=FIXED,
+            long=LONG,
+            candidate_head=view.candidate_head,
+            check_head=CHECK_HEAD,
+            search_head=SEARCH_HEAD,
+            refused_head=REFUSED_HEAD,
+            refused_note=REFUSED_NOTE,
+            refused_title=REFUSED_TITLE,
+        )
     )
     return page.encode()
 
@@ -74,13 +72,3 @@ def _policy(css: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _works(view: View) -> dict[str, object]:
-    """The table of works without columns that are empty in every row, by what was measured."""
-    used = used_columns(view.works)
-    groups: list[tuple[str, list[tuple[WorkView, list[Cell]]]]] = [
-        (group.name, [(work, [work.columns[place] for place in used]) for work in group.works])
-        for group in view.work_groups
-    ]
-    return {"head": [WORK_HEAD[place] for place in used], "groups": groups}

@@ -3,26 +3,23 @@ figures; the numbers of the figures are in its text and tables."""
 
 from collections.abc import Iterable, Sequence
 
+from activities.report.formats.analysis import analysis_markdown
 from activities.report.formats.model import (
-    CERTAINTY_HEAD,
-    CERTAINTY_NOTE,
     CHECK_HEAD,
-    LEFT_OUT,
-    NEAR_HEAD,
-    NEAR_NOTE,
+    REFUSED_HEAD,
+    REFUSED_NOTE,
+    REFUSED_TITLE,
     SEARCH_HEAD,
-    WORK_HEAD,
-    BriefView,
     CandidateView,
     ClaimView,
     LineView,
-    Quote,
+    Paragraph,
+    PassageView,
     ReferenceView,
     SectionView,
     View,
-    WorkClaims,
-    lines,
-    used_columns,
+    WorksTable,
+    quotes_once,
 )
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.formats.view import view_of
@@ -35,12 +32,11 @@ def markdown(report: Report) -> str:
     blocks = [
         f"# {escape_markdown(view.title)}",
         f"**Question:** {escape_markdown(view.question)}" if view.question else "",
-        "## Summary",
-        *_summary(view, report),
-        *_near(view),
+        f"*{escape_markdown(view.continues, inline=True)}*" if view.continues else "",
+        *_opening(view),
     ]
-    if view.brief:
-        blocks += _works(view)
+    if view.mechanism:
+        blocks += ["## Mechanism", *_paragraph(view.mechanism)]
     for section in view.sections:
         blocks += _section(section)
     if view.candidates:
@@ -48,8 +44,9 @@ def markdown(report: Report) -> str:
         blocks += ["## Candidates", _table(view.candidate_head, rows), f"*{view.candidate_note}*"]
         for candidate in view.candidates:
             blocks += _candidate_page(candidate)
-    if not view.brief:
-        blocks += _works(view)
+    blocks += analysis_markdown(report.analysis)
+    for table in view.tables:
+        blocks += _works(table)
     if view.contradictions:
         blocks += ["## Contradictions", "\n".join(map(_contradiction, view.contradictions))]
     if view.gaps:
@@ -57,38 +54,41 @@ def markdown(report: Report) -> str:
     if view.limitations:
         blocks += ["## Limitations", _list(view.limitations)]
     blocks += ["## Method", *_method(view)]
+    if view.refused:
+        rows = [[*map(escape_markdown, row)] for row in view.refused]
+        blocks += [f"## {REFUSED_TITLE}", f"*{REFUSED_NOTE}*", _table(REFUSED_HEAD, rows)]
     if view.references:
         blocks += ["## References", "\n".join(map(_reference, view.references))]
-    quotes = _quotes(view)
-    if quotes:
-        blocks += ["## Quotes", "A claim that is its quote word for word is not printed here again.", *quotes]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _summary(view: View, report: Report) -> list[str]:
-    points = "\n".join(f"- {_claim(claim)}" for claim in view.summary)
-    reasons = " ".join(view.confidence_reasons)
-    sure = f"**Confidence: {view.confidence}.** {escape_markdown(reasons)}".strip() if view.verified else ""
-    answer = "\n\n".join(" ".join(map(_answer, line)) for line in lines(view.answer))
-    said = [answer, points] if answer else [points or report.executive_summary]
-    return [*said, _brackets(view.balance), sure, escape_markdown(view.verified)]
-
-
-def _near(view: View) -> list[str]:
-    """The passages that come nearest, each with its work."""
-    if not view.near:
-        return []
-    blocks = [f"## {NEAR_HEAD}", f"*{NEAR_NOTE}*"]
-    for near in view.near:
-        about = f" ({escape_markdown(near.about, inline=True)})" if near.about else ""
-        blocks.append(f"{_link(near.title, near.url)}{about}:\n\n> {escape_markdown(near.quote.text)}")
+def _opening(view: View) -> list[str]:
+    """The answer, what each side has, the summary, reservations and how sure it is."""
+    blocks = [f"**{view.notice}**" if view.notice else ""]
+    if view.answer:
+        blocks += ["## Answer", *_paragraph(view.answer)]
+    if view.balance:
+        blocks.append(escape_markdown(view.balance))
+    if view.summary or view.points or view.summary_text:
+        blocks.append("## Summary")
+        blocks += _paragraph(view.summary)
+        blocks.append("\n".join(f"- {_claim(claim)}" for claim in view.points))
+        blocks += map(escape_markdown, view.summary_text)
+    if view.reservations:
+        blocks += ["## Reservations", _list(view.reservations)]
+    if view.verified:
+        reasons = escape_markdown(" ".join(view.confidence_reasons))
+        blocks.append(f"**Confidence: {view.confidence}.** {reasons}".strip())
+        blocks.append(escape_markdown(view.verified))
     return blocks
 
 
-def _answer(sentence: BriefView) -> str:
-    text = _brackets(sentence.text)
-    basis = sentence.claim.short_basis if sentence.claim is not None else ""
-    return f"{text} *({basis})*" if basis else text
+def _paragraph(claims: Paragraph) -> list[str]:
+    """Claims as prose, then the quotes whose words differ from theirs."""
+    if not claims:
+        return []
+    quotes = [f"> {escape_markdown(quote.text)} [{quote.number}]" for quote in quotes_once(claims)]
+    return [" ".join(map(_claim, claims)), *quotes]
 
 
 def _claim(claim: ClaimView) -> str:
@@ -97,62 +97,58 @@ def _claim(claim: ClaimView) -> str:
     return f"{text} *({claim.short_basis})*" if claim.short_basis else text
 
 
-def _brackets(text: str) -> str:
-    """Escaped, with citation marks as they are; only for text that this program wrote."""
-    return escape_markdown(text).replace(r"\[", "[").replace(r"\]", "]")
-
-
 def _section(section: SectionView) -> list[str]:
     blocks = [f"## {escape_markdown(section.title)}"]
     if section.question:
         blocks.append(f"*{escape_markdown(section.question)}*")
-    if section.by_work:
-        blocks.append("\n".join(line for work in section.by_work for line in _work_claims(work)))
-    else:
-        blocks += (" ".join(map(_claim, paragraph)) for paragraph in section.paragraphs)
-    return [*blocks, f"*{section.note}*"] if section.note else blocks
-
-
-def _work_claims(work: WorkClaims) -> list[str]:
-    """A work with what is quoted from it; its number, PMID and strength stand once."""
-    title, about = (escape_markdown(text, inline=True) for text in (work.title, work.about))
-    lines = [f"- **[{work.number}] {title}** ({about})"]
-    for claim in work.claims:
-        basis = claim.basis_beside(work.strength)
-        text = cited(escape_markdown(claim.text), claim.numbers)
-        lines.append(f"  - {text} *({basis})*" if basis else f"  - {text}")
-    return lines
-
-
-def _works(view: View) -> list[str]:
-    """The table of works, a table a group."""
-    blocks = ["## Works"] if view.works else []
-    used = used_columns(view.works)
-    for group in view.work_groups:
-        rows = [
-            [
-                f"[{w.number}] {escape_markdown(w.label, inline=True)}",
-                *(escape_markdown(w.cells[place]) for place in used if place),
-            ]
-            for w in group.works
-        ]
-        if group.name:
-            blocks.append(f"### {escape_markdown(group.name)}")
-        blocks.append(_table([WORK_HEAD[place] for place in used], rows))
-    if view.certainty:
-        rows = [
-            [escape_markdown(outcome), level, works, escape_markdown(why)]
-            for outcome, level, works, why in view.certainty
-        ]
-        blocks += ["## Certainty", _table(CERTAINTY_HEAD, rows), f"*{CERTAINTY_NOTE}*"]
+    blocks += [escape_markdown(section.lead), *_paragraph(section.answer)]
+    for paragraph in section.paragraphs:
+        blocks += _paragraph(paragraph)
+    for passage in section.passages:
+        blocks += _passage(passage)
+    for related in section.related:
+        blocks.append(f"### {escape_markdown(related.title)}")
+        for passage in related.passages:
+            blocks += _passage(passage)
     return blocks
+
+
+def _passage(passage: PassageView) -> list[str]:
+    """A passage with its work; what stands around it is in brackets."""
+    about = f" ({escape_markdown(passage.about, inline=True)})" if passage.about else ""
+    around = [
+        f"({escape_markdown(text, inline=True)})" if text else "" for text in (passage.before, passage.after)
+    ]
+    said = " ".join(filter(None, (around[0], escape_markdown(passage.text), around[1])))
+    named = [
+        f"mentions {escape_markdown(passage.mentions, inline=True)}" if passage.mentions else "",
+        f"does not mention {escape_markdown(passage.lacks, inline=True)}" if passage.lacks else "",
+    ]
+    note = "; ".join(filter(None, named))
+    return [
+        f"[{passage.number}] {_link(passage.title, passage.url)}{about}",
+        f"> {said}",
+        f"*{note}*" if note else "",
+    ]
+
+
+def _works(table: WorksTable) -> list[str]:
+    rows = [[_work_name(texts[0]), *map(escape_markdown, texts[1:])] for texts in table.texts]
+    return [f"## {table.title}", _table(list(map(escape_markdown, table.head)), rows)]
+
+
+def _work_name(text: str) -> str:
+    """The number and the name of a work, escaped but for the brackets of the number."""
+    number, bracket, name = text.partition("] ")
+    if bracket and number.startswith("[") and number[1:].isdigit():
+        return f"{number}] {escape_markdown(name, inline=True)}"
+    return escape_markdown(text)
 
 
 def _candidate_page(candidate: CandidateView) -> list[str]:
     """A candidate's fields, each statement with its source."""
     if not candidate.fields:
         return []
-    grade, *reasons = candidate.quality
     lines = []
     for field in candidate.fields:
         if field.missing:
@@ -162,8 +158,10 @@ def _candidate_page(candidate: CandidateView) -> list[str]:
         else:
             lines.append(f"- **{field.label}:**")
             lines += [f"  - {_candidate_line(line)}" for line in field.lines]
-    why = escape_markdown(" ".join(reasons), inline=True)
-    lines.append(f"- **Quality of the evidence:** {' '.join(filter(None, (f'{grade}.', why)))}")
+    if candidate.quality:
+        grade, *reasons = candidate.quality
+        why = escape_markdown(" ".join(reasons), inline=True)
+        lines.append(f"- **Quality of the evidence:** {' '.join(filter(None, (f'{grade}.', why)))}")
     return [f"### {escape_markdown(candidate.title)}", "\n".join(lines)]
 
 
@@ -180,7 +178,7 @@ def _contradiction(pair: tuple[ClaimView, ClaimView]) -> str:
 
 
 def _method(view: View) -> list[str]:
-    blocks = [escape_markdown(view.read_as), escape_markdown(view.flow_text), escape_markdown(view.spent)]
+    blocks = [escape_markdown(view.flow_text), escape_markdown(view.spent)]
     if view.strengths:
         counts = ", ".join(f"{bar.count} {bar.label}" for bar in view.strengths)
         blocks.append(f"Claims by strength of evidence: {counts}.")
@@ -189,8 +187,6 @@ def _method(view: View) -> list[str]:
     if view.verified:
         blocks += ["### Verification", escape_markdown(view.verified)]
         blocks.append(_table(CHECK_HEAD, [[*map(escape_markdown, row)] for row in view.checks]))
-    if view.left_out:
-        blocks += [LEFT_OUT, _list(view.left_out)]
     if view.decisions:
         blocks += ["### Decisions", _list(view.decisions)]
     return [*blocks, escape_markdown(view.run_line)]
@@ -207,7 +203,7 @@ def _reference(reference: ReferenceView) -> str:
     if links:
         parts.append(f"{', '.join(links)}.")
     if reference.same_study:
-        parts.append(f"Same study as {', '.join(f'[{n}]' for n in reference.same_study)}.")
+        parts.append(f"Also published as {', '.join(f'[{n}]' for n in reference.same_study)}.")
     return " ".join(filter(None, [*parts, f"*{escape_markdown(reference.notes)}*"]))
 
 
@@ -217,27 +213,6 @@ def _link(text: str, url: str | None) -> str:
         if url
         else escape_markdown(text, inline=True)
     )
-
-
-def _quotes(view: View) -> list[str]:
-    """Each quote once with the claims that put it into words of their own."""
-    bearers: dict[tuple[int, str], list[str]] = {}
-    for section in view.sections:
-        for claim in section.claims:
-            _collect(bearers, claim.new_quotes, claim.text)
-    for candidate in view.candidates:
-        _collect(bearers, candidate.quotes, candidate.cells[0])
-    return [
-        f"[{number}], for {escape_markdown('; '.join(names))}:\n\n> {escape_markdown(text)}"
-        for (number, text), names in sorted(bearers.items(), key=lambda item: item[0][0])
-    ]
-
-
-def _collect(bearers: dict[tuple[int, str], list[str]], quotes: Iterable[Quote], bearer: str) -> None:
-    for quote in quotes:
-        names = bearers.setdefault((quote.number, quote.text), [])
-        if f'"{bearer}"' not in names:
-            names.append(f'"{bearer}"')
 
 
 def _list(texts: Iterable[str]) -> str:

@@ -8,23 +8,36 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from activities.report.formats.extras import MissingExtra
-from activities.report.formats.figures import drawings
-from activities.report.formats.model import (
-    CERTAINTY_HEAD,
-    CERTAINTY_NOTE,
-    CHECK_HEAD,
-    LEFT_OUT,
-    NEAR_HEAD,
-    NEAR_NOTE,
-    SEARCH_HEAD,
-    WORK_HEAD,
-    ClaimView,
-    View,
-    lines,
-    quotes_once,
-    used_columns,
+from activities.analysis.forest import forest_plot
+from activities.analysis.types import Analysis
+from activities.report.formats.analysis import (
+    HEAD,
+    LISTED_TITLE,
+    PROGRAM_TITLE,
+    TITLE,
+    listed,
+    pool_rows,
+    pool_title,
+    program_lines,
+    program_rows,
+    verdict_line,
 )
+from activities.report.formats.figures import drawings
+from activities.report.formats.libraries import MissingExtra
+from activities.report.formats.model import (
+    CHECK_HEAD,
+    LONG,
+    REFUSED_HEAD,
+    REFUSED_NOTE,
+    REFUSED_TITLE,
+    SEARCH_HEAD,
+    ClaimView,
+    Paragraph,
+    PassageView,
+    View,
+    quotes_once,
+)
+from activities.report.formats.text import clean
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
 
@@ -37,54 +50,40 @@ def pdf(report: Report) -> bytes:
         import typst
     except ImportError as error:
         raise MissingExtra("pdf") from error
-    made = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(_data(view_of(report)))})
+    made = typst.compile(
+        TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(_data(report, view_of(report)))}
+    )
     assert isinstance(made, bytes)
     return made
 
 
-def _data(view: View) -> dict[str, object]:
-    used = used_columns(view.works)
+def _data(report: Report, view: View) -> dict[str, object]:
     return {
         "title": view.title,
         "question": view.question,
+        "continues": view.continues,
         "draft": view.draft,
-        "answer": [" ".join(sentence.text for sentence in line) for line in lines(view.answer)],
-        "points": [_claim(claim) for claim in view.summary],
-        "point_quotes": [asdict(q) for q in quotes_once(view.summary)] if view.brief else [],
-        "summary": view.summary_text,
-        "near_head": NEAR_HEAD,
-        "near_note": NEAR_NOTE,
-        "near": [asdict(near) for near in view.near],
+        "notice": view.notice,
+        "answer": _paragraphs(view.answer),
         "balance": view.balance,
+        "summary": _paragraphs(view.summary),
+        "points": [_claim(claim) for claim in view.points],
+        "summary_text": view.summary_text,
+        "reservations": view.reservations,
         "confidence": view.confidence,
         "reasons": [*view.confidence_reasons, view.verified] if view.verified else [],
         "figures": drawings(view),
+        "mechanism": _paragraphs(view.mechanism),
         "sections": [
             {
                 "title": section.title,
                 "question": section.question,
-                "note": section.note,
-                "by_work": [
-                    {
-                        "title": f"[{work.number}] {work.title}",
-                        "about": work.about,
-                        "claims": [
-                            {
-                                "claim": _claim(claim)
-                                | {"pmids": [], "basis": claim.basis_beside(work.strength)},
-                                "quotes": [asdict(q) for q in quotes_once((claim,))],
-                            }
-                            for claim in work.claims
-                        ],
-                    }
-                    for work in section.by_work
-                ],
-                "paragraphs": [
-                    {
-                        "claims": [_claim(claim) for claim in paragraph],
-                        "quotes": [{"text": q.text, "number": q.number} for q in quotes_once(paragraph)],
-                    }
-                    for paragraph in section.paragraphs
+                "lead": section.lead,
+                "paragraphs": _paragraphs(section.answer, *section.paragraphs),
+                "passages": [_passage(passage) for passage in section.passages],
+                "related": [
+                    {"title": related.title, "passages": [_passage(p) for p in related.passages]}
+                    for related in section.related
                 ],
             }
             for section in view.sections
@@ -95,8 +94,7 @@ def _data(view: View) -> dict[str, object]:
         "candidate_pages": [
             {
                 "title": candidate.title,
-                "grade": candidate.quality[0],
-                "reasons": candidate.quality[1:],
+                "quality": candidate.quality,
                 "fields": [
                     {
                         "label": field.label,
@@ -109,32 +107,65 @@ def _data(view: View) -> dict[str, object]:
             for candidate in view.candidates
             if candidate.fields
         ],
+        "statistics": None if report.analysis is None else _statistics(report.analysis),
+        "tables": [{"title": table.title, "head": table.head, "rows": table.texts} for table in view.tables],
         "contradictions": [[_claim(claim) for claim in pair] for pair in view.contradictions],
         "gaps": view.gaps,
         "limitations": view.limitations,
-        "read_as": view.read_as,
         "flow_text": view.flow_text,
         "spent": view.spent,
-        "work_head": [WORK_HEAD[place] for place in used],
-        "brief": view.brief,
-        "works": [
-            {"name": group.name, "rows": [[work.cells[place] for place in used] for work in group.works]}
-            for group in view.work_groups
-        ],
-        "certainty_head": CERTAINTY_HEAD,
-        "certainty": view.certainty,
-        "certainty_note": CERTAINTY_NOTE,
         "search_head": SEARCH_HEAD,
         "searches": view.searches,
         "check_head": CHECK_HEAD,
         "checks": view.checks if view.verified else [],
         "verified": view.verified,
-        "left_out": LEFT_OUT,
-        "dropped": view.left_out,
+        "refused_title": REFUSED_TITLE,
+        "refused_note": REFUSED_NOTE,
+        "refused_head": REFUSED_HEAD,
+        "refused": view.refused,
+        "long": sorted(LONG),
         "decisions": view.decisions,
         "run_line": view.run_line,
         "references": [asdict(reference) | {"notes": reference.notes} for reference in view.references],
     }
+
+
+def _statistics(analysis: Analysis) -> dict[str, object]:
+    return {
+        "title": TITLE,
+        "verdict": verdict_line(analysis),
+        "findings": [clean(text) for text in analysis.key_findings],
+        "head": HEAD,
+        "pools": [
+            {
+                "title": clean(pool_title(pool)),
+                "plot": forest_plot(pool),
+                "rows": [[clean(cell) for cell in row] for row in pool_rows(pool)],
+            }
+            for pool in analysis.pools
+        ],
+        "listed_title": LISTED_TITLE,
+        "listed": [clean(text) for text in listed(analysis)],
+        "program_title": PROGRAM_TITLE,
+        "program": [clean(text) for text in program_lines(analysis)],
+        "code": "\n".join(program_rows(analysis.generated.code)) if analysis.generated else "",
+        "limitations": [clean(text) for text in analysis.limitations],
+    }
+
+
+def _paragraphs(*paragraphs: Paragraph) -> list[dict[str, object]]:
+    return [
+        {
+            "claims": [_claim(claim) for claim in paragraph],
+            "quotes": [{"text": q.text, "number": q.number} for q in quotes_once(paragraph)],
+        }
+        for paragraph in paragraphs
+        if paragraph
+    ]
+
+
+def _passage(passage: PassageView) -> dict[str, object]:
+    return asdict(passage) | {"text": passage.text}
 
 
 def _claim(claim: ClaimView) -> dict[str, object]:

@@ -1,17 +1,55 @@
-"""The report's claims as Markdown text: what `executive_summary` and `ReportSection.markdown` hold.
+"""The report's claims as Markdown text: what `executive_summary` and `ReportSection.markdown` hold, and the
+citation marks (`[1, 3] [PMID: 22663011]`) that are the same in every text of a report.
 
 The text is made from the claims alone, so that a check can make it again and compare.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from activities.report.formats.citations import Citations
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
-from activities.report.schema import BriefSentence, Report, ReportSection
-from activities.types import Claim, Statement
+from activities.report.schema import Reference, Report, ReportSection
+from activities.types import Claim, Statement, Support
 
 NO_ANSWER = "No claim could be supported, so the question is not answered"
+NO_PASSAGE = "No passage is near enough to the question"
+NOT_READ = (
+    "No language model has read this. These are the passages nearest to the question, in the words of their "
+    "works; nothing here is judged, weighed or put together."
+)
+"""What a report without a model says first."""
+FIRST_CLAIMS = 5
+"""Claims of a summary in place of an editor's and an answer, or passages of one without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citations:
+    """The numbers and PubMed ids of references by evidence id."""
+
+    numbers: Mapping[str, int]
+    pmids: Mapping[str, str]
+
+    @classmethod
+    def of(cls, references: Iterable[Reference]) -> "Citations":
+        """The citations of a reference list."""
+        listed = list(references)
+        known = {r.evidence_id: r.identifiers.pmid for r in listed if r.identifiers.pmid}
+        return cls({r.evidence_id: r.number for r in listed}, known)
+
+    def cited(self, supports: Iterable[Support]) -> list[tuple[int, str]]:
+        """Number and PubMed id (or an empty string) of each cited reference, in order, each once."""
+        names = {s.evidence_id for s in supports if s.evidence_id in self.numbers}
+        return sorted((self.numbers[name], self.pmids.get(name, "")) for name in names)
+
+    def mark(self, supports: Iterable[Support]) -> str:
+        """The mark for a claim; empty when nothing is cited."""
+        found = self.cited(supports)
+        if not found:
+            return ""
+        pmids = [pmid for _, pmid in found if pmid.isdigit()]
+        mark = f"[{', '.join(str(number) for number, _ in found)}]"
+        return f"{mark} [PMID: {', '.join(pmids)}]" if pmids else mark
 
 
 def claim_text(claim: Claim, citations: Citations) -> str:
@@ -19,27 +57,33 @@ def claim_text(claim: Claim, citations: Citations) -> str:
     return cited(escape_markdown(claim.text), citations.mark(claim.support))
 
 
-def summary_text(
-    claims: Sequence[Claim],
-    citations: Citations,
-    unanswered: Statement | None,
-    brief: Sequence[BriefSentence] = (),
-) -> str:
-    """The short answer where there is one and one point for each claim that it does not quote, or why there
-    is no claim."""
-    if claims or unanswered is None:
-        answer = (
-            escape_markdown(" ".join(said.text for said in brief)).replace(r"\[", "[").replace(r"\]", "]")
-        )
-        quoted = quoted_in(brief)
-        points = "\n".join(f"- {claim_text(claim, citations)}" for claim in claims if claim.id not in quoted)
-        return "\n\n".join(filter(None, (answer, points)))
-    return f"{NO_ANSWER}: {escape_markdown(sentence(unanswered))}."
+def summary_of(report: Report) -> tuple[Claim, ...]:
+    """What a reader gets first beside the answer: the editor's summary, else, where there is no answer, the
+    first claims of the sections in turn, or the first passages."""
+    if report.summary or report.answer:
+        return report.summary
+    if report.written_by == "extractive":
+        return tuple(claim for section in report.sections for claim in section.claims)[:FIRST_CLAIMS]
+    longest = max((len(section.claims) for section in report.sections), default=0)
+    turns = (s.claims[place] for place in range(longest) for s in report.sections if place < len(s.claims))
+    return tuple(turns)[:FIRST_CLAIMS]
 
 
-def quoted_in(brief: Sequence[BriefSentence]) -> frozenset[str]:
-    """Ids of the claims that the short answer quotes."""
-    return frozenset(name for said in brief if "quote" in said.statement.values for name in said.claims)
+def summary_text(report: Report) -> str:
+    """The answer and the summary, or why there is none."""
+    citations = Citations.of(report.references)
+    if report.unanswered is not None:
+        why = escape_markdown(sentence(report.unanswered).rstrip("."))
+        extractive = report.written_by == "extractive"
+        return f"{NOT_READ} {NO_PASSAGE}: {why}." if extractive else f"{NO_ANSWER}: {why}."
+    answer = " ".join(claim_text(claim, citations) for claim in report.answer)
+    summary = summary_of(report)
+    if report.summary:
+        rest = " ".join(claim_text(claim, citations) for claim in summary)
+    else:
+        rest = "\n".join(f"- {claim_text(claim, citations)}" for claim in summary)
+    notice = NOT_READ if report.written_by == "extractive" else ""
+    return "\n\n".join(filter(None, (notice, answer, rest)))
 
 
 def section_text(
@@ -52,16 +96,7 @@ def section_text(
 
 
 def paragraphs_of(section: ReportSection) -> list[list[Claim]]:
-    """A section's claims by paragraph; a claim that no paragraph names is one by itself, as is each claim of
-    a report written before paragraphs were kept."""
+    """A section's claims by paragraph."""
     by_id = {claim.id: claim for claim in section.claims}
     found = [[by_id[name] for name in paragraph if name in by_id] for paragraph in section.paragraphs]
-    placed = {claim.id for paragraph in found for claim in paragraph}
-    found += [[claim] for claim in section.claims if claim.id not in placed]
     return [paragraph for paragraph in found if paragraph]
-
-
-def summary_of(report: Report) -> list[Claim]:
-    """The claims that the summary repeats, in its order."""
-    by_id = {claim.id: claim for section in report.sections for claim in section.claims}
-    return [by_id[name] for name in report.summary_claims if name in by_id]

@@ -1,13 +1,31 @@
 """A reference as every format shows it: its address, where it appeared, and warnings about it."""
 
 import re
+from collections.abc import Mapping
 from urllib.parse import quote
 
-from activities.report.formats.names import STANDINGS
 from activities.report.formats.text import clean, identifier_links, safe_url
 from activities.report.schema import Reference
 from activities.text.evidence_strength import TYPE_NAMES
+from activities.types import Standing
 
+STANDINGS: Mapping[Standing, str] = {
+    "none": "",
+    "retracted": "RETRACTED",
+    "concern": "EXPRESSION OF CONCERN",
+    "corrected": "corrected",
+    "unknown": "standing not checked",
+}
+"""As a mark on a reference; a standing without fault has none."""
+
+STANDING_SENTENCES: Mapping[Standing, str] = {
+    "none": "looked up, and nothing is reported against it",
+    "retracted": "retracted",
+    "concern": "under an expression of concern",
+    "corrected": "corrected",
+    "unknown": "not known to any authority that was asked",
+}
+"""As the end of a sentence."""
 _GROUP = re.compile(
     r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the)\b", re.IGNORECASE
 )
@@ -32,11 +50,33 @@ def local_url(reference: Reference) -> str | None:
     return quote(url, safe=":/%-._~") if url.isprintable() else None
 
 
+def clock(seconds: float) -> str:
+    """`1:02:03` or `2:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def place_in(reference: Reference, page: int) -> str:
+    """Where a quote stands in its document, and what the text was recognised from: `OCR, p. 3`."""
+    if reference.text_from == "transcript":
+        known = page in reference.pages and reference.pages.index(page) < len(reference.times)
+        at = f"at {clock(reference.times[reference.pages.index(page)])}" if known else ""
+        return ", ".join(filter(None, ("transcript", at)))
+    recognised = "OCR" if reference.text_from == "ocr" else ""
+    return ", ".join(filter(None, (recognised, f"p. {page}" if page else "")))
+
+
 def page_links(reference: Reference) -> list[tuple[str, str | None]]:
-    """`p. 3` with the address that opens the document there, for each page that is quoted."""
+    """`p. 3` with the address that opens the document there, for each page that is quoted; of a recording
+    `at 1:05`. A text that was recognised says so first."""
+    if reference.times:
+        return [("transcript", None), *((f"at {clock(seconds)}", None) for seconds in reference.times)]
     url = best_url(reference) or ""
     paged = url if url.lower().endswith(".pdf") else ""
-    return [(f"p. {page}", f"{paged}#page={page}" if paged else None) for page in reference.pages]
+    recognised: list[tuple[str, str | None]] = [("OCR", None)] if reference.text_from == "ocr" else []
+    pages = [(f"p. {page}", f"{paged}#page={page}" if paged else None) for page in reference.pages]
+    return [*recognised, *pages]
 
 
 def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
@@ -87,11 +127,15 @@ def family_first(name: str) -> str:
     return name
 
 
+def shortened(title: str) -> str:
+    """The beginning of a title, for where a name of a work stands."""
+    return title if len(title) <= LABEL_CHARS else title[:LABEL_CHARS].rsplit(" ", 1)[0] + " \u2026"
+
+
 def label_of(reference: Reference) -> str:
     """`Doe et al. 2020`, or the beginning of the title where no author is known."""
     authors = [clean(name) for name in reference.authors if clean(name)]
     if not authors:
-        title = clean(reference.title)
-        return title if len(title) <= LABEL_CHARS else title[:LABEL_CHARS].rsplit(" ", 1)[0] + " \u2026"
+        return shortened(clean(reference.title))
     family = family_first(authors[0]).split(",")[0]
     return f"{family}{' et al.' if len(authors) > 1 else ''} {reference.year or ''}".strip()

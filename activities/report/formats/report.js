@@ -1,6 +1,6 @@
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
-  const rows = [...table.querySelectorAll("tbody tr:not(.group)")];
+  const rows = [...table.querySelectorAll("tbody tr")];
   heads.forEach((head, place) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -18,7 +18,6 @@ for (const table of document.querySelectorAll("table.sortable")) {
         const by = a - b;
         return (Number.isNaN(by) ? a.localeCompare(b) : by) * (down ? -1 : 1);
       };
-      table.querySelectorAll("tr.group").forEach((group) => group.remove());
       body.append(...rows.sort(order));
     });
   });

@@ -5,19 +5,21 @@ filled with the statement's values; where number or lists change the sentence, a
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import get_args
 
-from activities.report.formats.brief_words import brief_direction, brief_finding, brief_works
-from activities.report.formats.grammar import counted, listed
-from activities.report.formats.names import STOPPED
-from activities.report.formats.refusal_words import no_item_answers, not_mentioned, was_asked
-from activities.report.formats.text import clean
-from activities.types import Statement, StopReason
+from activities.report.formats.candidate_words import source_title
+from activities.report.formats.text import clean, counted, listed
+from activities.stop_reasons import STOPS
+from activities.types import Statement
 from activities.verification.quote_check import REFUSALS
 
 TEXT = "text"
 """A sentence that came as text, from a model or from a run recorded before statements existed."""
 
+_NEXT = (
+    "ask by another name of the same thing, ask of one thing at a time, or add a source (--source) or a"
+    " folder of documents (--library)"
+)
+"""What a person can do about a question to which nothing comes near."""
 _FAILED: Mapping[str, str] = {
     "rate_limited": "the source's rate limit",
     "unavailable": "an outage",
@@ -73,7 +75,7 @@ def _unknown(statement: Statement) -> str:
 def _because(statement: Statement) -> str:
     """How a run ended, or what was used up."""
     reason = statement.text("because") or statement.text("stop_reason")
-    return STOPPED[reason] if reason in get_args(StopReason) else reason.replace("_", " ")  # type: ignore[index]
+    return STOPS[reason].because if reason in STOPS else reason.replace("_", " ")  # type: ignore[index]
 
 
 def _searches_failed(s: Statement) -> str:
@@ -103,10 +105,69 @@ def _claims_refused(s: Statement) -> str:
     )
 
 
+def _no_item_answers(s: Statement) -> str:
+    count = s.number("items")
+    if count == 1:
+        said = "the only item found does not answer it"
+    else:
+        said = f"none of the {count} items found answers it" if count else "nothing found answers it"
+    return said + _was_asked(s)
+
+
+def _nothing_near(s: Statement) -> str:
+    count = s.number("items")
+    said = f"of {counted(count, 'item')} none" if count else "nothing that was found"
+    return f"{said} has a passage that is near enough to the question{_was_asked(s)}"
+
+
+def _was_asked(s: Statement) -> str:
+    """What was asked of which source and what to do next, as further sentences; empty where not known."""
+    rows = zip(s.texts("sources"), s.texts("queries"), s.texts("gave"), strict=True)
+    asked = [f"{source_title(source)} \u201c{query}\u201d ({_gave(gave)})" for source, query, gave in rows]
+    if not asked:
+        return ""
+    return f". Asked: {'; '.join(asked)}. Next: {_NEXT}"
+
+
+def _gave(gave: str) -> str:
+    if not gave.isdigit():
+        return f"no answer: {gave.replace('_', ' ')}"
+    return counted(int(gave), "record") if int(gave) else "no record"
+
+
+def _draft_lost(s: Statement) -> str:
+    return (
+        f'Of {counted(s.number("drafted"), "sentence")} written for "{s.text("title")}" the checks refused '
+        f"{s.number('lost')}; where there is a quote it stands in their place."
+    )
+
+
+def _wordings_replaced(s: Statement) -> str:
+    count = s.number("claims")
+    return (
+        f"The wording of {counted(count, 'claim')} was refused: the sentence "
+        f"{'it quotes stands in its' if count == 1 else 'they quote stands in their'} place."
+    )
+
+
+def _not_supported(s: Statement) -> str:
+    how = "only partly say" if s.text("verdict") == "partly" else "do not say"
+    why = s.text("reason").rstrip(". ")
+    return f"a second reader finds that its quotes {how} it{f': {why}' if why else ''}"
+
+
+def _of_judgements(s: Statement) -> str:
+    works, direct = s.number("works"), s.number("direct")
+    agreement = s.values.get("agreement")
+    agreed = f"; they agree to {agreement:.0%}" if isinstance(agreement, float) and agreement < 1 else ""
+    verb = "answers" if works == 1 else "answer"
+    return f"{counted(works, 'independent work')} {verb}, {direct} of them directly{agreed}."
+
+
 def _nothing_found(s: Statement) -> str:
     failed = s.number("failed")
     rest = f"; {failed} of {s.number('searches')} searches failed" if failed else ""
-    return f"the searches that were answered found nothing{rest}{was_asked(s)}"
+    return f"the searches that were answered found nothing{rest}{_was_asked(s)}"
 
 
 def _items_not_shown(s: Statement) -> str:
@@ -191,56 +252,11 @@ def _unanswered(s: Statement) -> str:
     return f"The question is not answered: {why.rstrip('.')}."
 
 
-def _share(s: Statement) -> str:
-    claims, of = s.number("claims"), s.number("of")
-    if of == 1:
-        return "the only claim rests"
-    return (
-        f"{'both' if of == 2 else f'all {of}'} claims rest"
-        if claims == of
-        else f"{claims} of {of} claims rest{'s' if claims == 1 else ''}"
-    )
-
-
-def _strength(s: Statement) -> str:
-    """Beside what a claim rests on, where each rests on one study: it is said once."""
-    of, strength = s.number("of"), s.text("strength")
-    if s.values.get("alone"):
-        each = "The only claim" if of == 1 else "Each of the claims" if of > 2 else "Each of the two claims"
-        return f"{each} rests on one study, graded {strength}."
-    if s.number("claims") == of:
-        share = _share(s)
-        return f"{share[0].upper()}{share[1:]} on evidence graded {strength}."
-    return f"The strongest evidence is graded {strength}; {_share(s)} on it."
-
-
 def _helping(s: Statement) -> str:
     works, independent = s.number("works"), s.number("independent")
     if works == 1:
         return "1 work helps with the question."
     return f"{works} works help with the question, {independent} of them independent."
-
-
-def _one_study(s: Statement) -> str:
-    claims, of = s.number("claims"), s.number("of")
-    if of == 1:
-        return "The only claim rests on one study."
-    if claims == of:
-        return f"Each of the {of} claims rests on one study only."
-    return f"{claims} of {of} claims {'rests' if claims == 1 else 'rest each'} on one study only."
-
-
-_LIMITS = {
-    "weak": "Only kinds of evidence that prove little were found",
-    "graded_weak": "No claim rests on evidence graded above weak",
-    "small": "The answer rests on one study of few people, or that does not say of how many",
-    "single": "The answer rests on one study",
-    "two": "The answer rests on two independent studies",
-}
-
-
-def _limited(s: Statement) -> str:
-    return f"{_LIMITS[s.text('why')]}: confidence is {s.number('percent')} % at most."
 
 
 def _items_kept(s: Statement) -> str:
@@ -256,7 +272,6 @@ WORDING: Mapping[str, Wording] = {
     "unanswered": _unanswered,
     "stopped_early": lambda s: f"The research stopped early: {_because(s)}.",
     "section_incomplete": _section_incomplete,
-    "section_said_elsewhere": "What was found for it is stated in other sections.",
     "section_without_claims": "No claim is made here: nothing that was found answers it.",
     "section_claims_refused": "No claim written for this section passed the checks.",
     "section_not_researched": lambda s: (
@@ -270,8 +285,8 @@ WORDING: Mapping[str, Wording] = {
     "searches_all_failed": "every search failed, which says nothing of whether evidence exists",
     "nothing_searched": lambda s: f"nothing was searched ({_because(s)})",
     "nothing_found": _nothing_found,
-    "no_item_answers": no_item_answers,
-    "not_mentioned": not_mentioned,
+    "no_item_answers": _no_item_answers,
+    "nothing_near": _nothing_near,
     # searching
     "searches_failed": _searches_failed,
     "records_unreadable": _records_unreadable,
@@ -295,10 +310,6 @@ WORDING: Mapping[str, Wording] = {
     ),
     "follow_up_missing": "The evidence of the earlier run {run_id} could not be read: {reason}",
     # thinking
-    "no_model": (
-        "No language model was used: sentences were ranked and quoted, not weighed or put together; planning "
-        "and judging were done by the same ranking."
-    ),
     "steps_without_model": "Some steps were done without a language model, by ranking and quoting sentences.",
     "items_not_shown": _items_not_shown,
     "written_without_model": lambda s: (
@@ -337,8 +348,12 @@ WORDING: Mapping[str, Wording] = {
     "preprints": _preprints,
     # claims and candidates
     "claims_refused": _claims_refused,
+    "wordings_replaced": _wordings_replaced,
+    "draft_lost": _draft_lost,
     "quotes_refused": _quotes_refused,
     "no_candidate": "No candidate drug is named: no quote that was found speaks for one.",
+    "no_programs": "No program was generated for effects that could not be pooled: {reason}.",
+    "not_analysed": "The effects were not analysed: {reason}.",
     "candidate_not_looked_up": "Candidate {name} could not be looked up: {reason}.",
     "candidates_not_looked_up": lambda s: (
         f"{counted(s.number('candidates'), 'candidate')} {'was' if s.number('candidates') == 1 else 'were'} "
@@ -357,7 +372,14 @@ WORDING: Mapping[str, Wording] = {
     ),
     # why a claim or a quote was refused: ends of a sentence
     **REFUSALS,
+    "not_supported": _not_supported,
+    "not_verified": "no second reader could confirm that its quotes say it",
     "repeats_claim": "it repeats claim {claim}",
+    "rests_on_dropped": "it rests on a claim that does not stand",
+    "summary_adds": "it adds a number that no claim has",
+    "number_not_shown": "it has a number that nothing shown has: {number}",
+    "quote_of_another_work": "its quote is of another work",
+    "words_not_in_work": "the work does not have its words",
     "never_named": "the items it cites never name it",
     # what is wrong with a Markdown report
     "reference_never_cited": "Reference {number} is never cited.",
@@ -387,34 +409,12 @@ WORDING: Mapping[str, Wording] = {
         f"{counted(s.number('trials'), 'registered trial')} {'was' if s.number('trials') == 1 else 'were'} "
         "terminated, withdrawn or suspended."
     ),
-    # the short answer of a report that no model wrote
-    "brief_named": lambda s: f"Named in answer: {'; '.join(s.texts('names'))}.",
-    "brief_candidates": lambda s: f"Candidates: {'; '.join(s.texts('names'))}.",
-    "brief_in_use": lambda s: f"In use already for a disease asked about: {'; '.join(s.texts('names'))}.",
-    "brief_named_disputed": lambda s: f"Findings for and against: {'; '.join(s.texts('names'))}.",
-    "brief_named_against": lambda s: f"Findings against: {'; '.join(s.texts('names'))}.",
-    "brief_works": brief_works,
-    "brief_direction": brief_direction,
-    "brief_finding": brief_finding,
-    "brief_figures": brief_finding,
-    "brief_against": brief_finding,
     # what confidence was computed from
-    "confidence_strength": _strength,
-    "confidence_not_computed": lambda s: f"No step judged the evidence: {_because(s)}.",
-    "confidence_indirect": "No quote answers the question itself; the sections report what is near it.",
-    "confidence_unnamed": "No quote names what is asked for: {asked}.",
-    "confidence_one_study": _one_study,
-    "confidence_few_claims_stand": "Only {verified} of {claims} claims passed the checks.",
     "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",
     "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
-    "confidence_direct": "The most direct work answers the question with a probability of {percent} %.",
+    "confidence_of_judgements": _of_judgements,
     "confidence_works": _helping,
-    "confidence_limited": _limited,
     "confidence_disagreement": "The works point in different directions.",
-    "confidence_sections": lambda s: (
-        f"{s.number('filled')} of the {s.number('sections')} sections"
-        f" {'has' if s.number('filled') == 1 else 'have'} a claim."
-    ),
     "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
     "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",
 }

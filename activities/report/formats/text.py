@@ -94,3 +94,19 @@ def cited(text: str, mark: str) -> str:
     stem = text.rstrip()
     end = stem[-1:] if stem[-1:] in ".!?" and not stem.endswith("..") else ""
     return f"{stem.removesuffix(end) if end else stem} {mark}{end or '.'}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, last = tuple(names) or ("",)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def spreadsheet_cell(text: str) -> str:
+    """A cell with an apostrophe before what a spreadsheet would read as a formula, as OWASP advises."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,176 +1,159 @@
-"""From a report to what every format shows (`activities.report.formats.model`).
-
-Reports of before summary and limitations were data are shown by their text.
-"""
+"""From a report to what every format shows (`activities.report.formats.model`)."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from activities.candidates.types import Candidate, CandidateFieldName, FieldEntry
 from activities.report.formats import candidate_words, words
 from activities.report.formats import references as refs
-from activities.report.formats.citations import Citations
 from activities.report.formats.model import (
     CANDIDATE_HEAD,
     CANDIDATE_NOTE,
-    OLD_CANDIDATE_NOTE,
+    JUDGEMENT_HEAD,
+    JUDGEMENTS_NOTE,
+    NAMED_NOTE,
+    WORKS_NOTE,
     Badge,
     Bar,
-    BriefView,
     CandidateView,
+    Cell,
     Cite,
     ClaimView,
     FieldView,
     Flow,
     LineView,
     Link,
-    NearView,
+    PassageView,
     Quote,
     ReferenceView,
+    RelatedView,
     SectionView,
     View,
-    WorkClaims,
-    WorkView,
+    WorksTable,
 )
-from activities.report.formats.names import STANDINGS
-from activities.report.formats.prose import paragraphs_of, summary_of
-from activities.report.formats.statements import sentences
-from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
-from activities.report.formats.works import grouped, work_views
-from activities.report.schema import NearPassage, Reference, Report, ReportSection
+from activities.report.formats.prose import (
+    NO_ANSWER,
+    NO_PASSAGE,
+    NOT_READ,
+    Citations,
+    paragraphs_of,
+    summary_of,
+)
+from activities.report.formats.statements import sentence, sentences
+from activities.report.formats.text import authors_line, clean, ended, identifier_links, listed, safe_url
+from activities.report.schema import JudgedWork, QuotedPassage, Reference, Report, ReportSection
+from activities.report.works import grade_of
 from activities.types import ANSWERED, Claim, Grade, Support
 
-_NAMES = ("brief_named", "brief_candidates", "brief_in_use")
-"""Codes of the sentences that name answers."""
 _BARS = 12
 """Bars of a figure over years at most: more cannot be distinguished on a telephone."""
 _SPANS = (1, 2, 5, 10, 20, 50, 100)
+_RANKS: dict[str, str] = {"strong": "1", "moderate": "2", "weak": "3"}
+_EXTRACTIVE_COLUMNS = ("Literature", "Evidence")
+"""Columns of the table of candidates that judge: not shown without a model."""
 
 
 def view_of(report: Report) -> View:
     """Everything a format shows."""
-    shown = _Claims(report)
-    answer = _answer(report, shown)
-    quoted = {said.claim.anchor for said in answer if said.claim is not None}
-    points = tuple(shown.view(claim) for claim in summary_of(report))
-    works = work_views(report)
-    brief = set(report.methodology.models) == {"extractive"}
-    # In a brief each claim is printed once, and the summary comes first.
-    before = frozenset({*(claim.anchor for claim in points), *quoted}) if brief else frozenset()
-    labels = {work.number: work for work in works}
-    sections = tuple(
-        _section(report, section, shown, before, labels if brief else None)
-        for section in report.sections
-        if section.claims
-    )
-    if brief and len(report.sections) == 1:
-        # the only section has a heading only where it says more than the summary
-        sections = tuple(section for section in sections if section.paragraphs)
-    reasons = sentences(report.confidence_reasons)
+    shown = _Quotes(report)
+    extractive = report.written_by == "extractive"
+    first = tuple(map(shown.claim, summary_of(report)))
     head, candidates = _used_cells(
-        [_candidate(c, n, shown) for n, c in enumerate(report.candidates, start=1)]
+        [_candidate(c, n, shown, judged=not extractive) for n, c in enumerate(report.candidates, start=1)],
+        () if not extractive else _EXTRACTIVE_COLUMNS,
     )
     return View(
         title=clean(report.title),
         kicker=words.kicker(report),
         question=_question(report),
+        continues=words.continues(report),
         draft=report.draft,
-        answer=answer,
-        summary=tuple(claim for claim in points if claim.anchor not in quoted),
-        summary_text=() if points else _summary_text(report),
-        near=tuple(_near(passage, n, shown) for n, passage in enumerate(report.near, start=1)),
-        balance="" if answer else words.balance(report),
+        notice=NOT_READ if extractive else "",
+        answer=tuple(map(shown.claim, report.answer)),
+        balance=words.balance(report),
+        summary=first if report.summary else (),
+        points=() if report.summary or extractive else first,
+        summary_text=_unanswered(report),
+        reservations=tuple(map(clean, report.reservations)),
         confidence=words.sureness(report),
-        confidence_reasons=reasons,
+        confidence_reasons=sentences(report.confidence_reasons),
         verified=words.verified(report),
-        sections=sections,
+        mechanism=tuple(map(shown.claim, report.mechanism)),
+        sections=tuple(
+            _section(report, section, shown)
+            for section in report.sections
+            if section.claims or section.related or section.answer
+        ),
         candidate_head=head,
         candidates=candidates,
         candidate_note=_candidate_note(report),
+        works=_works(report, shown),
+        judgements=_judgements(report, shown),
         contradictions=tuple(_contradictions(report, shown)),
         gaps=words.gaps(report),
         limitations=words.limitations(report),
-        read_as=words.read_as(report.methodology.question_parts),
         flow=_flow(report),
         flow_text=words.flow_text(report),
         years=_years(report.references),
         strengths=_strengths(report),
-        works=works,
-        work_groups=grouped(works, report.question),
-        certainty=words.certainty_rows(report),
-        brief=brief,
         checks=words.checks(report.verification.dropped),
-        left_out=words.left_out(report),
-        spent=words.spent(report.methodology),
+        spent=words.spent(report),
         searches=words.search_rows(report.methodology.searches),
         decisions=tuple(words.decision(made) for made in report.methodology.approvals),
         run_line=words.run_line(report),
+        refused=words.refused_rows(report),
         references=tuple(_references(report)),
     )
 
 
-def _answer(report: Report, shown: "_Claims") -> tuple[BriefView, ...]:
-    """The short answer; a sentence that quotes a claim has it with its citations."""
-    by_id = {claim.id: claim for section in report.sections for claim in section.claims}
-    made = []
-    for said in report.brief:
-        quote = said.statement.text("quote").strip().rstrip(".")
-        claim = by_id.get(said.claims[0]) if quote and said.claims else None
-        lead = said.text.partition(f"\u201c{quote}")[0] if claim is not None else ""
-        made.append(
-            BriefView(
-                text=clean(said.text),
-                lead=clean(lead),
-                said=clean(quote) if claim is not None else "",
-                claim=shown.view(claim) if claim is not None else None,
-                alone=said.statement.code.startswith(_NAMES),
-            )
-        )
-    return tuple(made)
+def _unanswered(report: Report) -> tuple[str, ...]:
+    if report.unanswered is None:
+        return ()
+    lead = NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
+    return (f"{lead}: {sentence(report.unanswered).rstrip('.')}.",)
 
 
-class _Claims:
-    """Views of claims and quotes. A claim in the summary and in its section shares one view."""
+class _Quotes:
+    """Views of claims and quotes."""
 
     def __init__(self, report: Report) -> None:
         self._citations = Citations.of(report.references)
-        self._titles = {r.evidence_id: clean(r.title) for r in report.references}
-        self._references = {r.evidence_id: r for r in report.quoted_works}
+        self.references = {r.evidence_id: r for r in report.references}
+        self._titles = {work.evidence_id: clean(work.title) for work in report.judgements}
+        self._titles |= {r.evidence_id: clean(r.title) for r in report.references}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
-        self._views: dict[str, ClaimView] = {}
 
-    def view(self, claim: Claim) -> ClaimView:
-        if claim.id not in self._views:
-            quotes = self.quotes(anchor_of(claim.id), claim.text, claim.support)
-            self._views[claim.id] = ClaimView(
-                anchor=anchor_of(claim.id),
-                text=ended(clean(claim.text)),
-                mark=self._citations.mark(claim.support),
-                cites=self.cites(claim.support, quotes),
-                quotes=quotes,
-                strength=claim.strength,
-                studies=claim.independent_works,
-                disputed=bool(claim.contradicts),
-                added_by_code=claim.added_by_code,
-            )
-        return self._views[claim.id]
+    def claim(self, claim: Claim) -> ClaimView:
+        anchor = anchor_of(claim.id)
+        quotes = self.quotes(anchor, claim.text, claim.support)
+        return ClaimView(
+            anchor=anchor,
+            text=ended(clean(claim.text)),
+            mark=self._citations.mark(claim.support),
+            cites=self.cites(claim.support, quotes),
+            quotes=quotes,
+            strength=claim.strength,
+            studies=claim.independent_works,
+            disputed=bool(claim.contradicts),
+            quoted=claim.quoted,
+        )
 
     def quotes(self, owner: str, said: str, supports: Iterable[Support]) -> tuple[Quote, ...]:
         made = []
         for place, support in enumerate((s for s in supports if s.quote), start=1):
             context = self._contexts.get((support.evidence_id, support.quote))
-            reference = self._references.get(support.evidence_id)
+            reference = self.references.get(support.evidence_id)
             page = context.page if context else 0
             made.append(
                 Quote(
                     anchor=f"{owner}-q{place}",
-                    number=self._citations.numbers.get(support.evidence_id, 0),
+                    number=self.number(support.evidence_id),
                     title=self._titles.get(support.evidence_id, ""),
                     text=clean(support.quote),
                     before=context.before if context else "",
                     after=context.after if context else "",
-                    page=page,
+                    place=refs.place_in(reference, page) if reference else "",
                     url=refs.quote_url(reference, support.quote, page) if reference else None,
                     same=words.same_words(said, support.quote),
                 )
@@ -192,73 +175,137 @@ class _Claims:
         return self._citations.mark(supports)
 
 
-def _near(passage: NearPassage, number: int, shown: _Claims) -> NearView:
-    work = passage.work
-    support = Support(evidence_id=work.evidence_id, quote=passage.quote)
-    (quote,) = shown.quotes(f"near-{number}", "", [support])
-    missing = ", ".join(map(clean, passage.missing))
-    label, title = clean(refs.label_of(work)), clean(work.title)
-    parts = (
-        "" if label.rstrip(" \u2026") in title else label,
-        f"p. {quote.page}" if quote.page else "",
-        STANDINGS[work.standing] if work.standing in refs.WARNING_STANDINGS else "",
-        f"does not mention {missing}" if missing else "",
-    )
-    return NearView(
-        title=title,
-        about="; ".join(filter(None, parts)),
-        url=refs.quote_url(work, passage.quote, quote.page) or refs.best_url(work),
-        quote=quote,
-    )
-
-
 def anchor_of(name: str) -> str:
     """A name as an HTML id."""
     return re.sub(r"[^\w-]+", "-", clean(name)).strip("-") or "x"
 
 
-def _section(
-    report: Report,
-    section: ReportSection,
-    shown: _Claims,
-    before: frozenset[str],
-    works: Mapping[int, WorkView] | None,
-) -> SectionView:
-    """A section without the claims that were printed before it; by work where `works` are given."""
+def _section(report: Report, section: ReportSection, shown: _Quotes) -> SectionView:
     asked = clean(section.key_question)
     known = {clean(text).casefold() for text in (report.question, report.title, section.title)}
-    viewed = (tuple(map(shown.view, paragraph)) for paragraph in paragraphs_of(section))
-    left = (tuple(claim for claim in paragraph if claim.anchor not in before) for paragraph in viewed)
-    paragraphs = tuple(filter(None, left))
-    elsewhere = len(section.claims) - sum(map(len, paragraphs))
+    designs = {work.evidence_id: work.design for work in report.works}
+
+    def passage(one: QuotedPassage, anchor: str) -> PassageView:
+        return _passage(one, anchor, shown, designs.get(one.evidence_id, ""))
+
+    passages = tuple(
+        passage(one, f"{section.id}-p{place}") for place, one in enumerate(section.passages, start=1)
+    )
+    by_lack: dict[tuple[str, ...], list[PassageView]] = {}
+    for place, one in enumerate(section.related, start=1):
+        by_lack.setdefault(one.lacks, []).append(passage(one, f"{section.id}-r{place}"))
     return SectionView(
         anchor=f"section-{anchor_of(section.id)}",
         title=words.heading(section),
         question="" if asked.casefold() in known else asked,
-        paragraphs=paragraphs,
-        by_work=_by_work(paragraphs, works) if works is not None else (),
-        note=words.in_summary(elsewhere, bool(paragraphs)) if elsewhere else "",
+        lead=clean(section.lead),
+        answer=tuple(map(shown.claim, section.answer)),
+        paragraphs=()
+        if passages
+        else tuple(tuple(map(shown.claim, paragraph)) for paragraph in paragraphs_of(section)),
+        passages=passages,
+        related=tuple(
+            RelatedView(
+                f"Related, without mention of {listed(map(clean, lacks))}" if lacks else "Related",
+                tuple(found),
+            )
+            for lacks, found in by_lack.items()
+        ),
     )
 
 
-def _by_work(
-    paragraphs: Iterable[Sequence[ClaimView]], works: Mapping[int, WorkView]
-) -> tuple[WorkClaims, ...]:
-    """Claims under the first work they quote, in order of appearance."""
-    found: dict[int, list[ClaimView]] = {}
-    for claim in (claim for paragraph in paragraphs for claim in paragraph):
-        found.setdefault(next((cite.number for cite in claim.cites), 0), []).append(claim)
-    return tuple(
-        WorkClaims(
-            title=works[number].title,
-            about=words.about_work(works[number]),
-            strength=works[number].strength,
-            number=number,
-            claims=tuple(claims),
-        )
-        for number, claims in found.items()
-        if number in works
+def _passage(passage: QuotedPassage, anchor: str, shown: _Quotes, design: str) -> PassageView:
+    reference = shown.references[passage.evidence_id]
+    supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
+    quotes = shown.quotes(anchor_of(anchor), "", supports)
+    label = clean(refs.label_of(reference))
+    about = words.about_work(reference, label, design)
+    standing = refs.STANDINGS[reference.standing] if reference.standing in refs.WARNING_STANDINGS else ""
+    page = quotes[0].place if quotes else ""
+    return PassageView(
+        anchor=anchor_of(anchor),
+        number=passage.number,
+        title=clean(reference.title),
+        about=", ".join(filter(None, (about, page, standing))),
+        url=next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference),
+        before=clean(passage.before),
+        quotes=quotes,
+        after=clean(passage.after),
+        mentions=", ".join(map(clean, passage.mentions)),
+        lacks=", ".join(map(clean, passage.lacks)),
     )
+
+
+def _works(report: Report, shown: _Quotes) -> WorksTable:
+    """Every cited work with what records say of it and the reader's columns. Columns that are empty in every
+    row, and a standing that all share, are left out: the limitations say that."""
+    rows = {row.evidence_id: row for row in report.table.rows}
+    described = {work.evidence_id: work for work in report.works}
+    places: list[Quote] = []
+    columns = ("Work", "Kind", "Year", "n", *map(clean, report.table.columns), "Strength", "Standing")
+    table: list[list[Cell]] = []
+    for reference in report.references:
+        row, known = rows.get(reference.evidence_id), described.get(reference.evidence_id)
+        cells = [Cell(f"[{reference.number}] {refs.label_of(reference)}", f"ref-{reference.number}")]
+        cells.append(Cell(known.design if known else ""))
+        cells.append(Cell(str(reference.year or "")))
+        cells.append(Cell(f"{known.n:,}", rank=str(known.n)) if known and known.n else Cell())
+        for place, column in enumerate(report.table.columns, start=1):
+            cell = row.cells.get(column) if row else None
+            if cell is None or cell.support is None:
+                cells.append(Cell())
+                continue
+            quote = shown.quotes(f"work-{reference.number}-{place}", "", [cell.support])[0]
+            places.append(quote)
+            cells.append(Cell(clean(cell.text), quote.anchor))
+        warned = reference.standing in refs.WARNING_STANDINGS
+        strength: Grade = "weak" if warned else grade_of(reference.evidence_type)
+        graded = report.written_by == "model"
+        cells.append(Cell(strength, rank=_RANKS[strength]) if graded else Cell())
+        cells.append(Cell(refs.STANDINGS[reference.standing]))
+        table.append(cells)
+    standings = {cells[-1].text for cells in table}
+    shared = len(standings) == 1 and not any(standing.isupper() for standing in standings)
+    used = [place for place in range(len(columns)) if any(cells[place].text for cells in table)]
+    used = used[:-1] if shared and used and used[-1] == len(columns) - 1 else used
+    return WorksTable(
+        "Works",
+        WORKS_NOTE,
+        tuple(columns[place] for place in used),
+        tuple(tuple(cells[place] for place in used) for cells in table),
+        tuple(places),
+    )
+
+
+def _judgements(report: Report, shown: _Quotes) -> WorksTable:
+    """What was judged of each work, without columns that are empty in every row."""
+    places: list[Quote] = []
+    table: list[list[Cell]] = []
+    for place, work in enumerate(report.judgements, start=1):
+        quotes = shown.quotes(f"judged-{place}", "", work.support)
+        places += quotes
+        texts = words.judgement_cells(work)
+        finding = JUDGEMENT_HEAD.index("Finding") - 1
+        cells = [Cell(text, rank=str(work.answers) if not n else "") for n, text in enumerate(texts)]
+        if quotes:
+            cells[finding] = Cell(texts[finding] or f"\u201c{quotes[0].text}\u201d", quotes[0].anchor)
+        table.append([_judged_name(work, shown), *cells])
+    used = [place for place in range(len(JUDGEMENT_HEAD)) if any(cells[place].text for cells in table)]
+    return WorksTable(
+        "Judgements of works",
+        JUDGEMENTS_NOTE,
+        tuple(JUDGEMENT_HEAD[place] for place in used),
+        tuple(tuple(cells[place] for place in used) for cells in table),
+        tuple(places),
+    )
+
+
+def _judged_name(work: JudgedWork, shown: _Quotes) -> Cell:
+    reference = shown.references.get(work.evidence_id)
+    if reference is not None:
+        return Cell(f"[{reference.number}] {refs.label_of(reference)}", f"ref-{reference.number}")
+    title = refs.shortened(clean(work.title)) or work.evidence_id
+    return Cell(f"{title}, {work.year}" if work.year else title)
 
 
 def _question(report: Report) -> str:
@@ -266,21 +313,14 @@ def _question(report: Report) -> str:
     return "" if asked.casefold() == clean(report.title).casefold() else asked
 
 
-def _summary_text(report: Report) -> tuple[str, ...]:
-    """Why there is no answer; of a report without summary claims, its text without Markdown's escapes."""
-    lines = [re.sub(r"\\([^\w\s])", r"\1", line) for line in report.executive_summary.splitlines()]
-    return tuple(filter(None, (clean(line.removeprefix("- ")) for line in lines)))
-
-
 def _candidate_note(report: Report) -> str:
     """What is checked of candidates, and once for all of them that registers were not asked."""
-    if not report.structured:
-        return OLD_CANDIDATE_NOTE
+    note = NAMED_NOTE if report.written_by == "extractive" else CANDIDATE_NOTE
     silent = any(field.status == "not_looked_up" for c in report.candidates for field in c.fields)
-    return f"{CANDIDATE_NOTE} {candidate_words.NOT_ASKED}" if silent else CANDIDATE_NOTE
+    return f"{note} {candidate_words.NOT_ASKED}" if silent else note
 
 
-def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateView:
+def _candidate(candidate: Candidate, number: int, shown: _Quotes, *, judged: bool) -> CandidateView:
     generic = clean(candidate.generic_name)
     other = generic and generic.casefold() != clean(candidate.name).casefold()
     title = f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name)
@@ -293,15 +333,16 @@ def _candidate(candidate: Candidate, number: int, shown: _Claims) -> CandidateVi
         cells=(title, *candidate_words.cells(candidate), shown.mark(candidate.quotes)),
         cites=shown.cites(candidate.quotes, quotes),
         quotes=quotes,
-        fields=(*_found(candidate, shown), *_missing(candidate), *_tests(candidate)),
-        quality=(candidate.evidence_quality, *reasons) if candidate.fields else (),
+        fields=(*_found(candidate, shown, judged=judged), *_missing(candidate), *_tests(candidate)),
+        quality=(candidate.evidence_quality, *reasons) if candidate.fields and judged else (),
     )
 
 
-def _found(candidate: Candidate, shown: _Claims) -> Iterable[FieldView]:
+def _found(candidate: Candidate, shown: _Quotes, *, judged: bool) -> Iterable[FieldView]:
+    labels = candidate_words.LABELS if judged else candidate_words.LABELS_UNJUDGED
     return (
         FieldView(
-            label=candidate_words.LABELS[field.name],
+            label=labels[field.name],
             lines=tuple(_line(field.name, entry, shown) for entry in field.entries),
             missing="",
         )
@@ -325,12 +366,15 @@ def _missing(candidate: Candidate) -> Iterable[FieldView]:
 _NOTHING = (candidate_words.NOT_FOUND, candidate_words.NOT_STATED)
 
 
-def _used_cells(candidates: Sequence[CandidateView]) -> tuple[tuple[str, ...], tuple[CandidateView, ...]]:
-    """The head and the rows of the table of candidates without columns in which nothing was found of any."""
+def _used_cells(
+    candidates: Sequence[CandidateView], hidden: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[CandidateView, ...]]:
+    """The head and the rows of the table of candidates without hidden columns and those in which nothing was
+    found of any."""
     used = [
         place
-        for place, _ in enumerate(CANDIDATE_HEAD)
-        if not all(c.cells[place].startswith(_NOTHING) for c in candidates)
+        for place, name in enumerate(CANDIDATE_HEAD)
+        if name not in hidden and not all(c.cells[place].startswith(_NOTHING) for c in candidates)
     ]
     rows = tuple(replace(c, cells=tuple(c.cells[place] for place in used)) for c in candidates)
     return tuple(CANDIDATE_HEAD[place] for place in used), rows
@@ -346,7 +390,7 @@ def _tests(candidate: Candidate) -> tuple[FieldView, ...]:
     return (FieldView(label=candidate_words.TESTS, lines=lines, missing=""),) if lines else ()
 
 
-def _line(field: CandidateFieldName, entry: FieldEntry, shown: _Claims) -> LineView:
+def _line(field: CandidateFieldName, entry: FieldEntry, shown: _Quotes) -> LineView:
     text, quote = candidate_words.entry_text(field, entry), clean(entry.quote)
     number = shown.number(entry.evidence_id)
     return LineView(
@@ -358,16 +402,16 @@ def _line(field: CandidateFieldName, entry: FieldEntry, shown: _Claims) -> LineV
     )
 
 
-def _contradictions(report: Report, shown: _Claims) -> Iterable[tuple[ClaimView, ClaimView]]:
+def _contradictions(report: Report, shown: _Quotes) -> Iterable[tuple[ClaimView, ClaimView]]:
     """Each pair of claims that contradict each other, once."""
-    claims = {claim.id: claim for section in report.sections for claim in section.claims}
+    claims = {claim.id: claim for claim in report.claims()}
     done: set[frozenset[str]] = set()
     for claim in claims.values():
         for other in claim.contradicts:
             pair = frozenset({claim.id, other})
             if other in claims and pair not in done:
                 done.add(pair)
-                yield shown.view(claim), shown.view(claims[other])
+                yield shown.claim(claim), shown.claim(claims[other])
 
 
 def _references(report: Report) -> Iterable[ReferenceView]:
@@ -434,7 +478,7 @@ def _years(references: Sequence[Reference]) -> tuple[Bar, ...]:
 
 
 def _strengths(report: Report) -> tuple[Bar, ...]:
-    """Claims by strength of evidence; empty in reports without grades."""
-    grades = [claim.strength for section in report.sections for claim in section.claims if claim.strength]
+    """Claims by strength of evidence; empty without a model."""
+    grades = [claim.strength for claim in report.claims() if claim.strength]
     order: tuple[Grade, ...] = ("strong", "moderate", "weak")
     return tuple(Bar(grade, grades.count(grade)) for grade in order) if grades else ()

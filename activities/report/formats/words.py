@@ -5,46 +5,68 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from activities.drafts import RefusedKind
+from activities.judgements import Direction, EvidenceRole
 from activities.publication import Decision
-from activities.report.formats.grammar import counted, listed
-from activities.report.formats.model import WorkView
-from activities.report.formats.names import STOPPED
 from activities.report.formats.statements import sentence, sentences
-from activities.report.formats.text import clean
-from activities.report.schema import (
-    CertaintyReason,
-    DroppedClaim,
-    Methodology,
-    QuestionParts,
-    Report,
-    ReportSection,
-)
-from activities.text.evidence_strength import MOST_SURE
-from activities.types import ArmResult, ComputedEffect, SearchRecord, Statement, WorkDirection
+from activities.report.formats.text import clean, counted
+from activities.report.schema import Dropped, JudgedWork, Reference, Report, ReportSection
+from activities.report.works import MIN_ANSWERS, grade_of
+from activities.stop_reasons import STOPS
+from activities.types import Grade, SearchRecord, Statement
 
-DIRECTIONS: Mapping[WorkDirection, str] = {
-    "affirms": "affirms",
-    "denies": "denies",
-    "mixed": "affirms and denies",
-    "unclear": "leaves open",
+ANSWERS = ("another subject", "related", "in part", "directly")
+"""A judgement's `answers` in words."""
+DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
+ROLES: Mapping[EvidenceRole, str] = {
+    "mechanism": "mechanism",
+    "candidate": "candidate",
+    "clinical": "clinical",
+    "safety": "safety",
+    "background": "background",
 }
+KINDS: Mapping[RefusedKind, str] = {
+    "claim": "claim",
+    "wording": "wording, its quote stands",
+    "reservation": "reservation",
+    "summary": "sentence of the editor",
+    "cell": "field of the table",
+    "judgement": "field of a judgement",
+    "hypothesis": "candidate or hypothesis",
+}
+MAX_SURE = 0.99
+"""The highest confidence that is printed: quotes of a few works make nothing certain."""
 _CHECKS: tuple[tuple[str, frozenset[str]], ...] = (
     (
         "The quote is word for word in the item it cites",
-        frozenset({"quote_not_in_text", "quote_too_short", "cites_unknown_item", "cites_nothing"}),
+        frozenset(
+            {
+                *("quote_not_in_text", "quote_too_short", "cites_unknown_item", "cites_nothing"),
+                *("quote_of_another_work", "label_unknown", "other_work"),
+            }
+        ),
     ),
     (
         "The quote is a statement, not a title or a citation line",
         frozenset({"quote_is_title", "quote_is_copyright", "quote_is_citation", "quote_is_reference"}),
     ),
-    ("Every number of the claim is in its quote", frozenset({"number_missing"})),
+    (
+        "Every number is in the quote",
+        frozenset({"number_missing", "summary_adds", "number_not_shown"}),
+    ),
+    ("The words are those of the work", frozenset({"words_not_in_work", "not_in_work", "name_missing"})),
+    (
+        "The text says it, as code or a second reader finds",
+        frozenset({"adds_to_claims", "not_supported", "not_verified"}),
+    ),
     ("The claim keeps the direction and the negation of its quote", frozenset({"meaning_turned"})),
     ("The cited work is not retracted", frozenset({"rests_on_retracted"})),
-    ("The claim is not empty and not a repetition", frozenset({"claim_empty", "repeats_claim"})),
+    (
+        "It is not empty, no repetition, and rests on claims that stand",
+        frozenset({"claim_empty", "repeats_claim", "rests_on_dropped"}),
+    ),
 )
 _UNREACHED = re.compile(r"cannot be reached from here\b")
-_ANSWERS = 12
-"""Answers that the line of the report names at most."""
 _SHARED = 6
 """Words at the end of a claim and of its quote that make them the same sentence."""
 _CONNECTIVE = 5
@@ -57,13 +79,19 @@ def verified(report: Report) -> str:
     check = report.verification
     if not check.claims:
         return ""
+    if report.written_by == "extractive":
+        quotes = counted(check.verified, "quote")
+        return f"{quotes} {'is' if check.verified == 1 else 'are'} word for word in the works."
     if check.claims == 1:
         stands = f"The only claim {'is' if check.verified else 'is not'} supported by a quote"
     elif check.verified == check.claims:
         all_claims = "Both claims" if check.claims == 2 else f"All {check.claims} claims"
         stands = f"{all_claims} are supported by quotes"
     else:
-        stands = f"{check.verified} of {check.claims} claims are supported by quotes"
+        claims = counted(check.verified, "claim")
+        stands = f"{claims} {'is' if check.verified == 1 else 'are'} supported by quotes"
+        lost = counted(check.claims - check.verified, "sentence")
+        return f"{stands} found word for word in the cited items; {lost} more did not stand."
     return f"{stands} found word for word in the cited items."
 
 
@@ -83,9 +111,7 @@ def gaps(report: Report) -> tuple[str, ...]:
 
 
 def _why_empty(section: ReportSection) -> str:
-    if section.empty_because is not None:
-        return sentence(section.empty_because)
-    return re.sub(r"\\([^\w\s])", r"\1", clean(section.markdown)) or "No claim is made here."
+    return sentence(section.empty_because) if section.empty_because else "No claim is made here."
 
 
 def limitations(report: Report) -> tuple[str, ...]:
@@ -101,136 +127,88 @@ def limitations(report: Report) -> tuple[str, ...]:
 
 
 def balance(report: Report) -> str:
-    """What the quotes name in answer to a question for a fact or a list; else which way the cited works
-    point, where the direction of at least one is certain; else empty."""
-    if report.answers:
-        return _answers(report)
-    numbers = {r.evidence_id: r.number for r in report.references}
-    sides = {
-        way: sorted(
-            numbers[w.evidence_id] for w in report.works if w.direction == way and w.evidence_id in numbers
-        )
-        for way in DIRECTIONS
-    }
-    if not any(sides[way] for way in ("affirms", "denies", "mixed")):
+    """How many of the works that answer are on each side of a yes-or-no question, by the strength of their
+    kind; empty where no work has a side. Works that report one study count once."""
+    sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
+    studies: set[tuple[Direction, int]] = set()
+    cited = {reference.evidence_id: reference for reference in report.references}
+    alike = 0
+    for work in report.judgements:
+        if work.answers < MIN_ANSWERS or work.direction not in sides or work.evidence_type is None:
+            continue
+        reference = cited.get(work.evidence_id)
+        if reference is not None and reference.standing == "retracted":
+            continue
+        if reference is not None and reference.study:
+            if (work.direction, reference.study) in studies:
+                alike += 1
+                continue
+            studies.add((work.direction, reference.study))
+        sides[work.direction].append(grade_of(work.evidence_type))
+    total = sum(map(len, sides.values()))
+    if not total:
         return ""
-    words: Mapping[WorkDirection, str] = {
-        "affirms": "affirmed by",
-        "denies": "denied by",
-        "mixed": "both affirmed and denied by",
-        "unclear": "left open by",
-    }
-    ways = [f"{words[way]} {listed(f'[{n}]' for n in found)}" for way, found in sides.items() if found]
-    alike = _one_study(report, [number for found in sides.values() for number in found])
-    return f"What is asked is {'; '.join(ways)}{alike}."
+    said = [f"{len(grades)} {way}{_by_strength(grades)}" for way, grades in sides.items() if grades]
+    again = f"; {counted(alike, 'further report')} of the same studies" if alike else ""
+    return f"Of {counted(total, 'work')} that answer: {', '.join(said)}{again}."
 
 
-def _one_study(report: Report, counted_works: Sequence[int]) -> str:
-    """Which of the works that point one way are reports of one study."""
-    studies: dict[int, list[int]] = {}
-    for reference in report.references:
-        if reference.study and reference.number in counted_works:
-            studies.setdefault(reference.study, []).append(reference.number)
-    groups = [listed(f"[{n}]" for n in numbers) for numbers in studies.values() if len(numbers) > 1]
-    return f" ({'; '.join(f'{group} report one study' for group in groups)})" if groups else ""
+def _by_strength(grades: Sequence[Grade]) -> str:
+    order: tuple[Grade, ...] = ("strong", "moderate", "weak")
+    return f" ({', '.join(f'{grades.count(g)} {g}' for g in order if g in grades)})"
 
 
-def _answers(report: Report) -> str:
-    numbers = {r.evidence_id: r.number for r in report.references}
-    by_id = {claim.id: claim for section in report.sections for claim in section.claims}
-    shown = []
-    for answer in report.answers[:_ANSWERS]:
-        cited = {
-            numbers[support.evidence_id]
-            for name in answer.claims
-            if name in by_id
-            for support in by_id[name].support
-            if support.evidence_id in numbers
-        }
-        shown.append(f"{clean(answer.text)} {' '.join(f'[{n}]' for n in sorted(cited))}".strip())
-    return f"Named by the quotes in answer: {'; '.join(shown)}."
+def continues(report: Report) -> str:
+    """What a follow-up continues, and how its question was typed; empty for any other report."""
+    if report.continues is None:
+        return ""
+    earlier = clean(report.continues.question) or "an earlier question"
+    typed = f' Asked as: "{clean(report.asked)}".' if clean(report.asked) else ""
+    return f'Continues "{earlier}" (run {clean(report.continues.run_id)}).{typed}'
 
 
-def read_as(parts: QuestionParts) -> str:
-    """How the question was read; empty where no part of it was."""
-    named = (
-        ("population or condition", parts.population),
-        ("intervention or exposure", parts.intervention),
-        ("compared with", parts.comparison),
-        ("outcome", parts.outcome),
-    )
-    said = [f"{name}: {clean(text)}" for name, text in named if clean(text)]
-    return f"The question was read as: {'; '.join(said)}." if said else ""
-
-
-def computed(effect: ComputedEffect) -> str:
-    """A computed difference of risks, beside the numbers it was computed from."""
-    counts = f"{effect.events}/{effect.total} against {effect.other_events}/{effect.other_total}"
-    return f"{counts}: {difference(effect)}"
-
-
-def difference(effect: ComputedEffect) -> str:
-    """A computed difference of risks by itself."""
-    points, low, high = (
-        f"{value:+.1f}".replace("-", "\u2212") for value in (effect.difference, effect.low, effect.high)
-    )
-    return f"risk difference {points} points (95% CI {low} to {high}), computed"
-
-
-_COMPARATIVE = re.compile(
-    r"^(?:(?:had|received|required|showed)\s+)?(?:more|less|fewer|(?:low|high|short|long|great|few)er|increased|reduced"
-    r"|decreased|better|worse)\s+(?:(?:rates?|levels?|numbers?) of\s+)?",
-    re.IGNORECASE,
-)
-"""What a sentence says of the first group's value, and not what was measured: `lower rates of`."""
-
-
-def by_arm(result: ArmResult) -> str:
-    """`Mortality: 12% (early surgery) against 20% (watchful waiting)`."""
-    one, other = (
-        f"{clean(value)} ({clean(arm)})" if clean(arm) else clean(value)
-        for value, arm in ((result.value, result.arm), (result.other_value, result.other_arm))
-    )
-    measure = _COMPARATIVE.sub("", clean(result.measure))
+def judgement_cells(work: JudgedWork) -> tuple[str, ...]:
+    """What was judged of a work, under `JUDGEMENT_HEAD` after the work itself."""
     return (
-        f"{measure[:1].upper()}{measure[1:]}: {one} against {other}" if measure else f"{one} against {other}"
+        ANSWERS[work.answers],
+        DIRECTIONS[work.direction],
+        ROLES[work.role],
+        clean(work.finding),
+        clean(work.comparator),
+        f"{work.participants:,}" if work.participants else "",
+        clean(work.design),
+        clean(work.reason),
     )
 
 
-def certainty_rows(report: Report) -> tuple[tuple[str, ...], ...]:
-    """The rows under `CERTAINTY_HEAD`."""
-    numbers = {reference.evidence_id: reference.number for reference in report.references}
+def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
+    """The rows under `REFUSED_HEAD`: everything that was refused, with its reason."""
+    titles = {section.id: clean(section.title) for section in report.sections}
     return tuple(
-        (
-            clean(line.outcome),
-            line.level,
-            f"[{', '.join(str(n) for n in sorted(numbers[name] for name in line.works if name in numbers))}]",
-            "; ".join(_certainty_reason(reason) for reason in line.reasons),
-        )
-        for line in report.certainty
+        (KINDS[item.kind], clean(item.text) or "(empty)", _why(item), titles.get(item.section, ""))
+        for item in report.verification.dropped
     )
 
 
-def _certainty_reason(reason: CertaintyReason) -> str:
-    steps = f" (\u2212{-reason.steps})" if reason.steps else ""
-    return f"{reason.domain.replace('_', ' ')}: {clean(reason.text)}{steps}"
+def _why(item: Dropped) -> str:
+    return clean(item.reason) or sentence(item.statement)
 
 
 def left_out(report: Report) -> tuple[str, ...]:
-    """Dropped claims with their reasons."""
-    return tuple(f"{clean(d.text) or '(empty)'} ({clean(d.reason)})" for d in report.verification.dropped)
+    """What was refused, one line each."""
+    return tuple(f"{kind}: {text} ({why})" for kind, text, why, _ in refused_rows(report))
 
 
-def checks(dropped: Sequence[DroppedClaim]) -> tuple[tuple[str, str], ...]:
-    """Each kind of check with the number of claims it refused."""
+def checks(dropped: Sequence[Dropped]) -> tuple[tuple[str, str], ...]:
+    """Each kind of check with how much it refused."""
     counts = dict.fromkeys((name for name, _ in _CHECKS), 0)
     other = 0
-    for claim in dropped:
-        codes = {reason.code for reason in claim.reasons}
-        failed = [name for name, kinds in _CHECKS if codes & kinds]
-        for name in failed:
-            counts[name] += 1
-        other += not failed
+    for item in dropped:
+        failed = next((name for name, kinds in _CHECKS if item.statement.code in kinds), None)
+        if failed is None:
+            other += 1
+        else:
+            counts[failed] += 1
     rows = [(name, str(count)) for name, count in counts.items()]
     return tuple([*rows, (_OTHER_CHECK, str(other))] if other else rows)
 
@@ -239,7 +217,7 @@ def flow_text(report: Report) -> str:
     """The PRISMA counts and why the search ended."""
     method, counts = report.methodology, report.methodology.counts
     records = f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')}"
-    ended = f"{STOPPED[report.stop_reason]} ({report.stop_reason.replace('_', ' ')})"
+    ended = f"{STOPS[report.stop_reason].because} ({report.stop_reason.replace('_', ' ')})"
     return (
         f"{records} removed, {counts.screened:,} screened, {counts.included} included (cited). "
         f"The search ended because {ended}, after {counted(method.iterations, 'iteration')}."
@@ -248,18 +226,18 @@ def flow_text(report: Report) -> str:
 
 def percent(confidence: float) -> str:
     """A confidence as it is printed."""
-    return f"{min(confidence, MOST_SURE):.0%}"
+    return f"{min(confidence, MAX_SURE):.0%}"
 
 
 def sureness(report: Report) -> str:
-    """The confidence of a report as it is printed, also where no step has judged its evidence."""
-    unjudged = any(reason.code == "confidence_not_computed" for reason in report.confidence_reasons)
-    return "not computed" if unjudged else percent(report.confidence)
+    """The confidence of a report as it is printed."""
+    return "not judged" if report.confidence is None else percent(report.confidence)
 
 
-def spent(method: Methodology) -> str:
+def spent(report: Report) -> str:
     """Models, calls, tokens and money."""
-    if set(method.models) == {"extractive"}:
+    method = report.methodology
+    if report.written_by == "extractive" and not method.model_calls:
         return "Language models: none."
     cost = "at a cost not known" if method.cost_usd is None else f"for ${method.cost_usd:.4f}"
     models = clean(", ".join(method.models)) or "none"
@@ -330,23 +308,9 @@ def same_words(claim: str, quote: str) -> bool:
     return shared >= _SHARED and len(quoted) - shared <= _CONNECTIVE and said[:-shared][-1] == "reports"
 
 
-def in_summary(claims: int, more: bool) -> str:
-    """Where a section's claims are that are not printed in it."""
-    further = "further " if more else ""
-    return (
-        f"{claims} {further}finding{'s' if claims > 1 else ''} of this section "
-        f"{'are' if claims > 1 else 'is'} in the summary."
-    )
-
-
-def about_work(work: WorkView) -> str:
-    """`Doe 2020, cohort study, n = 88, moderate evidence, PMID 1`."""
-    authored = not work.title.startswith(work.label.rstrip(" \u2026"))
-    parts = (
-        work.label if authored else str(work.year or ""),
-        work.design.text,
-        f"n = {work.n:,}" if work.n else "",
-        f"{work.strength} evidence",
-        f"PMID {work.pmid}" if work.pmid else "",
-    )
+def about_work(reference: Reference, label: str, design: str) -> str:
+    """`Doe 2020, cohort study, PMID 1`."""
+    authored = not clean(reference.title).startswith(label.rstrip(" \u2026"))
+    pmid = reference.identifiers.pmid
+    parts = (label if authored else str(reference.year or ""), design, f"PMID {pmid}" if pmid else "")
     return ", ".join(filter(None, parts))

@@ -1,7 +1,7 @@
 """What kind of evidence a document is, judged by its words alone.
 
 Conservative: a kind is given only for a cue the authors themselves use of their own work (a publication type,
-an indexing term, the title, a sentence about how patients were assigned or found, see
+an indexing term, the name of a design in the title or in a sentence on the work itself, see
 `activities.text.study_design`).
 Terms that name a subject rather than a method ("Randomized Controlled Trials as Topic") are no cue. Without
 a cue the answer is the one given by the caller.
@@ -47,23 +47,11 @@ _OBSERVATIONAL = frozenset(
 """MeSH terms of study designs (https://meshb.nlm.nih.gov, E05.318.372.500). Follow-Up Studies is left out: it
 is given to trials as well."""
 
-_META_TITLE = re.compile(r"\bmeta-?\s?analys[ie]s\b", re.IGNORECASE)
-_META_TEXT = re.compile(
-    r"\bwe (?:\w+ ){0,3}(?:performed|conducted|undertook|carried out|did) (?:\w+ ){0,6}meta-?analys[ie]s\b",
-    re.IGNORECASE,
-)
-_SYSTEMATIC_TITLE = re.compile(r"\bsystematic (?:literature )?review\b", re.IGNORECASE)
-_SYSTEMATIC_TEXT = re.compile(
-    r"\bwe (?:\w+ ){0,3}(?:performed|conducted|undertook|carried out|did) (?:\w+ ){0,4}"
-    r"systematic (?:\w+ )?review\b",
-    re.IGNORECASE,
-)
-_CASE_TITLE = re.compile(r"\b(?:a )?case report\b|\breport of (?:a|one|two) cases?\b", re.IGNORECASE)
 _GUIDELINE_TITLE = re.compile(r"\b(?:clinical practice )?guidelines? (?:for|on) the\b", re.IGNORECASE)
+_SAID_BY_TITLES: tuple[Design, ...] = ("meta-analysis", "systematic review", "case report")
 _NO_TRIAL = frozenset({"retrospective studies", "case-control studies", "cross-sectional studies"})
 """MeSH terms of designs in which nobody is assigned: the trial that such a work mentions is where its people
 came from."""
-_NOT_OF_PEOPLE: tuple[Design, ...] = ("animal study", "laboratory study")
 
 
 def stated(types: Iterable[str]) -> EvidenceType | None:
@@ -75,21 +63,12 @@ def stated(types: Iterable[str]) -> EvidenceType | None:
 def infer(title: str, text: str, terms: Iterable[str], otherwise: EvidenceType) -> tuple[EvidenceType, str]:
     """The kind of a document and the cue it was derived from (empty for `otherwise`)."""
     mesh = {t.casefold() for t in terms}
-    start = text[:6_000]  # the abstract of a paper; later text is often about other people's work
     animals = "animals" in mesh and "humans" not in mesh
-    unmistakable: tuple[tuple[re.Pattern[str], str, EvidenceType, str], ...] = (
-        (_META_TITLE, title, "meta_analysis", "title"),
-        (_META_TEXT, start, "meta_analysis", "text"),
-        (_SYSTEMATIC_TITLE, title, "systematic_review", "title"),
-        (_SYSTEMATIC_TEXT, start, "systematic_review", "text"),
-        (_CASE_TITLE, title, "case_report", "title"),
-    )
-    for pattern, where, kind, cue in unmistakable:
-        if match := pattern.search(where):
-            return kind, f"{cue}: {_short(match)}"
+    own = own_design(title, text, named_only=otherwise == "document")
+    if own and own.design in _SAID_BY_TITLES:
+        return EVIDENCE[own.design], f"text: {own.words}"
     if animals:
         return "preclinical", "MeSH: Animals without Humans"
-    own = own_design(title, start, named_only=otherwise == "document")
     if own and own.design == "randomized trial" and not (mesh & _NO_TRIAL):
         return "randomized_trial", f"text: {own.words}"
     if "double-blind method" in mesh:
@@ -101,9 +80,7 @@ def infer(title: str, text: str, terms: Iterable[str], otherwise: EvidenceType) 
         return "observational", f"MeSH: {designs[0].title()}"
     if match := _GUIDELINE_TITLE.search(title):
         return "guideline", f"title: {_short(match)}"
-    if own is None or (own.design in _NOT_OF_PEOPLE and "humans" in mesh):
-        return otherwise, ""
-    return EVIDENCE[own.design], f"text: {own.words}"
+    return (EVIDENCE[own.design], f"text: {own.words}") if own else (otherwise, "")
 
 
 def _short(match: re.Match[str]) -> str:

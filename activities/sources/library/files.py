@@ -1,16 +1,17 @@
 """The files of a library folder as evidence.
 
-Read are `.txt .text .md .markdown .html .htm .pdf .docx .pptx .xlsx .epub .tex` (one document a file), and
-`.json .jsonl`, also with `.gz`, `.csv .tsv` and `.bib .ris` (one document a record; see `records` and
-`bibliography`). Files and folders whose name starts with a dot are passed over. What cannot be read is set
-aside with its reason and the rest is kept. Nothing outside the folder is opened, also not through a symbolic
-link.
+Read are `.txt .text .md .markdown .html .htm .pdf .docx .pptx .xlsx .epub .tex` (one document a file), with
+extras the text of pictures (`.png .jpg .jpeg .tif .tiff`) and scanned PDFs and the transcripts of recordings
+(`.wav .mp3 .m4a`), and `.json .jsonl`, also with `.gz`, `.csv .tsv` and `.bib .ris` (one document a record;
+see `records` and `bibliography`). Files and folders whose name starts with a dot are passed over. What cannot
+be read is set aside with its reason and the rest is kept. Nothing outside the folder is opened, also not
+through a symbolic link.
 """
 
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,15 @@ from pydantic import TypeAdapter
 from activities.documents.read import Unreadable
 from activities.documents.readers import Stop, readers
 from activities.errors import Refused
-from activities.sources.library.reading import MAX_FILE_BYTES, READERS, RECORDS, SetAside, kind_of, read_file
+from activities.sources.library.reading import (
+    MAX_FILE_BYTES,
+    RECORDS,
+    SLOW,
+    WHOLE,
+    SetAside,
+    kind_of,
+    read_file,
+)
 from activities.types import Evidence
 
 MAX_DOCUMENTS = 100_000
@@ -28,6 +37,10 @@ READ_SECONDS = 45.0
 RECORDS_SECONDS = 900.0
 """For one file of records. Their number makes them slow, so reading goes on when the search that began it is
 repeated or cancelled: the next one finds the result."""
+SLOW_SECONDS = 900.0
+"""For one picture, scan or recording. Like records, it is read to its end whoever waits for it."""
+SLOW_MEMORY_BYTES = 5 * 1024**3
+"""Address space of a process that recognises text or speech: its libraries reserve more than they use."""
 AT_HAND_BYTES = {".txt": 1 << 20, ".text": 1 << 20, ".json": 1 << 20, ".jsonl": 1 << 22}
 """Plain text and records up to this size are read at once, in the caller's thread; so is the bundled sample.
 Everything else is read in a process that can be killed."""
@@ -100,6 +113,17 @@ def other_files(folder: Path) -> tuple[str, ...]:
     return tuple(os.fsencode(name).decode(errors="replace") for name in names)
 
 
+def shares(wanted: Sequence[int], places: int) -> list[int]:
+    """How many documents of each file have a place, where there are fewer places than documents: files that
+    want less than an equal share have all of theirs, and the others share what is left."""
+    given = [0] * len(wanted)
+    waiting = sorted(range(len(wanted)), key=lambda number: wanted[number])
+    for rank, number in enumerate(waiting):
+        given[number] = min(wanted[number], places // (len(waiting) - rank))
+        places -= given[number]
+    return given
+
+
 class Repeats:
     """Notices a file whose text was read before, as an attachment of a bibliography's entry."""
 
@@ -109,13 +133,13 @@ class Repeats:
     def is_one(self, file: FileStamp, document: Evidence) -> bool:
         """Whether the document repeats an earlier one. Records with the same text are different works."""
         digest = hashlib.blake2b(document.text.encode(), digest_size=16).digest()
-        if digest in self._texts and kind_of(file.name) in READERS:
+        if digest in self._texts and kind_of(file.name) in WHOLE:
             return True
         self._texts.add(digest)
         return False
 
 
-def read_files(listing: Listing, stop: Stop | None = None) -> Collection:
+def read_files(listing: Listing, stop: Stop | None = None, speech_model: str = "") -> Collection:
     """Every document of the listed files; of two with the same evidence id the first stays.
 
     Raises Stopped.
@@ -124,31 +148,57 @@ def read_files(listing: Listing, stop: Stop | None = None) -> Collection:
     aside = list(listing.set_aside)
     repeats = Repeats()
     for file in listing.files:
-        for item in documents_of(file, stop):
+        for item in documents_of(file, stop, speech_model):
             if isinstance(item, SetAside):
                 aside.append(item)
-            elif len(documents) >= MAX_DOCUMENTS:
-                aside.append(SetAside(file.name, f"a library holds at most {MAX_DOCUMENTS} documents"))
-                break
             elif not repeats.is_one(file, item):
                 documents.setdefault(item.evidence_id, item)
     return Collection(tuple(documents.values()), tuple(aside))
 
 
-def documents_of(file: FileStamp, stop: Stop | None = None) -> Iterator[Evidence | SetAside]:
+def documents_of(
+    file: FileStamp, stop: Stop | None = None, speech_model: str = ""
+) -> Iterator[Evidence | SetAside]:
     """The documents of one file, read in a separate process where needed. Raises Stopped."""
-    if file.size <= AT_HAND_BYTES.get(kind_of(file.name), -1) or file.path.is_relative_to(BUNDLED):
+    kind = kind_of(file.name)
+    if kind in SLOW:
+        yield from _read_slowly(file, speech_model)
+        return
+    if file.size <= AT_HAND_BYTES.get(kind, -1) or file.path.is_relative_to(BUNDLED):
         yield from read_file(b"", str(file.path), file.name)
         return
-    records = kind_of(file.name) in RECORDS
+    if kind in RECORDS:
+        yield from _read(file, "read_file", (), RECORDS_SECONDS, None)
+        return
+    for item in _read(file, "read_file", (), READ_SECONDS, stop):
+        if isinstance(item, SetAside) and item.scan:
+            yield from _read_slowly(file, speech_model)
+        else:
+            yield item
+
+
+def _read_slowly(file: FileStamp, speech_model: str) -> Iterator[Evidence | SetAside]:
+    return _read(file, "read_slowly", (speech_model,), SLOW_SECONDS, None, SLOW_MEMORY_BYTES)
+
+
+def _read(
+    file: FileStamp,
+    function: str,
+    more: tuple[str, ...],
+    seconds: float,
+    stop: Stop | None,
+    memory: int | None = None,
+) -> Iterator[Evidence | SetAside]:
     stated = False
     try:
         for item in readers().stream(
-            "activities.sources.library.reading:read_file",
+            f"activities.sources.library.reading:{function}",
             str(file.path),
             file.name,
-            seconds=RECORDS_SECONDS if records else READ_SECONDS,
-            stop=None if records else stop,
+            *more,
+            seconds=seconds,
+            stop=stop,
+            memory=memory,
         ):
             read = _ITEM.validate_json(item)
             stated = stated or (isinstance(read, SetAside) and read.name == file.name)

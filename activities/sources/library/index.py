@@ -1,17 +1,16 @@
-"""The index of a library folder: documents read once, ranked by words and, where a model is installed, by
+"""The index of a library folder: documents read once, ranked by words and, where a folder is small, by
 meaning.
 
-Each folder has a file in the cache with its documents (`store`), and beside it a folder with the matrices of
-words (`words`), which are mapped into memory: a new process opens both without reading a document. A changed
-file alone is read and counted again. The names hold a digest of the code
-that makes them, so another version of this package makes its own.
-"""
+Each folder has a file in the cache with its documents, a full-text index of their words (SQLite's FTS5) and
+their vectors (`store`): a new process opens it without reading a document, and a changed file alone is read
+again. The file's name holds a digest of the code that makes it, so another version of this package makes its
+own."""
 
 import hashlib
 import os
-import shutil
 import sqlite3
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -25,30 +24,30 @@ from numpy.typing import NDArray
 
 from activities.documents.readers import Stop
 from activities.sources.library.files import BUNDLED, Listing, list_folder
-from activities.sources.library.large import search_terms, update_terms
 from activities.sources.library.store import Changed, Contents, Store
-from activities.sources.library.words import fields, lexical_of
 from activities.sources.progress import Report
-from activities.text.bm25 import Lexical
-from activities.text.embeddings import Embedder, embedder, passages
-from activities.text.fusion import fuse
+from activities.text.coverage import wordings
+from activities.text.embeddings import Embedder, embedder
 from activities.text.minilm import Vectors
+from activities.text.ranking import TITLE_TIMES, encoded_texts, fuse, words
 from activities.types import Evidence
 from activities.user_cache import user_cache
 
 log = structlog.get_logger()
 
+CANDIDATES = 300
+"""Documents, best first by words, that a search ranks."""
 MIN_LIKENESS = 0.3
 """Cosine from which a document that shares no word with the query still counts as found."""
-EMBED_AT_ONCE = 100
-"""Passages that a search embeds before it answers, some five seconds of one processor; with more, a library
+EMBED_AT_ONCE = 300
+"""Sentences that a search embeds before it answers, some three seconds of one processor; with more, a library
 is ranked by words meanwhile."""
-MOST_EMBEDDED, MOST_EMBEDDED_LETTERS = 500, 500_000
+MAX_EMBEDDED, MAX_EMBEDDED_LETTERS = 500, 500_000
 """Documents of a folder and letters of all their texts up to which it is ranked by meaning as well: half a
 minute of one processor, once. In a larger one some text mostly has the question's words."""
 FOLDERS_IN_MEMORY = 4
-LARGE_LETTERS = 32 * 1024 * 1024
-"""Of all texts of a folder, from which it is ranked in two steps (`large`)."""
+KEPT_DAYS = 30
+"""After which an index that nobody has used is removed."""
 ATTEMPTS = 3
 """To open a folder that another process reads at the same time."""
 LOGGED = 100
@@ -66,15 +65,14 @@ class Found:
 class LibraryIndex:
     """The documents of one state of one folder. Safe to search from several threads."""
 
-    def __init__(
-        self, store: Store, contents: Contents, lexical: Lexical | None, model: Embedder | None = None
-    ) -> None:
-        """Without `lexical` documents are ranked in two steps, by words only."""
+    def __init__(self, store: Store, contents: Contents, model: Embedder | None = None) -> None:
+        """Without a model documents are ranked by words only."""
         self.store = store
         self.numbers = contents.numbers
         self.set_aside = contents.set_aside
-        self._lexical = lexical
-        self._model = model if lexical is not None else None
+        self._place = {number: place for place, number in enumerate(contents.numbers)}
+        self._model = model
+        self._rows: list[Vectors] = []
         self._meaning: tuple[Vectors, NDArray[np.intp]] | None = None
 
     @property
@@ -88,11 +86,6 @@ class LibraryIndex:
         return tuple(self.store.documents(self.numbers))
 
     @property
-    def large(self) -> bool:
-        """Whether documents are ranked in two steps."""
-        return self._lexical is None
-
-    @property
     def learning(self) -> bool:
         """Whether a model is installed and the documents' vectors are not ready yet."""
         return self._model is not None and self._meaning is None and bool(self.numbers)
@@ -101,44 +94,63 @@ class LibraryIndex:
         """Add the vectors of every document."""
         if rows:
             owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-            self._meaning = (np.concatenate(rows), owner)
+            self._rows, self._meaning = list(rows), (np.concatenate(rows), owner)
 
     def search(
         self, query: str, limit: int, passes: Callable[[Evidence], bool] = lambda _: True
     ) -> tuple[list[Found], int]:
-        """The best documents that pass, and how many match at all."""
+        """The best documents that pass, and how many match at all. Raises sqlite3.Error, Changed."""
         ranked, hits = self._ranked(query)
         documents = self.store.documents([number for number, _ in ranked])
         found: list[Found] = []
-        for (_, score), document in zip(ranked, documents, strict=True):
+        for (number, score), document in zip(ranked, documents, strict=True):
             if len(found) >= limit:
                 break
             if passes(document):
                 found.append(Found(document, score))
+                if self._model is not None and self._meaning is not None:
+                    self._model.remember(encoded_texts(document), self._rows[self._place[number]])
         return found, hits
 
     def _ranked(self, query: str) -> tuple[list[tuple[int, float]], int]:
-        if self._lexical is None:
-            return search_terms(self.store, query, fields)
-        scores = self._lexical.scores(query)
-        matching = scores > 0
+        scores = np.zeros(len(self.numbers))
+        hits = self._by_words(query, scores)
+        rankings = [scores]
         if self._model is not None and self._meaning is not None:
             vectors, owner = self._meaning
             likeness = np.full(len(self.numbers), -1.0)
             np.maximum.at(likeness, owner, (vectors @ self._model.encode([query])[0]).astype(np.float64))
-            matching |= likeness >= MIN_LIKENESS
-            scores = fuse(scores, likeness)
-        order = [int(i) for i in np.argsort(-scores, kind="stable") if matching[i]]
-        return [(self.numbers[i], float(scores[i])) for i in order], len(order)
+            likeness[likeness < MIN_LIKENESS] = 0.0
+            hits = max(hits, int(((scores > 0) | (likeness > 0)).sum()))
+            rankings.append(likeness)
+        fused = fuse(rankings)
+        order = [int(i) for i in np.argsort(-fused, kind="stable")[:CANDIDATES] if fused[i] > 0]
+        return [(self.numbers[i], float(fused[i])) for i in order], hits
+
+    def _by_words(self, query: str, scores: NDArray[np.float64]) -> int:
+        """Write the BM25 of the best documents into `scores`; how many match at all. Raises Changed."""
+        phrases = (*words(query), *(" ".join(form) for form in wordings(query)))
+        asked = " OR ".join(f'"{phrase}"' for phrase in dict.fromkeys(phrases))
+        if not asked:
+            return 0
+        for number, rank in self.store.rows(
+            "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?", (asked, CANDIDATES)
+        ):
+            if number not in self._place:
+                raise Changed("another process has read a changed file since the folder was listed")
+            scores[self._place[number]] = max(-float(rank), 1e-9)  # of a word that most have it may be 0
+        ((hits,),) = self.store.rows("SELECT count(*) FROM terms WHERE terms MATCH ?", (asked,))
+        return int(hits)
 
 
 class Libraries:
     """The indexes of the folders a process searches, the latest few kept open."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, speech_model: Path | None = None) -> None:
         """`cache`: the folder of the indexes. That of the bundled sample lies in the user's cache, for all
-        homes."""
+        homes. `speech_model`: the folder of the model for recordings."""
         self._cache = cache
+        self._speech_model = str(speech_model or "")
         self._ready: OrderedDict[Path, tuple[Listing, LibraryIndex]] = OrderedDict()
         self._lock = threading.Lock()
         self._building: dict[Path, threading.Lock] = {}
@@ -166,6 +178,11 @@ class Libraries:
                     self._ready.popitem(last=False)
             return index
 
+    def forget(self, folder: Path) -> None:
+        """Open the index of a folder from its file when it is searched next."""
+        with self._lock:
+            self._ready.pop(folder.expanduser().absolute(), None)
+
     def _build(self, key: Path, listing: Listing, stop: Stop | None, report: Report | None) -> LibraryIndex:
         bundled = key.resolve().is_relative_to(BUNDLED)
         cache = user_cache("library") if bundled else self._cache
@@ -175,7 +192,7 @@ class Libraries:
         place = cache / f"{name[:32]}.sqlite"
         for _ in range(ATTEMPTS):
             try:
-                index = self._open(Store(place), place.with_suffix(""), listing, stop, report)
+                index = self._open(Store(place, self._speech_model), listing, stop, report)
             except Changed:
                 listing = list_folder(key)
             except (OSError, sqlite3.OperationalError) as error:  # full, not writable, or locked for a minute
@@ -187,39 +204,53 @@ class Libraries:
             else:
                 _touch(place)
                 return index
-        return self._open(Store(None), None, listing, stop, report)
+        return self._open(Store(None, self._speech_model), listing, stop, report)
 
-    def _open(
-        self, store: Store, place: Path | None, listing: Listing, stop: Stop | None, report: Report | None
-    ) -> LibraryIndex:
+    def _open(self, store: Store, listing: Listing, stop: Stop | None, report: Report | None) -> LibraryIndex:
         store.update(listing, stop, report)
         contents = store.contents()
         contents = replace(contents, set_aside=listing.set_aside + contents.set_aside)
         for item in contents.set_aside[:LOGGED]:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
-        if contents.letters > LARGE_LETTERS:
-            update_terms(store, contents.numbers, fields)
-            return LibraryIndex(store, contents, None)
-        small = len(contents.numbers) <= MOST_EMBEDDED and contents.letters <= MOST_EMBEDDED_LETTERS
+        _update_words(store, contents.numbers)
+        small = len(contents.numbers) <= MAX_EMBEDDED and contents.letters <= MAX_EMBEDDED_LETTERS
         model = embedder() if small else None
-        index = LibraryIndex(store, contents, lexical_of(store, contents, place), model)
+        index = LibraryIndex(store, contents, model)
         if model is not None:
             _add_vectors(index, store, contents.numbers, model)
         return index
 
 
+def _update_words(store: Store, numbers: Sequence[int]) -> None:
+    """Make the full-text index that of these documents, by what has changed. Raises sqlite3.Error,
+    Changed."""
+    known = {number for (number,) in store.rows("SELECT rowid FROM terms")}
+    if known == set(numbers):
+        return
+    with store.writing() as database:
+        database.executemany(
+            "DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(known - set(numbers)))
+        )
+        new = sorted(set(numbers) - known)
+        for number, document in zip(new, store.documents(new), strict=True):
+            found = words(document.title) * TITLE_TIMES + words(document.text)
+            found += words(document.facts.get("mesh", ""))
+            database.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (number, " ".join(found)))
+
+
 def _touch(place: Path) -> None:
-    """Mark an index as used: what nobody has used for `KEPT_DAYS` is removed."""
-    for used in (place, place.with_suffix("")):
-        with suppress(OSError):
-            os.utime(used)
+    """Mark an index as used, and remove those that nobody has used for `KEPT_DAYS`."""
+    with suppress(OSError):
+        os.utime(place)
+        for other in place.parent.glob("*.sqlite"):
+            if other.stat().st_mtime < time.time() - KEPT_DAYS * 86_400:
+                _remove(other)
 
 
 def _remove(place: Path) -> None:
     with suppress(OSError):
         for ending in ("", "-journal"):
             place.with_name(place.name + ending).unlink(missing_ok=True)
-    shutil.rmtree(place.with_suffix(""), ignore_errors=True)
 
 
 @lru_cache(maxsize=1)
@@ -228,7 +259,8 @@ def code_digest() -> str:
     here = Path(__file__).resolve()
     root = here.parents[2]
     files = sorted(here.parent.glob("*.py")) + sorted((root / "documents").glob("*.py"))
-    files += [root / "text" / "bm25.py", root / "text" / "postings.py", root / "types.py"]
+    files += [root / "text" / name for name in ("ranking.py", "sentences.py", "tokens.py")]
+    files.append(root / "types.py")
     state = hashlib.sha256()
     for file in files:
         state.update(file.read_bytes())
@@ -238,21 +270,21 @@ def code_digest() -> str:
 def _add_vectors(index: LibraryIndex, store: Store, numbers: Sequence[int], model: Embedder) -> None:
     """Give the index its vectors: now when few are missing, else in the background."""
     known = {
-        int(number): np.frombuffer(rows, np.float32).reshape(int(count), -1)
+        int(number): np.frombuffer(rows, np.float16).reshape(int(count), -1).astype(np.float32)
         for number, rows, count in store.rows(
             "SELECT number, rows, count FROM vectors WHERE model = ?", (model.name,)
         )
     }
     missing = [number for number in numbers if number not in known]
-    texts = _passages(store, missing)
-    count = sum(len(parts) for _, parts in _passages(store, missing))
+    texts = list(_texts(store, missing))
+    count = sum(len(parts) for _, parts in texts)
 
     def add_vectors() -> None:
         for number, parts in texts:
             rows = model.encode(parts)
             known[number] = rows
             with suppress(sqlite3.Error), store.writing() as database:
-                values = (number, model.name, len(rows), rows.tobytes())
+                values = (number, model.name, len(rows), rows.astype(np.float16).tobytes())
                 database.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", values)
         index.learn([known[number] for number in numbers])
 
@@ -263,10 +295,10 @@ def _add_vectors(index: LibraryIndex, store: Store, numbers: Sequence[int], mode
     if count <= EMBED_AT_ONCE:
         add_vectors()
     else:
-        log.info("library_embedding", passages=count)
+        log.info("library_embedding", sentences=count)
         threading.Thread(target=add_later, name="library-embedding", daemon=True).start()
 
 
-def _passages(store: Store, numbers: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
+def _texts(store: Store, numbers: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
     for number, document in zip(numbers, store.documents(numbers), strict=True):
-        yield number, passages(document.title, document.text)
+        yield number, encoded_texts(document)

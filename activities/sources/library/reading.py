@@ -17,8 +17,20 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
+from activities.documents.ocr import read_picture, read_scanned_pdf
 from activities.documents.office import read_docx, read_epub, read_pptx, read_table, read_xlsx, table_rows
-from activities.documents.read import Text, Unreadable, decode, read_html, read_markdown, read_pdf, read_plain
+from activities.documents.read import (
+    Lacking,
+    NoText,
+    Text,
+    Unreadable,
+    decode,
+    read_html,
+    read_markdown,
+    read_pdf,
+    read_plain,
+)
+from activities.documents.speech import read_recording
 from activities.documents.tex import read_tex
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
@@ -50,7 +62,13 @@ TABLES = (".csv", ".tsv")
 """Records when their columns are named like those of a record, else a text."""
 BIBLIOGRAPHIES = (".bib", ".ris")
 RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", *TABLES, *BIBLIOGRAPHIES)
-ENDINGS = (*READERS, *RECORDS)
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+RECORDINGS = (".wav", ".mp3", ".m4a")
+SLOW = (*PICTURES, *RECORDINGS)
+"""Kinds that take minutes: their text has to be recognised."""
+WHOLE = (*READERS, *SLOW)
+"""Kinds of which a file is one document."""
+ENDINGS = (*WHOLE, *RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +77,10 @@ class SetAside:
 
     name: str
     reason: str
+    scan: bool = False
+    """It is a PDF without text, which may be recognised."""
+    lacking: bool = False
+    """It can be read once something is installed."""
 
 
 def kind_of(name: str) -> str:
@@ -69,8 +91,22 @@ def kind_of(name: str) -> str:
 
 def read_file(_: bytes, path: str, name: str) -> Iterator[Evidence | SetAside]:
     """The documents of a file. One that is unreadable as a whole is set aside, like a single record."""
+    yield from _or_set_aside(_documents(Path(path), name), name)
+
+
+def read_slowly(_: bytes, path: str, name: str, speech_model: str) -> Iterator[Evidence | SetAside]:
+    """The document of a picture, a scanned PDF or a recording. `speech_model`: the folder of the model for
+    recordings."""
+    yield from _or_set_aside(_recognised(Path(path), name, speech_model), name)
+
+
+def _or_set_aside(documents: Iterator[Evidence | SetAside], name: str) -> Iterator[Evidence | SetAside]:
     try:
-        yield from _documents(Path(path), name)
+        yield from documents
+    except NoText as error:
+        yield SetAside(name, str(error), scan=True)
+    except Lacking as error:
+        yield SetAside(name, str(error), lacking=True)
     except Unreadable as error:
         yield SetAside(name, str(error))
     except (MemoryError, RecursionError):
@@ -96,6 +132,14 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
             yield _with_attachment(value, path, name) or read_record(value, name)
         except (Unreadable, ValueError, RecursionError) as error:
             yield SetAside(f"{name}, record {number}", str(error))
+
+
+def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
+    kind, data = kind_of(name), _bytes(path)
+    if kind in RECORDINGS:
+        yield _whole(read_recording(data, speech_model), name, path)
+    else:
+        yield _whole(read_picture(data) if kind in PICTURES else read_scanned_pdf(data), name, path)
 
 
 def _records(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
@@ -197,6 +241,7 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     kind, because = evidence_type.infer(title, text.text, (), "document")
     named = "" if text.title else "file name"
     facts = {"file": name, "evidence_type_from": because, "cut": text.cut, "title_from": named}
+    facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score") if key in text.meta}
     year = year_in(text.meta.get("year", "") or text.meta.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),
@@ -211,5 +256,6 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         evidence_type=kind,
         full_text=True,
         pages=text.pages,
+        times=text.times,
         facts={key: fact for key, fact in facts.items() if fact},
     )

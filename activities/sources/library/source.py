@@ -1,7 +1,7 @@
 """The user's own documents as a source: no network, no key."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +47,7 @@ class LibrarySource:
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.library
         self._cache = cache_of(settings)
+        self._speech_model = settings.speech_model
         own = settings.library is not None
         self.info = SourceInfo(
             name="library",
@@ -61,7 +62,7 @@ class LibrarySource:
         # numpy, which ranks them, takes a tenth of a second of a worker's start
         from activities.sources.library.index import Libraries
 
-        return Libraries(self._cache)
+        return Libraries(self._cache, self._speech_model)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
@@ -96,10 +97,18 @@ class LibrarySource:
     def _found(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
     ) -> "tuple[LibraryIndex, list[Found], int]":
+        damaged = False
         while True:
             index = libraries.open(folder, stop, report)
-            with suppress(Changed):  # another process has read a changed file since the folder was listed
+            try:
                 return index, *index.search(query.text, query.limit, lambda one: _passes(one, query.filters))
+            except Changed:  # another process has read a changed file since the folder was listed
+                continue
+            except sqlite3.DatabaseError:  # another process has removed the file that is open here
+                if damaged:
+                    raise
+                damaged = True
+                libraries.forget(folder)
 
 
 def _unread(names: Sequence[str]) -> str:

@@ -21,13 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from activities.documents.readers import Stop, Stopped
-from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of
-from activities.sources.library.reading import READERS, SetAside, kind_of
+from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of, shares
+from activities.sources.library.reading import WHOLE, SetAside, kind_of
 from activities.sources.progress import Report
 from activities.types import Evidence
 
 BUSY_SECONDS = 60.0
 """A file of records is written in one transaction, for which other processes wait."""
+NEVER = -1
+"""Time of change that no file has."""
 AT_ONCE = 50
 """Documents that are loaded with one statement."""
 _SCHEMA = """
@@ -68,9 +70,10 @@ class Changed(Exception):
 class Store:
     """The documents of a folder. Safe to use from several threads."""
 
-    def __init__(self, place: Path | None) -> None:
-        """Open or create the file at `place`; None keeps everything in memory. Raises OSError,
-        sqlite3.Error."""
+    def __init__(self, place: Path | None, speech_model: str = "") -> None:
+        """Open or create the file at `place`; None keeps everything in memory. `speech_model`: the folder of
+        the model for recordings. Raises OSError, sqlite3.Error."""
+        self._speech_model = speech_model
         if place is not None:
             place.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(
@@ -118,13 +121,15 @@ class Store:
 
     def _read(self, file: FileStamp, stop: Stop | None) -> None:
         path = _key(file)
-        whole = kind_of(file.name) in READERS
-        items = documents_of(file, stop)
+        whole = kind_of(file.name) in WHOLE
+        items = documents_of(file, stop, self._speech_model)
         first = list(itertools.islice(items, 1))  # reads a whole file: others need not wait yet
         with self.writing():
             self._forget(path)
+            lacking = False
             for item in itertools.islice(itertools.chain(first, items), MAX_DOCUMENTS + 1):
                 if isinstance(item, SetAside):
+                    lacking = lacking or item.lacking
                     self._database.execute(
                         "INSERT INTO set_aside VALUES (?, ?, ?)", (path, item.name, item.reason)
                     )
@@ -135,7 +140,10 @@ class Store:
                     " VALUES (?, ?, ?, ?, ?, ?)",
                     (path, item.evidence_id, whole, digest, len(item.text), item.model_dump_json()),
                 )
-            self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, *_stamp(file), None))
+            name, size, mtime = _stamp(file)
+            # what lacks a library is tried again when the folder is next opened
+            stamp = (name, size, NEVER if lacking else mtime)
+            self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, *stamp, None))
 
     def _forget(self, path: bytes) -> None:
         self._database.execute(
@@ -150,11 +158,9 @@ class Store:
         Of two with the same evidence id the first one is, and of two files with the same text, as an entry of
         a bibliography and its attachment. Records with the same text are different works.
         """
-        numbers: list[int] = []
-        letters = 0
         seen: set[str] = set()
-        marks: list[bytes] = []
         texts: set[bytes] = set()
+        by_file: dict[str, list[tuple[int, str, bytes, int]]] = {}
         aside = [
             SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
         ]
@@ -164,16 +170,27 @@ class Store:
         ):
             if (whole and digest in texts) or evidence_id in seen:
                 continue
-            if len(numbers) >= MAX_DOCUMENTS:
-                aside.append(SetAside(name, f"a library holds at most {MAX_DOCUMENTS} documents"))
-                break
             texts.add(digest)
             seen.add(evidence_id)
-            numbers.append(number)
-            letters += length
-            marks.append(
-                hashlib.blake2b(f"{number} {evidence_id} ".encode() + digest, digest_size=8).digest()
-            )
+            by_file.setdefault(name, []).append((number, evidence_id, digest, length))
+        numbers: list[int] = []
+        marks: list[bytes] = []
+        letters = 0
+        places = shares([len(rows) for rows in by_file.values()], MAX_DOCUMENTS)
+        for (name, rows), places_of_file in zip(by_file.items(), places, strict=True):
+            if places_of_file < len(rows):
+                more = "" if len(rows) <= MAX_DOCUMENTS else "at least "
+                reason = (
+                    f"the first {places_of_file:,} of its {more}{len(rows):,} documents are searched: "
+                    f"a library holds at most {MAX_DOCUMENTS:,}, of which each file has a share"
+                )
+                aside.append(SetAside(name, reason))
+            for number, evidence_id, digest, length in rows[:places_of_file]:
+                numbers.append(number)
+                letters += length
+                marks.append(
+                    hashlib.blake2b(f"{number} {evidence_id} ".encode() + digest, digest_size=8).digest()
+                )
         return Contents(tuple(numbers), tuple(aside), letters, np.frombuffer(b"".join(marks), np.uint64))
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:

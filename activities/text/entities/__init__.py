@@ -1,13 +1,12 @@
 """Names of drugs, classes, substances, proteins, diseases and symptoms, from well-kept vocabularies.
 
-Importing this loads no data. The first call opens an index in the user's cache folder, and builds it there
-when the vocabularies are new.
+Importing this loads no data; the first call opens the index (`index`).
 """
 
 from activities.text.entities.definitions import abbreviations
+from activities.text.entities.index import Kind
 from activities.text.entities.keys import key
-from activities.text.entities.linking import Entity, link, of_kind, prepare, resolve, same, synonyms
-from activities.text.entities.vocabularies import Kind
+from activities.text.entities.linking import Entity, link, of_kind, resolve, same, synonyms
 
 __all__ = [
     "Entity",
@@ -16,7 +15,6 @@ __all__ = [
     "key",
     "link",
     "of_kind",
-    "prepare",
     "resolve",
     "same",
     "synonyms",

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from activities.text.entities.build import CAPITAL, CAPITALS, without_salts
-from activities.text.entities.index import Entry, Names, names
+from activities.text.entities.index import CAPITAL, CAPITALS, Entry, Kind, Names, names
 from activities.text.entities.keys import Piece, key, pieces
-from activities.text.entities.vocabularies import Kind
 
 _LONGEST_KEY = 120
 _SUBSTANCES = ("drug", "chemical", "drug_class")
@@ -107,7 +105,7 @@ def _longest(known: Names, text: str, found: list[Piece], at: int, run: str) -> 
 
 
 def _is_written(rule: int, text: str, start: int, end: int) -> bool:
-    """True when the name is written as its rule asks (see `build.Writing`)."""
+    """True when the name is written as its rule asks (see `index`)."""
     surface = text[start:end]
     if rule == CAPITALS:
         return sum(c.isupper() for c in surface) * 2 > len(surface)
@@ -140,14 +138,9 @@ def _entries(name: str) -> tuple[Entry, ...]:
     """The entities of a name that stands alone, however it is written; of its base for a salt."""
     known = names()
     own = key(name)
-    found = known.found(own) or known.found(without_salts(own, known.salts))
+    found = known.found(own) or known.found(known.without_salts(own))
     entries = [known.entry(offset) for offset, _ in found]
     return tuple(sorted(entries, key=lambda e: _PREFERENCE.index(e.kind)))
-
-
-def prepare() -> None:
-    """Open the index; build it first when it is missing, which takes seconds."""
-    names()
 
 
 def resolve(name: str) -> Entity | None:

@@ -1,7 +1,7 @@
 """What else a word or phrase of English is called: synonyms, narrower words, and the noun behind an
 adjective.
 
-From WordNet 3.1 (Princeton University; `LICENSE` beside this file), reduced by `build.py` to the words, their
+From WordNet 3.1 (Princeton University; `LICENSE` beside this file), reduced to the words, their
 hypernyms and their derivations. Read at first use; 83,000 synsets.
 """
 
@@ -18,13 +18,13 @@ import marisa_trie
 
 from activities.text.vocabulary import irregular
 
-COMMON_SENSES = 3
+MAX_COMMON_SENSES = 3
 """Senses of a word that are used, the most frequent first; rarer ones mislead more than they help."""
-MAIN_SENSES = 2
+MAX_MAIN_SENSES = 2
 """Senses of a word, the most frequent first, that it mostly has."""
-LEAST_SHARE = 0.15
+MIN_SHARE = 0.15
 """Of the times that a noun was met in tagged texts, the share at least of a sense that it mostly has."""
-MOST_NARROWER = 60
+MAX_NARROWER = 60
 """A word with more narrower words than this (`disease`) names a field and not a thing."""
 _PLURALS = (
     ("ies", "y"),
@@ -167,9 +167,9 @@ def _meant(phrase: str, files: frozenset[str], *, mostly: bool) -> Iterator[_Syn
     fitting = [synset for _, synset, _ in senses if synset.file in files]
     if not fitting and mostly:
         senses = tuple(sense for sense in senses if sense[1].part == "n")
-        least = LEAST_SHARE * sum(met for _, _, met in senses)
+        least = MIN_SHARE * sum(met for _, _, met in senses)
         senses = tuple(sense for sense in senses if sense[2] >= least)
-    yield from fitting or (synset for rank, synset, _ in senses if rank <= COMMON_SENSES)
+    yield from fitting or (synset for rank, synset, _ in senses if rank <= MAX_COMMON_SENSES)
 
 
 @lru_cache(maxsize=16_384)
@@ -196,47 +196,13 @@ def narrower(phrase: str, files: frozenset[str] = frozenset(), *, mostly: bool =
             kinds = {word for one in below for word in _words(one, mostly=mostly)}
             lower = {place for one in below for place in one.below}
             both = kinds | {word for place in lower for word in _words(_synset(place), mostly=mostly)}
-            found |= both if len(both) <= MOST_NARROWER else kinds if len(kinds) <= MOST_NARROWER else set()
+            found |= both if len(both) <= MAX_NARROWER else kinds if len(kinds) <= MAX_NARROWER else set()
     return frozenset(found)
 
 
 def _words(synset: _Synset, *, mostly: bool) -> Iterator[str]:
     ranked = zip(synset.words, synset.ranks, strict=True)
-    return (word for word, rank in ranked if not mostly or rank <= MAIN_SENSES)
-
-
-def first_sense(phrase: str) -> list[str]:
-    """The other words of a phrase's most frequent sense as a noun, in WordNet's order."""
-    for rank, synset, _ in _senses(phrase):
-        if rank == 1 and synset.part == "n":
-            return [word for word in synset.words if word != phrase.casefold()]
-    return []
-
-
-def hypernyms(word: str, levels: int = 2) -> tuple[int, ...]:
-    """Marks of what a noun's most frequent sense is a kind of, so many levels up; equal marks mean the
-    same."""
-    for rank, synset, _ in _senses(word):
-        if rank == 1 and synset.part == "n":
-            found, last = list(synset.above), synset.above
-            for _ in range(levels - 1):
-                last = tuple(up for place in last for up in _synset(place).above)
-                found += last
-            return tuple(found)
-    return ()
-
-
-@lru_cache(maxsize=16_384)
-def broader(word: str) -> frozenset[str]:
-    """Every word that a noun's most frequent sense is a kind of, at any distance."""
-    found: set[str] = set()
-    waiting = [synset for rank, synset, _ in _senses(word) if rank == 1 and synset.part == "n"]
-    while waiting:
-        for place in waiting.pop().above:
-            above = _synset(place)
-            found.update(above.words)
-            waiting.append(above)
-    return frozenset(found)
+    return (word for word, rank in ranked if not mostly or rank <= MAX_MAIN_SENSES)
 
 
 def senses(word: str) -> int:
@@ -267,21 +233,6 @@ def mostly_noun(word: str) -> bool:
     return count["n"] > 0 and count["n"] >= max(count["v"], count["a"], count["r"])
 
 
-def relational(word: str) -> bool:
-    """Whether an adjective only says what something belongs to (`renal`, `dental`)."""
-    return any(synset.file == "01" for _, synset, _ in _senses(word))
-
-
-def of_adjective(word: str) -> bool:
-    """Whether a noun names the quality that an adjective says (`likelihood`, `severity`)."""
-    return any(
-        _synset(place).part == "a"
-        for rank, synset, _ in _senses(word)
-        if rank == 1 and synset.part == "n" and synset.file == "07"
-        for place in synset.related
-    )
-
-
 def of_verb(word: str) -> bool:
     """Whether a noun names what a verb does (`insurance`, `injection`)."""
     return any(
@@ -290,15 +241,3 @@ def of_verb(word: str) -> bool:
         if rank == 1 and synset.part == "n"
         for place in synset.related
     )
-
-
-@cache
-def _antonyms() -> dict[str, frozenset[str]]:
-    text = resources.files(__package__).joinpath("antonyms.txt").read_text(encoding="ascii")
-    rows = (line.split("\t") for line in text.splitlines())
-    return {word: frozenset(opposed.split(";")) for word, opposed in rows}
-
-
-def antonyms(adjective: str) -> frozenset[str]:
-    """The direct antonyms of an adjective in any of its meanings (`dominant`: `recessive`, `subordinate`)."""
-    return _antonyms().get(adjective.casefold(), frozenset())

@@ -10,12 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from activities.configuration.declaration import declared
 from activities.configuration.file import ConfigError, read_file
-from activities.configuration.keys import SECTIONS
+from activities.configuration.keys import sections
 from activities.configuration.origins import explain, origins, unknown_variables
-from activities.settings import Settings
+from activities.settings import Settings, secret_variables
+from workflows.types import Limits
 
-KNOWN = tuple(Settings.model_fields)
+FIELDS = Settings.model_fields
+SECTIONS = sections(FIELDS)
 
 OLDER_FORMAT = """
 [research]
@@ -65,6 +68,19 @@ def test_every_key_of_the_older_format_acts(written: Path) -> None:
     assert found.output_format == "md"
 
 
+def test_the_limits_of_the_older_format_act(written: Path) -> None:
+    written.write_text(
+        "[research.limits]\nmax_tokens = 50000\nmax_iterations = 4\nmax_time_seconds = 120\n"
+        "judge_threshold = 0.6\n"
+    )
+    found = Settings()
+    limits = [found.max_tokens, found.max_iterations, found.max_time, found.judge_threshold]
+    assert limits == [50_000, 4, 120, 0.6]
+    written.write_text("[research.limits]\nmax_token = 1\n")
+    with pytest.raises(ConfigError, match=r":2 \[research.limits\] max_token"):
+        Settings()
+
+
 @pytest.mark.parametrize(
     ("text", "line", "hint"),
     [
@@ -88,11 +104,11 @@ def test_a_misspelt_key_is_refused_with_its_line_and_the_nearest_key(
 
 
 def test_every_mistake_of_a_file_is_named_at_once(written: Path) -> None:
-    written.write_text("[research]\nmdoe = 'deep'\n[budgte]\nx = 1\n[mcp.files]\ncommand = 'x'\n")
+    written.write_text("[research]\nmdoe = 'deep'\n[budgte]\nx = 1\n[mcp.files]\ncomand = ['x']\n")
     with pytest.raises(ConfigError) as error:
         Settings()
     assert [line.split(" ")[0] for line in str(error.value).splitlines()] == [
-        f"{written}:{number}" for number in (2, 3, 5)
+        f"{written}:{number}" for number in (2, 3, 6)
     ]
     written.write_text("[budget]\nmax_tokens = -5\n[output]\nformat = 'mdx'\n")
     with pytest.raises(ValidationError) as wrong:
@@ -109,7 +125,7 @@ def test_every_mistake_of_a_file_is_named_at_once(written: Path) -> None:
         "[output]\ninclude_methodology = false\n",
         "[model]\napi_key = 'sk-1'\n",
         "[temporal]\napi_key = 'sk-1'\n",
-        "[mcp.files]\ncommand = 'x'\n",
+        "[mcp.Files]\ncommand = ['x']\n",
         "[tools]\nenabled = 'pubmed'\n",
         "model = 'a'\n[llm]\nmodel = 'b'\n",
     ],
@@ -179,21 +195,6 @@ def test_a_variable_that_sets_nothing_is_found() -> None:
     assert list(unknown_variables(given_)) == ["DETERMINATOR_MAX_TOKEN"]
 
 
-def test_the_template_is_valid_with_every_comment_removed(written: Path) -> None:
-    import activities.configuration as package
-
-    template = (Path(str(package.__file__)).parent / "template.toml").read_text()
-    written.write_text(template)
-    assert read_file(written, KNOWN).values == {}
-    lines = [
-        line.removeprefix("# ") if " = " in line or line.startswith("# [") else line
-        for line in template.splitlines()
-    ]
-    written.write_text("\n".join(lines))
-    assert set(read_file(written, KNOWN).values) > {"mode", "max_cost", "sources", "temporal_address"}
-    Settings()
-
-
 KEYS = [(section, key) for section, keys in SECTIONS.items() for key in keys]
 
 
@@ -211,17 +212,17 @@ def test_any_misspelling_of_any_key_is_refused(entry: tuple[str, str], at: int, 
         path.write_text(f"[{section}]\n{wrong} = 1\n")
         tomllib.loads(path.read_text())
         with pytest.raises(ConfigError, match=f":2 \\[{section}\\] {wrong}"):
-            read_file(path, KNOWN)
+            read_file(path, FIELDS)
 
 
 READERS = ("activities", "client", "worker")
 CONFIGURATION = ("activities/configuration", "activities/settings.py")
 
 
-def test_every_setting_that_a_key_stands_for_is_read_somewhere() -> None:
-    """A key that is accepted and read by no code would look as if it acted."""
+def test_every_setting_that_is_declared_is_read_somewhere() -> None:
+    """A key that is accepted and read by no code would look as if it acted. A table reads the limits."""
     root = Path(__file__).parents[3]
-    named = {key.setting for keys in SECTIONS.values() for key in keys.values() if key.setting}
+    named = {name for name, key in declared(FIELDS).items() if not key.limit}
     read = set[str]()
     for folder in READERS:
         for path in (root / folder).rglob("*.py"):
@@ -229,8 +230,22 @@ def test_every_setting_that_a_key_stands_for_is_read_somewhere() -> None:
                 read |= {
                     node.attr
                     for node in ast.walk(ast.parse(path.read_text()))
-                    if isinstance(node, ast.Attribute) and "settings" in ast.unparse(node.value)
+                    if isinstance(node, ast.Attribute)
+                    and any(word in ast.unparse(node.value) for word in ("settings", "asked"))
                 }
     of_settings = (root / "activities" / "settings.py").read_text()
     read |= {name for name in named if f"self.{name}" in of_settings}
     assert named - read == set()
+
+
+def test_every_setting_but_keys_and_tables_is_declared() -> None:
+    assert FIELDS.keys() - declared(FIELDS).keys() == {
+        *secret_variables().values(),
+        "sources",
+        "mcp",
+    }
+
+
+def test_every_limit_of_a_run_is_set_by_one_setting() -> None:
+    limits = [key.limit for key in declared(FIELDS).values() if key.limit]
+    assert sorted(limits) == sorted(Limits.model_fields)

@@ -6,8 +6,9 @@ from typing import Any
 from activities import extractive
 from activities.drafts import SectionDraft, WriteInput
 from activities.evidence_store import make_ref
-from activities.steps import JudgeAssessment, JudgeInput
+from activities.steps import JudgeBatch, JudgeInput
 from activities.types import (
+    Aspect,
     Criterion,
     Evidence,
     EvidenceRef,
@@ -16,7 +17,6 @@ from activities.types import (
     SourceInfo,
     SourceOption,
 )
-from activities.verification.quote_check import verbatim
 
 PROFILE = Profile(
     name="biomedical",
@@ -29,7 +29,10 @@ PROFILE = Profile(
         Criterion(name="sources", description="Sources are diverse."),
     ),
     sources=("library", "pubmed"),
-    outline=("Background", "Mechanism", "Clinical evidence", "Open questions"),
+    aspects=(
+        Aspect(title="Mechanism", search="mechanism pathway"),
+        Aspect(title="Safety", search="adverse events safety"),
+    ),
 )
 
 METFORMIN = (
@@ -81,31 +84,15 @@ def context(question: str, **more: Any) -> dict[str, Any]:
     return {"run_id": "r", "question": question, "profile": PROFILE, **more}
 
 
-def judged(question: str, documents: Sequence[Evidence], **more: Any) -> JudgeAssessment:
+def judged(question: str, documents: Sequence[Evidence], **more: Any) -> JudgeBatch:
     step = JudgeInput(**context(question, **more), iteration=1, evidence=refs(documents))
     return extractive.judge(step, documents)
 
 
 def written(question: str, documents: Sequence[Evidence], **more: Any) -> SectionDraft:
-    step = WriteInput(**context(question, **more), evidence=refs(documents))
+    fields = {name: more.pop(name) for name in ("title", "shared") if name in more}
+    step = WriteInput(**context(question, **more), evidence=refs(documents), **fields)
     return extractive.write(step, documents)
-
-
-def texts(draft: SectionDraft) -> list[str]:
-    return [claim.text for paragraph in draft.paragraphs for claim in paragraph.claims]
-
-
-def cited(draft: SectionDraft) -> set[str]:
-    return {s.evidence_id for p in draft.paragraphs for c in p.claims for s in c.support}
-
-
-def every_quote_stands(draft: SectionDraft, documents: Sequence[Evidence]) -> bool:
-    by_id = {d.evidence_id: d.text for d in documents}
-    return all(
-        claim.support and all(verbatim(s.quote, by_id[s.evidence_id]) for s in claim.support)
-        for paragraph in draft.paragraphs
-        for claim in paragraph.claims
-    )
 
 
 def option(name: str, *domains: str, enabled: bool = True) -> SourceOption:

@@ -1,23 +1,77 @@
-"""What sections are called and asked."""
+"""A plan without a model: the question itself, then the aspects of the profile."""
 
-import pytest
+from activities.extractive import parse_query, plan
+from activities.extractive.planning import ASPECT_MARK, aspect_of, headline, searched
+from activities.profiles.loader import load_profile
+from activities.steps import ParsedQuery, ParseQueryInput, PlanInput
+from activities.text.stand_alone import stand_alone
+from tests.activities.extractive.abstracts import PROFILE, context
 
-from activities.extractive.query import split_clauses, topic_of
-
-
-@pytest.mark.parametrize(
-    ("question", "topic"),
-    [
-        ("What is known about survival in lung cancer?", "survival in lung cancer"),
-        ("Does metformin reduce mortality in diabetes?", "metformin, mortality and diabetes"),
-    ],
-)
-def test_a_topic_keeps_the_words_that_join_its_names(question: str, topic: str) -> None:
-    assert topic_of(question) == topic
+QUESTION = "How do laparoscopic and open surgery compare?"
+PROFILES = {name: load_profile(name).description for name in ("general", "biomedical", "drug_repurposing")}
 
 
-def test_what_belongs_to_the_first_thing_of_a_list_is_asked_of_it_by_name() -> None:
-    asked = (
-        "What is known about laparoscopic surgery compared with open surgery, its outcomes, harms and costs?"
+def parsed(question: str, **more: object) -> ParsedQuery:
+    return parse_query(ParseQueryInput(**context(question), profiles=PROFILES, **more))
+
+
+def test_the_question_comes_first_and_aspects_follow_as_far_as_sections_go() -> None:
+    step = PlanInput(**context(QUESTION), parsed=ParsedQuery(improved_query=QUESTION), max_sections=2)
+    first, second = plan(step).report_outline
+    assert first.key_question == QUESTION
+    assert second.title == PROFILE.aspects[0].title
+    assert aspect_of(second.key_question, PROFILE) == (QUESTION, PROFILE.aspects[0])
+
+
+def test_an_aspect_is_searched_with_the_question_and_its_own_words() -> None:
+    key_question = f"{QUESTION}{ASPECT_MARK}Safety"
+    assert searched(key_question, PROFILE) == f"{QUESTION} adverse events safety"
+    assert searched(QUESTION, PROFILE) == QUESTION
+
+
+def test_what_looks_like_an_aspect_of_a_question_is_left_alone() -> None:
+    question = f"Opinions{ASPECT_MARK}prices"
+    assert aspect_of(question, PROFILE) == (question, None)
+
+
+def test_only_profiles_of_medicine_have_aspects_of_medicine() -> None:
+    words = {word for aspect in load_profile("general").aspects for word in aspect.search.split()}
+    assert words.isdisjoint({"mechanism", "clinical", "trial", "safety", "patients"})
+
+
+def test_a_question_is_read_by_what_it_names() -> None:
+    assert parsed("Does metformin slow Alzheimer's disease?").profile == "biomedical"
+    assert parsed("Who wrote the first printed almanac?").profile == "general"
+    assert parsed("Which drugs could be repurposed for gout?").profile == "drug_repurposing"
+    assert parsed("Does metformin slow Alzheimer's disease?").key_entities == (
+        "metformin",
+        "Alzheimer's disease",
     )
-    assert "laparoscopic surgery outcomes" in split_clauses(asked)
+
+
+def test_a_mode_that_was_asked_for_is_kept_and_else_one_search_is_enough() -> None:
+    assert parsed(QUESTION).research_mode == "iterative"
+    assert parsed(QUESTION, mode="deep").research_mode == "deep"
+
+
+def test_a_title_is_the_question_and_not_longer_than_a_line() -> None:
+    assert headline("is it so?") == "Is it so?"
+    assert len(headline("word " * 100)) <= 160
+
+
+def test_a_chain_of_follow_ups_keeps_the_names_of_each_question() -> None:
+    first = "Can metformin lower the risk of colorectal cancer?"
+    second = stand_alone("And in children?", first)
+    third = stand_alone("What about the dose?", second)
+    assert second == "And in children? (metformin, colorectal cancer)"
+    assert third == "What about the dose? (children, metformin, colorectal cancer)"
+    assert parsed("And in children?", earlier_question=first).improved_query == second
+    assert parsed("What about the dose?", earlier_question=second).key_entities[-2:] == (
+        "metformin",
+        "colorectal cancer",
+    )
+
+
+def test_a_follow_up_that_names_what_it_is_about_is_left_as_it_was_typed() -> None:
+    question = "Does metformin help colorectal cancer in women?"
+    assert stand_alone(question, "Can metformin lower the risk of colorectal cancer?") == question

@@ -3,7 +3,7 @@
 import pytest
 
 from activities.extractive import parse_query, select_tools
-from activities.extractive.sources import choose_sources
+from activities.extractive.planning import choose_sources
 from activities.profiles.loader import load_profile
 from activities.roles.query_parser import LEAST_SOURCES, SPEC, QueryAnswer
 from activities.settings import Settings

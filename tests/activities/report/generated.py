@@ -24,8 +24,6 @@ from activities.types import (
     StopReason,
     Support,
     Usage,
-    WorkDirection,
-    WorkRow,
 )
 from tests.activities.cases import ref_of
 
@@ -115,24 +113,13 @@ class _Made:
             DraftParagraph(claims=tuple(self.claim() for _ in range(self._upto(4))))
             for _ in range(self._upto(3))
         )
-        works = tuple(
-            WorkRow(
-                evidence_id=name,
-                finding=self._some(self.sentence(), item.text[:60]),
-                direction=self.random.choice([None, *get_args(WorkDirection)]),
-                numbers=(self._some("OR 0.5 (95% CI 0.2, 0.9)", *ODD),),
-                outcome=self._some("mortality", ""),
-            )
-            for name, item in self.documents.items()
-            if self.random.random() < 0.5
-        )
         return PlannedSection(
             section=ReportPlanSection(
                 id=self._some(f"s{number}", "", "s1"),
                 title=self._some("Benefit", "", *ODD),
                 key_question="Is it?",
             ),
-            draft=SectionDraft(paragraphs=paragraphs, limitations=(self._some(*ODD),), works=works),
+            draft=SectionDraft(paragraphs=paragraphs, limitations=(self._some(*ODD),)),
             status=self.random.choice(["complete", "partial", "failed", "cancelled"]),
             note=self._some("no new evidence", "", *ODD),
         )

@@ -11,8 +11,7 @@ from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
 from activities.report.claims import draft_claims, plain_claim
 from activities.report.formats import render
-from activities.report.limitations import SEARCHED_OUT
-from activities.text.answer_confidence import TWO_STUDIES, within
+from activities.stop_reasons import STOPS
 from activities.types import Evidence, SearchRecord, Statement, StopReason, Usage
 from tests.activities.cases import (
     DOCUMENTS,
@@ -36,8 +35,12 @@ def test_a_full_report_passes_an_outsiders_check() -> None:
     assert verify(report, lines) == []
     assert (report.verification.claims, report.verification.verified) == (3, 2)
     (dropped,) = report.verification.dropped
-    assert dropped.text == "Metformin cured everyone by 99%."
-    assert dropped.reasons == (Statement(code="number_missing", values={"number": "99%"}),)
+    assert (dropped.text, dropped.kind, dropped.section) == (
+        "Metformin cured everyone by 99%.",
+        "claim",
+        "s1",
+    )
+    assert dropped.statement == Statement(code="number_missing", values={"number": "99%"})
 
 
 def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
@@ -122,7 +125,6 @@ def test_a_contradiction_keeps_both_sides_and_is_stated_on_both(named: str) -> N
     first, second = (s.claims[0] for s in report.sections)
     assert first.contradicts == (second.id,)
     assert second.contradicts == (first.id,)
-    assert set(report.summary_claims) == {first.id, second.id}
 
 
 def test_a_contradiction_to_a_dropped_claim_is_removed() -> None:
@@ -138,9 +140,8 @@ def test_the_same_claim_in_two_sections_is_stated_once() -> None:
     claim = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
     report = built(publish_input(planned("s1", claim), planned("s2", claim)))
     assert report.sections[1].claims == ()
-    assert report.verification.dropped[0].reasons == (
-        Statement(code="repeats_claim", values={"claim": "s1c1"}),
-    )
+    repeats = Statement(code="repeats_claim", values={"claim": "s1c1"})
+    assert report.verification.dropped[0].statement == repeats
 
 
 def test_sections_keep_their_ids_and_titles_whatever_failed() -> None:
@@ -172,35 +173,13 @@ def test_every_exit_leaves_a_report_that_says_so(reason: StopReason) -> None:
     assert report.title == "Does metformin reduce mortality?"
     assert report.unanswered is not None
     assert codes(report)[0] == "unanswered"
-    assert len(stated(report, "stopped_early")) == (reason not in SEARCHED_OUT)
-
-
-def test_the_extractive_back_end_is_named_plainly() -> None:
-    assert "no_model" in codes(built(publish_input(models=("extractive",))))
-    assert "no_model" not in codes(built(publish_input(models=("gpt",))))
+    assert len(stated(report, "stopped_early")) == STOPS[reason].early
 
 
 def test_an_unknown_price_is_not_a_price_of_nothing() -> None:
     report = built(publish_input(usage=Usage(calls=1, input_tokens=5, cost_microusd=None)))
     assert report.methodology.cost_usd is None
     assert "price_unknown" in codes(report)
-
-
-def test_the_summary_leads_with_what_is_strong_and_direct() -> None:
-    weak = TRIAL.model_copy(
-        update={
-            "evidence_id": "doc:w",
-            "evidence_type": "web_page",
-            "text": "The sky over the clinic was blue all year.",
-        }
-    )
-    many = [quoting(f"The sky was blue, part {'abcdefgh'[n]}.", ("doc:w", weak.text)) for n in range(8)]
-    step = publish_input(
-        planned("s1", *many), planned("s2", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED)))
-    )
-    summary = build_report(step, {**DOCUMENTS, "doc:w": weak}).summary_claims
-    assert "s2c1" in summary
-    assert len(summary) <= 6
 
 
 @given(
@@ -236,7 +215,7 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     step = publish_input(planned("s1", lie)).model_copy(update={"confidence": 1.0})
     assert built(step).confidence == 0.0
     judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_judged"),)}
-    assert built(FULL.model_copy(update=judged)).confidence == within(0.9, 1.0, TWO_STUDIES)
+    assert built(FULL.model_copy(update=judged)).confidence == 0.9
 
 
 def test_items_that_answer_nothing_are_not_reported_as_nothing_found() -> None:
@@ -244,25 +223,6 @@ def test_items_that_answer_nothing_are_not_reported_as_nothing_found() -> None:
     report = built(publish_input(searches=(search,), counts=PrismaCounts(identified=10, screened=10)))
     assert report.unanswered
     assert (report.unanswered.code, report.unanswered.number("items")) == ("no_item_answers", 10)
-
-
-def test_the_summary_begins_with_the_claim_that_answers_and_not_with_what_is_missing() -> None:
-    item = TRIAL.model_copy(
-        update={
-            "evidence_id": "pmid:7",
-            "text": "Few data exist on metformin and mortality in the very old.",
-        }
-    )
-    step = publish_input(
-        planned(
-            "s1", quoting("Few data exist on metformin and mortality in the very old.", ("pmid:7", item.text))
-        ),
-        planned("s2", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))),
-        planned("s3", quoting("Metformin increased mortality.", ("pmid:2", INCREASED))),
-    )
-    report = build_report(step, {**DOCUMENTS, "pmid:7": item})
-    assert report.summary_claims[0] == "s2c1"
-    assert report.executive_summary.startswith("- Metformin does reduce mortality [1] [PMID: 1].")
 
 
 def test_a_file_that_cannot_be_read_is_counted_once_however_often_the_library_is_searched() -> None:
@@ -313,31 +273,9 @@ def test_a_dispute_needs_two_works_on_the_same_thing() -> None:
     assert [claim.contradicts for claim in report.sections[0].claims] == [(), (), ()]
 
 
-def test_findings_on_different_drugs_are_no_dispute() -> None:
-    texts = {
-        "doc:i": "Imatinib improved survival in these patients with leukemia.",
-        "doc:a": "Anastrozole did not improve survival in these patients with cancer.",
-    }
-    documents = {
-        name: TRIAL.model_copy(update={"evidence_id": name, "text": text}) for name, text in texts.items()
-    }
-    one = quoting(texts["doc:i"], ("doc:i", texts["doc:i"]))
-    other = quoting(texts["doc:a"], ("doc:a", texts["doc:a"]), contradicts=("s1c1",))
-    report = build_report(publish_input(planned("s1", one, other)), {**DOCUMENTS, **documents})
-    assert [claim.contradicts for claim in report.sections[0].claims] == [(), ()]
-
-
 def test_a_section_without_a_claim_is_not_complete() -> None:
     report = built(publish_input(planned("s1")))
     assert report.sections[0].status == "partial"
-
-
-def test_confidence_falls_when_most_of_what_was_written_does_not_stand() -> None:
-    true = quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED))
-    lies = [quoting(f"Lie {'abcdefghi'[n]}.", ("pmid:1", "these words are nowhere in it")) for n in range(9)]
-    step = publish_input(planned("s1", true, *lies)).model_copy(update={"confidence": 0.9})
-    alone = publish_input(planned("s1", true)).model_copy(update={"confidence": 0.9})
-    assert built(step).confidence == pytest.approx(0.2 * built(alone).confidence, abs=1e-4)
 
 
 def test_a_limitation_is_stated_once_with_or_without_its_full_stop() -> None:
@@ -345,41 +283,6 @@ def test_a_limitation_is_stated_once_with_or_without_its_full_stop() -> None:
     drafts = section.draft.model_copy(update={"limitations": ("Only abstracts.", "Only abstracts")})
     report = built(publish_input(section.model_copy(update={"draft": drafts})))
     assert sum("Only abstracts" in text for text in report.limitations) == 1
-
-
-def test_a_fact_that_is_asked_for_is_named_with_its_claims_and_leads() -> None:
-    told = TRIAL.model_copy(
-        update={
-            "text": "The ABC-12 trial tested sitagliptin and empagliflozin in adults. "
-            "Sleep was the same in both groups."
-        }
-    )
-    claims = (
-        quoting("Sleep did not change.", ("pmid:1", "Sleep was the same in both groups.")),
-        quoting(
-            "Adults were given the drugs.",
-            ("pmid:1", "The ABC-12 trial tested sitagliptin and empagliflozin in adults."),
-        ),
-    )
-    step = publish_input(planned("s1", *claims))
-    step = step.model_copy(update={"question": "Which drugs were tested in the ABC-12 trial?"})
-    report = build_report(step, {"pmid:1": told})
-    assert {answer.text for answer in report.answers} == {"sitagliptin", "empagliflozin"}
-    named = {name for answer in report.answers for name in answer.claims}
-    assert report.summary_claims[0] in named
-    assert "sitagliptin" in render(report, "md").decode()
-    assert verify(report, [evidence_line(ref_of(told), told)]) == []
-    invented = report.answers[0].model_copy(update={"text": "an invented drug"})
-    wrong = report.model_copy(update={"answers": (invented,)})
-    assert verify(wrong, [evidence_line(ref_of(told), told)])
-
-
-def test_a_section_of_which_all_is_said_elsewhere_says_so() -> None:
-    repeats = SectionDraft(unused={"repeats": ("pmid:1",)})
-    empty = planned("s2").model_copy(update={"draft": repeats})
-    report = built(publish_input(planned("s1", quoting(REDUCED, ("pmid:1", REDUCED))), empty))
-    assert report.sections[1].empty_because == Statement(code="section_said_elsewhere")
-    assert "stated in other sections" in render(report, "md").decode()
 
 
 def test_one_record_is_no_plural() -> None:

@@ -1,3 +1,4 @@
+from activities.judgements import WorkJudgement
 from activities.text.independence import independent, studies
 from activities.types import Evidence, EvidenceType, SearchRecord, Statement
 from tests.activities.cases import (
@@ -78,26 +79,20 @@ def test_retracted_work_is_left_out_and_named() -> None:
 
 
 def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
-    """Of several sections the most telling reason; what no writer was given was not read."""
     lead = planned("s1", quoting("Reduced.", ("pmid:1", REDUCED)), quoting("Invented.", ("pmid:2", "x" * 40)))
-    near = {"not_relevant": ("pmid:1", "pmid:4"), "outranked": ("pmid:5",)}
-    far = {"another_subject": ("pmid:5",)}
-    drafts = [(lead, near), (planned("s2"), far)]
-    sections = [s.model_copy(update={"draft": s.draft.model_copy(update={"unused": u})}) for s, u in drafts]
+    judged = tuple(WorkJudgement(evidence_id=f"pmid:{n}", answers=n - 3) for n in (4, 5))
     found = ("pmid:1", "pmid:2", "pmid:3", "pmid:4", "pmid:5", "pmid:6")
-    step = publish_input(*sections).model_copy(
-        update={"found": found, "evidence": tuple(map(ref_of, DOCUMENTS.values()))}
-    )
+    evidence = tuple(map(ref_of, DOCUMENTS.values()))
+    step = publish_input(lead, found=found, evidence=evidence, judgements=judged)
     assert {work.evidence_id: work.reason for work in built(step).unused} == {
         "pmid:2": "refused",
         "pmid:3": "retracted",
         "pmid:4": "not_relevant",
-        "pmid:5": "outranked",
+        "pmid:5": "not_chosen",
         "pmid:6": "not_read",
     }
     other_order = step.model_copy(update={"found": found[::-1]})
     assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
-    assert built(step.model_copy(update={"sections": (lead,)})).unused == ()  # as it was before
 
 
 def test_retracted_work_that_was_found_and_withheld_is_named_too() -> None:
@@ -119,9 +114,9 @@ def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_
 
     first = item("a", "randomized_trial", 2010, "NCT00000001 enrolled 120 patients.", "Doe J")
     second = item("b", "randomized_trial", 2012, "Ten years of NCT00000001.", "Roe B")
-    same = item("c", "observational", 2010, "We followed 500 adults.", "Poe E")
-    twin = item("d", "observational", 2010, "In all, 500 participants were seen.", "Poe E")
-    other = item("e", "observational", 2010, "In all, 501 participants were seen.", "Poe E")
+    same = item("c", "observational", 2010, "Of them 500 adults were enrolled.", "Poe E")
+    twin = item("d", "observational", 2010, "In all, 500 participants were recruited.", "Poe E")
+    other = item("e", "observational", 2010, "In all, 501 participants were recruited.", "Poe E")
     review = item("f", "systematic_review", 2011, "Trials such as NCT00000001 were pooled.", "Moe M")
     late = item("g", "randomized_trial", 2015, "A later trial of 80 women.", "Loe L")
     items = [first, second, same, twin, other, review, late]

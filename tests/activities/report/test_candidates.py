@@ -120,23 +120,14 @@ def test_literature_stands_for_and_against_and_both_are_cited() -> None:
     assert {r.evidence_id for r in report.references} == set(DOCUMENTS)
 
 
-def test_approval_is_read_from_a_quote_and_from_a_label() -> None:
+def test_approval_is_read_from_a_label() -> None:
     report = report_of()
     codes = {e.code: e.evidence_id for e in field(report, "regulatory").entries}
-    assert codes == {"stated_approved": "pmid:10", "labelled": "fda:1"}
+    assert codes == {"labelled": "fda:1"}
     assert report.candidates[0].regulatory_status == "labelled"
-    stated, label = field(report, "indications").entries
-    assert (stated.text, stated.evidence_id) == ("amyotrophic lateral sclerosis", "pmid:10")
+    (label,) = field(report, "indications").entries
     assert (label.code, label.evidence_id) == ("names_disease_asked", "fda:1")
     assert label.text.startswith("RILUTEK is indicated")
-
-
-def test_a_status_is_what_a_cited_work_states_though_it_is_not_quoted_and_no_writers_word() -> None:
-    bare = RILUZOLE.model_copy(update={"records": (), "regulatory_status": "approved"})
-    report = report_of(bare, None)
-    (entry,) = field(report, "regulatory").entries
-    assert (entry.code, entry.evidence_id, entry.quote) == ("stated_approved", "pmid:10", APPROVED)
-    assert report.candidates[0].regulatory_status == "stated_approved"
 
 
 def test_a_candidate_may_be_named_by_another_of_its_names_in_what_it_cites() -> None:
@@ -147,7 +138,6 @@ def test_a_candidate_may_be_named_by_another_of_its_names_in_what_it_cites() -> 
     )
     report = build_report(step, {item.evidence_id: item})
     assert [candidate.name for candidate in report.candidates] == ["rifampin"]
-    assert [entry.code for entry in field(report, "regulatory").entries] == ["stated_approved"]
 
 
 def test_a_field_without_an_entry_says_why() -> None:
@@ -188,7 +178,6 @@ def test_every_format_has_the_page_with_sources_and_reasons(name: str) -> None:
         "NCT00000001",
         "Slow enrollment.",
         "ChEMBL and UniProt could not be reached",
-        "approved, as a cited work says",
         "Quality of the evidence",
     ):
         assert text in shown, text

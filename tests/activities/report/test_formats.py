@@ -1,5 +1,4 @@
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -7,11 +6,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from activities.report.assemble import build_report
-from activities.report.audit import evidence_line, verify
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.schema import Report
-from activities.types import SearchRecord, WorkRow
+from activities.types import SearchRecord
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -21,25 +19,9 @@ from tests.activities.cases import (
     planned,
     publish_input,
     quoting,
-    ref_of,
 )
 from tests.activities.report.rendered import EVERY_FORMAT, REPORT, hostile, page_of, words_of
 from tests.activities.report.wide import RICH
-
-STORED = Path(__file__).parent / "stored" / "report-0.1.0.json"
-"""A report as the version before coded statements stored it."""
-
-
-def test_a_claim_that_code_added_is_marked() -> None:
-    own = quoting("Metformin reduced all-cause mortality by 30%.", ("pmid:1", REDUCED))
-    added = quoting("Metformin increased all-cause mortality.", ("pmid:2", INCREASED))
-    added = added.model_copy(update={"added_by_code": True})
-    report = build_report(publish_input(planned("s1", own, added)), DOCUMENTS)
-    assert [claim.added_by_code for claim in report.sections[0].claims] == [False, True]
-    text = str(render(report, "md"), "utf-8")
-    assert re.search(r"increased all-cause mortality[^*]*\*\([^)]*added by code\)", text)
-    assert not re.search(r"by 30%[^*]*\*\([^)]*added by code\)", text)
-    assert "added by code" in str(render(report, "html"), "utf-8")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -118,8 +100,8 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Method",
         "### Searches",
         "### Verification",
+        "## What was refused",
         "## References",
-        "## Quotes",
     ]
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
@@ -157,15 +139,6 @@ def test_json_is_the_report() -> None:
     assert Report.model_validate_json(render(REPORT, "json")) == REPORT
 
 
-@pytest.mark.parametrize("name", ["html", "docx", "pdf", "md"])
-def test_every_format_keeps_the_order_of_the_summary(name: str) -> None:
-    text = words_of(RICH, name)
-    claims = {c.id: c.text.rstrip(".") for section in RICH.sections for c in section.claims}
-    places = [text.index(claims[claim]) for claim in RICH.summary_claims]
-    assert places == sorted(places)
-    assert len(places) > 1
-
-
 def test_an_unknown_format_names_those_there_are() -> None:
     with pytest.raises(UnknownFormat, match="choose one of md, html, json"):
         render(REPORT, "odt")
@@ -174,33 +147,6 @@ def test_an_unknown_format_names_those_there_are() -> None:
 def test_a_quote_of_the_other_side_stands_by_its_own_claim() -> None:
     page = page_of(render(REPORT, "html"))
     assert page.xpath("string(//*[@id='s2c1-q1']//mark)") == INCREASED
-
-
-@pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_which_way_the_works_point_is_printed_only_where_it_is_certain(name: str) -> None:
-    rows = (
-        WorkRow(evidence_id="pmid:1", direction="affirms", finding=REDUCED),
-        WorkRow(evidence_id="pmid:2", direction="denies", finding=INCREASED),
-    )
-    first, *others = FULL.sections
-    draft = first.draft.model_copy(update={"works": rows})
-    report = build_report(
-        FULL.model_copy(update={"sections": (first.model_copy(update={"draft": draft}), *others)}), DOCUMENTS
-    )
-    assert "affirmed by [1]; denied by [2]" in words_of(report, name)
-    assert "affirmed by" not in words_of(REPORT, name)
-
-
-def test_a_direction_falls_with_the_finding_that_its_work_does_not_say() -> None:
-    row = WorkRow(
-        evidence_id="pmid:1", direction="affirms", finding="Metformin cured everyone of everything."
-    )
-    section = FULL.sections[0]
-    draft = section.draft.model_copy(update={"works": (row,)})
-    step = publish_input(section.model_copy(update={"draft": draft}))
-    (work,) = build_report(step, DOCUMENTS).works
-    assert (work.finding, work.direction) == ("", None)
-    assert (work.design, work.year, work.n) == ("randomized trial", 2020, 1204)
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
@@ -259,21 +205,7 @@ def test_a_claim_that_is_its_quote_is_printed_once() -> None:
     text = render(build_report(step, DOCUMENTS), "md").decode()
     body = text[text.index("## Section s1") :]
     assert body.count(REDUCED) == 1
-    assert f'[2], for "A registry saw more deaths under the drug.":\n\n> {INCREASED}' in body
-
-
-def test_a_report_stored_by_an_earlier_version_loads_and_renders() -> None:
-    stored = Report.model_validate_json(STORED.read_bytes())
-    assert not stored.structured
-    assert stored.statements == ()
-    for name in EVERY_FORMAT:
-        text = words_of(stored, name)
-        assert "Metformin reduced mortality by 30%" in text
-        assert "The reviewer was in a hurry." in text
-    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert verify(stored, lines) == []
-    tampered = stored.model_copy(update={"executive_summary": f"Take it daily. {stored.executive_summary}"})
-    assert len(verify(tampered, lines)) == 1
+    assert f"\n\n> {INCREASED} [2]" in body
 
 
 def test_addresses_and_years_carry_no_escapes_in_markdown() -> None:

@@ -1,9 +1,70 @@
-"""The report of any run is valid in every format; `benchmarks/reports.py` tries more of them."""
+"""The report of any run is valid in every format."""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 import pytest
+from lxml import html as lxml_html
 
-from benchmarks.reports import defects
+from activities.report.audit import evidence_line, verify
+from activities.report.formats import render
+from activities.report.formats.statements import sentence
+from activities.report.markdown_check import check_markdown
+from activities.report.schema import Report
+from activities.types import Evidence
+from tests.activities.cases import ref_of
 from tests.activities.report.generated import generated
+
+
+def defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool = True) -> list[str]:
+    """What is wrong with a report, in any of its formats; empty when nothing is."""
+    return list(_defects(report, documents, pdf=pdf))
+
+
+def _strings(page: lxml_html.HtmlElement, path: str) -> list[str]:
+    """The values of attributes that a path finds."""
+    found = page.xpath(path)
+    assert isinstance(found, list)
+    return [str(value) for value in found if isinstance(value, str)]
+
+
+def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) -> Iterator[str]:
+    lines = [evidence_line(ref_of(item), item) for item in documents.values()]
+    yield from (f"audit: {problem}" for problem in verify(report, lines))
+    if Report.model_validate_json(render(report, "json")) != report:
+        yield "json: not read back as it was"
+    text = render(report, "md").decode()
+    yield from (f"md: {sentence(problem)}" for problem in check_markdown(text).problems)
+    page = lxml_html.fromstring(render(report, "html"))
+    names = _strings(page, "//@id")
+    yield from (f"html: id {name} twice" for name, count in Counter(names).items() if count > 1)
+    links = _strings(page, "//a/@href")
+    targets = {href[1:] for href in links if href.startswith("#")}
+    yield from (f"html: no target {name}" for name in sorted(targets - set(names)))
+    if page.xpath("//img | //iframe | //main//script | //*[@src] | //*[@onclick]"):
+        yield "html: text has become markup"
+    outside = [h for h in links if not re.match(r"#|https?://", h)]
+    yield from (f"html: link to {href}" for href in outside)
+    shown = {claim.id for section in report.sections for claim in section.claims}
+    if page.xpath("count(//span[@class='claim'])") != len(shown):
+        yield "html: not every claim is printed once"
+    import rispy
+    from bibtexparser.entrypoint import parse_string
+
+    library = parse_string(render(report, "bibtex").decode())
+    if library.failed_blocks or len(library.entries) != len(report.references):
+        yield "bibtex: not read back with every reference"
+    if len(rispy.loads(render(report, "ris").decode())) != len(report.references):
+        yield "ris: not read back with every reference"
+    from docx import Document
+
+    document = Document(io.BytesIO(render(report, "docx")))
+    if not document.paragraphs:
+        yield "docx: empty"
+    if pdf and not render(report, "pdf").startswith(b"%PDF"):
+        yield "pdf: none"
 
 
 @pytest.mark.parametrize("seed", range(24))

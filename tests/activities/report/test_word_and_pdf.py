@@ -5,8 +5,11 @@ import docx
 import pypdf
 import pytest
 
+from activities.analysis.meta_analysis import analyse_effects, with_generated
+from activities.analysis.types import Effect, GeneratedAnalysis
 from activities.report.assemble import build_report
 from activities.report.formats import MissingExtra, render
+from tests.activities.analysis.studies import bcg
 from tests.activities.cases import (
     DOCUMENTS,
     INCREASED,
@@ -26,7 +29,7 @@ def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata(
     heads = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Heading 1"]
     assert heads == [
         *("Summary", "Background", "Benefit", "Harm", "Candidates", "Works", "Contradictions", "Gaps"),
-        *("Limitations", "Method", "References"),
+        *("Limitations", "Method", "What was refused", "References"),
     ]
     links = {link.address for p in document.paragraphs for link in p.hyperlinks}
     assert "https://pubmed.ncbi.nlm.nih.gov/1/" in links
@@ -41,7 +44,7 @@ def test_the_tables_of_a_word_document_fit_its_page_and_repeat_their_heads() -> 
     document = docx.Document(io.BytesIO(render(RICH, "docx")))
     page = document.sections[0]
     room = (page.page_width or 0) - (page.left_margin or 0) - (page.right_margin or 0)
-    assert len(document.tables) == 4
+    assert len(document.tables) == 5
     for table in document.tables:
         assert sum(cell.width or 0 for cell in table.rows[0].cells) <= room
         assert table.rows[0]._tr.xpath("w:trPr/w:tblHeader")
@@ -60,7 +63,7 @@ def test_without_what_draws_pictures_a_word_document_has_the_figures_as_tables(
 ) -> None:
     monkeypatch.setitem(sys.modules, "typst", None)
     document = docx.Document(io.BytesIO(render(RICH, "docx")))
-    assert len(document.tables) == 7
+    assert len(document.tables) == 8
     assert not document.inline_shapes
 
 
@@ -69,9 +72,7 @@ def test_a_word_document_has_the_claims_and_each_quote_that_differs_once() -> No
     quotes = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Quote"]
     assert quotes == [f"\u201c{REDUCED}\u201d [2]", f"\u201c{INCREASED}\u201d [4]"]
     points = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "List Bullet"]
-    assert points[0].startswith(
-        "Long-term mortality stayed lower under metformin. [1, 2] [PMID: 4, 1] (strong"
-    )
+    assert points[1].startswith("Mortality was 30% lower with the drug. [2] [PMID: 1] (strong")
 
 
 def test_a_pdf_has_the_claims_and_greek_letters() -> None:
@@ -98,3 +99,41 @@ def test_a_missing_extra_is_one_clear_line(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=rf"pip install 'determinator\[{extra}\]'"):
         render(REPORT, fmt)
+
+
+POOLED = REPORT.model_copy(
+    update={
+        "analysis": with_generated(
+            analyse_effects([*bcg("RR"), Effect(study="Alone", outcome="fever", measure="MD", estimate=1)]),
+            GeneratedAnalysis(code="x = 1\nresult = x", output="done", method="A sum", failed="no dict"),
+        )
+    }
+)
+
+
+def test_a_word_document_has_the_statistics_with_their_forest_plot_and_the_program() -> None:
+    document = docx.Document(io.BytesIO(render(POOLED, "docx")))
+    text = [p.text for p in document.paragraphs]
+    assert "Statistics" in text
+    assert "x = 1" in text
+    assert any(row.startswith("Alone (fever)") for row in text)
+    said = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
+    assert "tuberculosis: risk ratio" in said
+    cells = [[cell.text for cell in row.cells] for table in document.tables for row in table.rows]
+    assert sum(row[0] == "Aronson 1948" for row in cells) == 1
+    assert any(row[0] == "Random effects" for row in cells)
+
+
+def test_a_pdf_has_the_statistics_with_their_forest_plot_and_the_program() -> None:
+    pages = pypdf.PdfReader(io.BytesIO(render(POOLED, "pdf"))).pages
+    text = " ".join(" ".join(page.extract_text().split()) for page in pages)
+    for part in ("Statistics", "Aronson 1948", "Random effects", "Alone (fever)", "result = x"):
+        assert part in text
+    assert text.count("Prediction interval") == 2  # in the plot and in the table
+
+
+def test_every_readable_format_shows_the_program_and_why_it_has_no_result() -> None:
+    for form in ("md", "html"):
+        shown = render(POOLED, form).decode()
+        assert "x = 1" in shown
+        assert "no dict" in shown

@@ -3,7 +3,7 @@
 from activities.candidates.types import Candidate
 from activities.publication import Decision, PrismaCounts
 from activities.report.assemble import build_report
-from activities.types import Evidence, Identifiers, SearchRecord, Support, Usage, WorkRow
+from activities.types import Evidence, Identifiers, SearchRecord, Support, Usage
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
 
 SECONDARY = Evidence(
@@ -44,23 +44,7 @@ _FIRST = planned(
 )
 STEP = publish_input(
     planned("s1", quoting(f"{AMPK}.", (CELLS.evidence_id, AMPK)), title="Background"),
-    _FIRST.model_copy(
-        update={
-            "draft": _FIRST.draft.model_copy(
-                update={
-                    "works": (
-                        WorkRow(
-                            evidence_id="pmid:1",
-                            comparison="metformin with placebo",
-                            finding=REDUCED,
-                            numbers=("30% (95% CI 12-45)",),
-                            direction="affirms",
-                        ),
-                    )
-                }
-            )
-        }
-    ),
+    _FIRST,
     planned(
         "s3",
         quoting("A registry found increased mortality.", ("pmid:2", INCREASED), contradicts=("s2c1",)),

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from activities.drafts import DraftClaim, DraftParagraph, ProofreadInput, SectionDraft, WriteInput
+from activities.analysis.types import AnalystInput, Effect, NotPooled
+from activities.drafts import CheckedSentence, EditInput, ExtractInput, VerifyInput, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
@@ -28,6 +29,7 @@ from activities.steps import (
     StepContext,
 )
 from activities.types import (
+    Claim,
     Evidence,
     EvidenceRef,
     ModelChoice,
@@ -77,30 +79,25 @@ LOOKUP = SourceOption(
 )
 
 
-def claim(text: str, evidence_id: str = "pmid:1") -> DraftClaim:
-    quote = "metformin was associated with a lower risk of dementia"
-    return DraftClaim(text=text, support=(Support(evidence_id=evidence_id, quote=quote),))
-
-
-DRAFTS = {
-    "s1": SectionDraft(
-        title="One",
-        paragraphs=(
-            DraftParagraph(claims=(claim("Metformin lowered the risk of dementia in adults."),)),
-            DraftParagraph(claims=(claim("Metformin did not change cognition in a trial.", "pmid:2"),)),
+COHORT = Support(
+    evidence_id="pmid:1",
+    quote="In 4120 adults metformin was associated with a lower risk of dementia over five years.",
+)
+TRIAL = Support(
+    evidence_id="pmid:2", quote="Metformin did not change cognition in a randomised trial of 80 adults."
+)
+EFFECTS = (
+    Effect(study="A cohort", outcome="dementia", measure="HR", estimate=0.81, low=0.69, high=0.95),
+    Effect(study="A trial", outcome="cognition", measure="SMD", estimate=-0.1, low=-0.4, high=0.2),
+)
+CLAIMS = {
+    "s1": (
+        Claim(id="s1.1", text="Metformin was associated with a lower risk of dementia.", support=(COHORT,)),
+        Claim(
+            id="s1.2", text="Metformin did not change cognition in a trial of 80 adults.", support=(TRIAL,)
         ),
     ),
-    "s2": SectionDraft(
-        title="Two",
-        paragraphs=(
-            DraftParagraph(
-                claims=(
-                    claim("Metformin lowered the risk of dementia in older adults.", "pmid:3"),
-                    claim("Harms were mild in the groups studied."),
-                )
-            ),
-        ),
-    ),
+    "s2": (Claim(id="s2.1", text="Metformin was associated with a lower dementia risk.", support=(COHORT,)),),
 }
 
 
@@ -159,9 +156,35 @@ class Case:
             ),
             "hypothesis_generator": HypothesisInput.model_validate({**common, "evidence": found}),
             "writer": WriteInput.model_validate({**common, "evidence": found}),
-            "long_writer": WriteInput.model_validate({**common, "evidence": found, "title": "Evidence"}),
-            "proofreader": ProofreadInput.model_validate(
-                {**common, "drafts": DRAFTS, "titles": {"s1": "One", "s2": "Two"}}
+            "verifier": VerifyInput.model_validate(
+                {
+                    **common,
+                    "sentences": (
+                        CheckedSentence(
+                            id="p1.1", text="Metformin may protect cognition.", support=(COHORT, TRIAL)
+                        ),
+                    ),
+                    "evidence": found,
+                }
+            ),
+            "editor": EditInput.model_validate(
+                {
+                    **common,
+                    "title": "Metformin",
+                    "outline": {"s1": "Evidence", "s2": "Safety"},
+                    "claims": CLAIMS,
+                    "asks_mechanism": True,
+                }
+            ),
+            "extractor": ExtractInput.model_validate(
+                {**common, "columns": ("population", "dose"), "evidence": found}
+            ),
+            "analyst": AnalystInput.model_validate(
+                {
+                    **common,
+                    "expected": "lower",
+                    "not_pooled": tuple(NotPooled(effect=one, reason="only_one_study") for one in EFFECTS),
+                }
             ),
             "manager": ManagerInput.model_validate(
                 {

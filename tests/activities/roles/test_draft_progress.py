@@ -12,18 +12,24 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
 
 from activities import draft_progress
-from activities.draft_progress import MOST_REPORTS, DraftProgress
+from activities.draft_progress import MAX_REPORTS, DraftProgress
 from activities.drafts import SectionDraft, WriteInput
 from activities.role_activities import ThinkActivities
-from activities.roles.drafting import paragraphs_so_far
-from activities.roles.writer import SPEC
+from activities.roles.writer import SPEC, paragraphs_so_far
 from tests.activities.roles.conftest import DOCUMENTS, Case
 from tests.fake_openai import SSE, completion, events
 from tests.replay import Asked, Reply
 
-CLAIMS = ({"paragraph": 1, "sentence": "S1"}, {"paragraph": 2, "sentence": "S2"})
-CLOSING = {"paragraph": 3, "sentence": "S3"}
-ANSWER = {"title": "", "claims": [{"text": "", **claim} for claim in (*CLAIMS, CLOSING)], "limitations": []}
+TEXTS = {
+    "S1": "In 4120 adults metformin was associated with a lower risk of dementia over five years.",
+    "S2": "Metformin did not change cognition in a randomised trial of 80 adults.",
+    "S3": "Some page about dementia.",
+}
+ANSWER = {
+    "answer": [],
+    "paragraphs": [{"sentences": [{"text": text, "rests_on": [name]}]} for name, text in TEXTS.items()],
+    "reservations": [],
+}
 
 
 @dataclass
@@ -65,7 +71,7 @@ async def written(case: Case, runs: Runs) -> SectionDraft:
     step = cast(WriteInput, case.step("writer")).model_copy(update={"report_to": "ask-1"})
     environment = ActivityEnvironment(client=cast(Client, runs))
     environment.info = replace(environment.info, start_to_close_timeout=None, schedule_to_close_timeout=None)
-    charged = await environment.run(ThinkActivities(case.thinker).write_report, step)
+    charged = await environment.run(ThinkActivities(case.thinker).write_section, step)
     return charged.output
 
 
@@ -81,7 +87,7 @@ async def test_paragraphs_are_reported_before_the_answer_ends(
     case.server.script(slow(runs))
     draft = await written(case, runs)
     assert runs.reports[0].paragraphs == draft.texts[:2]
-    assert len(runs.reports) <= MOST_REPORTS
+    assert len(runs.reports) <= MAX_REPORTS
 
 
 async def test_a_draft_that_is_written_at_once_is_not_reported(case: Case) -> None:
@@ -94,6 +100,7 @@ async def test_a_draft_that_is_written_at_once_is_not_reported(case: Case) -> No
 def test_the_paragraphs_of_an_answer_that_is_coming_are_those_of_the_draft(case: Case) -> None:
     step = cast(WriteInput, case.step("writer"))
     prompt = SPEC.render(step, DOCUMENTS, 6_000)
+    assert {TEXTS[name] for name in TEXTS} <= {one.quote for one in prompt.sentences.values()}
     text = json.dumps(ANSWER)
     whole = SPEC.accept(step, prompt, SPEC.answer.model_validate(ANSWER)).output.texts
     counts = []

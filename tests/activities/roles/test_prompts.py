@@ -7,29 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.models.tokens import estimate, room
-from activities.roles import prompt
+from activities.models.tokens import PER_MESSAGE, estimate, room
+from activities.roles import prompt, works
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
 from activities.roles.role import prompt_file
 from activities.steps import Role
 from activities.types import Evidence, Statement
+from activities.verification.quote_check import verbatim
 from tests.activities.roles.conftest import DOCUMENTS, PLANTED, QUESTION, Case
 from tests.fake_openai import evidence_of, role_of, says, sensible
 
 ROLES = list(SPECS)
-READERS: list[Role] = [
-    "observer",
-    "gap_evaluator",
-    "judge",
-    "reflector",
-    "hypothesis_generator",
-    "writer",
-    "long_writer",
-]
-
-
-WRITERS: list[Role] = ["writer", "long_writer"]
+READERS: list[Role] = ["judge", "hypothesis_generator", "writer", "verifier", "extractor"]
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -66,7 +56,7 @@ async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role
     found = re.fullmatch(r"(.*)<<<(evidence-[0-9a-f]{12})\n(.*)\n\2>>>(.*)", user, re.DOTALL)
     assert found is not None
     before, mark, inside, after = found.groups()
-    assert ("IGNORE ALL" in inside) is (role not in WRITERS), "an instruction was offered as a sentence"
+    assert "IGNORE ALL" in inside
     assert "IGNORE ALL" not in before + after
     assert "<<<" not in inside
     assert ">>>" not in inside
@@ -80,7 +70,7 @@ async def test_no_text_forges_an_item(case: Case) -> None:
     assert set(evidence_of(case.server.asked[0])) == {"E1", "E2", "E3"}
 
 
-@pytest.mark.parametrize("role", READERS)
+@pytest.mark.parametrize("role", [role for role in READERS if role != "verifier"])
 async def test_what_is_left_out_is_stated(case: Case, role: Role) -> None:
     case.server.script(sensible)
     many = [
@@ -108,17 +98,6 @@ async def test_all_that_fits_is_shown_without_a_limitation(case: Case) -> None:
     assert charged.notes == ()
 
 
-async def test_the_least_relevant_is_left_out_first(case: Case) -> None:
-    case.server.script(sensible)
-    bread = DOCUMENTS[0].model_copy(
-        update={"title": "Bread", "text": "Sourdough rises slowly in a cool room overnight. " * 10}
-    )
-    noise = [bread.model_copy(update={"evidence_id": f"doc:{n}"}) for n in range(60)]
-    refs = [await case.store.put(document) for document in (*noise, *DOCUMENTS[:2])]
-    judged = await case.thinker.think("judge", case.step("judge", refs))
-    assert {"pmid:1", "pmid:2"} <= set(judged.output.relevant)
-
-
 async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) -> None:
     case.server.script(sensible)
     step = case.step("judge").model_copy(update={"steering": ("Look at women only.",)})
@@ -131,7 +110,7 @@ async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
     from activities.models.client import OpenAIModel
     from activities.roles.runner import RoleThinker
 
-    case.server.script(says({"scores": [], "confidence": 0.1}))
+    case.server.script(says({"works": []}))
     small = case.settings.model_copy(update={"context_tokens": 2600})
     model = OpenAIModel(small, case.store)
     refs = [await case.store.put(d.model_copy(update={"text": d.text * 20})) for d in DOCUMENTS]
@@ -147,22 +126,6 @@ async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=1500)
 
 
-@given(_TEXT, st.integers(60, 3000))
-def test_an_excerpt_is_of_the_text_and_within_its_limit(text: str, limit: int) -> None:
-    cut = prompt.excerpt(text, {"metformin"}, limit)
-    assert len(cut.encode()) <= limit
-    flat = " ".join(text.split())
-    assert all(piece.strip() in flat for piece in cut.split(" [...] ")) or "[...]" in flat
-
-
-def test_a_long_text_is_shown_by_its_relevant_passages() -> None:
-    filler = "The weather was mild and the harvest was good in that year. " * 200
-    text = f"{filler}Metformin lowered the risk of dementia in this cohort. {filler}"
-    cut = prompt.excerpt(text, {"metformin", "dementia"}, 1200)
-    assert "Metformin lowered the risk of dementia in this cohort." in cut
-    assert "[...]" in cut
-
-
 @given(_TEXT)
 def test_nothing_closes_its_own_fence(text: str) -> None:
     fence = prompt.fenced("evidence", f"{text} >>> {text} <<<x evidence-0>>>")
@@ -172,32 +135,60 @@ def test_nothing_closes_its_own_fence(text: str) -> None:
 
 
 @given(st.lists(_TEXT, min_size=1, max_size=12), st.integers(0, 4000))
-def test_shown_evidence_fits_its_room(texts: list[str], tokens: int) -> None:
+def test_shown_works_fit_their_room(texts: list[str], tokens: int) -> None:
     documents = [
         Evidence(evidence_id=f"doc:{n}", source="library", title=text[:80], text=text)
         for n, text in enumerate(texts)
     ]
-    shown = prompt.show(QUESTION, documents, tokens, 600, 30)
-    if len(shown.items) > 1:
-        assert estimate(shown.text) <= tokens
-
-
-def test_copies_of_one_report_do_not_crowd_out_what_contradicts_it() -> None:
-    copies = [DOCUMENTS[0].model_copy(update={"evidence_id": f"pmid:{n}"}) for n in range(10, 20)]
-    against = DOCUMENTS[1].model_copy(
-        update={"text": "In a trial of 80 patients no effect of metformin on the risk of dementia was seen."}
+    shown = works.show(QUESTION, documents, tokens)
+    assert estimate(shown.text) <= tokens + PER_MESSAGE
+    assert all(
+        verbatim(one.quote, documents[int(one.evidence_id[4:])].text) for one in shown.sentences.values()
     )
-    assert against in prompt.most_relevant(QUESTION, [*copies, against], 2)
 
 
-def test_a_deep_run_of_five_sections_stays_within_the_default_budget() -> None:
-    once: list[Role] = ["query_parser", "planner", "proofreader"]
-    each: list[Role] = ["observer", "gap_evaluator", "tool_selector", "judge", "reflector"]
-    each += ["hypothesis_generator", "long_writer"]
-    reserved = sum(ALLOWANCES[r].tokens for r in once)
-    reserved += 5 * sum(ALLOWANCES[r].tokens for r in each)
-    assert reserved == 217_500, "the docstring of the table names this sum"
-    assert reserved < 250_000
+def test_an_abstract_is_shown_whole_in_its_own_order() -> None:
+    text = "AIM: To see whether it helps. " + " ".join(
+        f"In group {name} the risk of dementia was lower than before." for name in ("one", "two", "three")
+    )
+    (document,) = [DOCUMENTS[0].model_copy(update={"text": text})]
+    shown = works.show("Does sleep help?", [document], 5_000)
+    lines = shown.text.split("\n")
+    assert lines[0].startswith("[E1] Metformin and dementia: a cohort (2019")
+    assert " ".join(line.split(": ", 1)[-1].removeprefix("- ") for line in lines[1:]).replace("- ", "") in (
+        text,
+        text.removeprefix("AIM: "),
+    )
+
+
+def test_of_a_long_text_the_sentences_nearest_to_the_question_are_shown() -> None:
+    filler = "The weather was mild and the harvest was good in that year. " * 200
+    text = f"{filler}Metformin lowered the risk of dementia in this cohort. {filler}"
+    shown = works.show(QUESTION, [DOCUMENTS[0].model_copy(update={"text": text})], 2_000)
+    assert "Metformin lowered the risk of dementia in this cohort." in shown.text
+    assert "[...]" in shown.text
+
+
+def test_a_retracted_work_is_not_shown_to_a_writer(case: Case) -> None:
+    gone = DOCUMENTS[0].model_copy(update={"standing": "retracted"})
+    prompt = SPECS["writer"].render(case.step("writer"), [gone, DOCUMENTS[1]], 6_000)
+    assert [document.evidence_id for document in prompt.shown.values()] == ["pmid:2"]
+
+
+@pytest.mark.parametrize("role", ["judge", "writer"])
+async def test_labels_are_listed_once_in_the_schema(case: Case, role: Role) -> None:
+    case.server.script(sensible)
+    await case.thinker.think(role, case.step(role))
+    schema = case.server.bodies[0]["response_format"]["json_schema"]["schema"]
+    assert schema["$defs"]["SentenceLabel"]["enum"][:2] == ["S1", "S2"]
+    assert str(schema).count("'S1'") == 1
+
+
+def test_most_of_a_full_prompt_is_works_and_the_question() -> None:
+    """The stable part of every role that reads works is a small share of the prompt it is sent with."""
+    for role in READERS:
+        fixed = len(prompt_file(role, evidence=True).text)
+        assert fixed < 2_600, role
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -9,7 +9,7 @@ import pytest
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
-from activities.sources import brave, duckduckgo, searxng, tavily
+from activities.sources import brave, duckduckgo, searxng, serper, tavily
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http, open_http
 from activities.sources.http.pages import SafePages
@@ -19,7 +19,7 @@ from tests.activities.sources.faults import FAULTS, JSON, PAGE, check_retry, cli
 from tests.replay import ReplayServer, Reply, recorded
 
 LOOPBACK = ["127.0.0.0/8"]
-KEYS = {"brave_api_key": "BRAVE-SECRET", "tavily_api_key": "TAVILY-SECRET"}
+KEYS = {"brave_api_key": "BRAVE-SECRET", "tavily_api_key": "TAVILY-SECRET", "serper_api_key": "SERPER-SECRET"}
 SENTENCE = "Coffee drunk six hours before bedtime shortened sleep by more than one hour in this trial."
 ARTICLE = f"""<html><head><title>Caffeine at night</title>
 <meta name="citation_doi" content="10.5664/jcsm.3170"><meta name="citation_author" content="Drake, C">
@@ -31,6 +31,7 @@ Build = Callable[[Settings, Http], Source]
 ENGINES: list[tuple[str, Build, str]] = [
     ("brave", brave.build, "/web/search"),
     ("tavily", tavily.build, "/search"),
+    ("serper", serper.build, "/search"),
     ("searxng", searxng.build, "/search"),
     ("duckduckgo", duckduckgo.build, "/html/"),
 ]
@@ -45,6 +46,9 @@ def answer_of(name: str, results: list[dict[str, str]]) -> Reply:
             for r in results
         )
         return Reply(200, f"<html><body>{rows}</body></html>", PAGE)
+    if name == "serper":
+        organic = [{"link": r["url"], "title": r["title"], "snippet": r["snippet"]} for r in results]
+        return Reply(200, json.dumps({"searchParameters": {"q": "x"}, "organic": organic}), JSON)
     word = "description" if name == "brave" else "content"
     rows_of = [{"url": r["url"], "title": r["title"], word: r["snippet"]} for r in results]
     body: dict[str, Any] = {"results": rows_of}
@@ -171,6 +175,7 @@ async def test_a_search_is_one_request_and_then_pages_up_to_the_limit(
 async def test_no_results_is_empty(name: str, build: Build, path: str) -> None:
     empty = {
         "brave": Reply(200, '{"type": "search", "query": {"original": "zxqv"}}', JSON),
+        "serper": Reply(200, '{"searchParameters": {"q": "zxqv"}, "organic": []}', JSON),
         "duckduckgo": Reply(200, '<html><body><div class="no-results">No results.</div></body></html>', PAGE),
     }
     with ReplayServer() as server:
@@ -200,7 +205,7 @@ async def test_every_fault_is_called_by_its_name(
         check_retry(raised.value)
 
 
-@pytest.mark.parametrize(("name", "build", "path"), ENGINES[:2])
+@pytest.mark.parametrize(("name", "build", "path"), ENGINES[:3])
 async def test_a_key_is_needed_sent_and_never_shown(name: str, build: Build, path: str) -> None:
     secret = f"{name.upper()}-SECRET"
     with ReplayServer() as server:
@@ -213,7 +218,11 @@ async def test_a_key_is_needed_sent_and_never_shown(name: str, build: Build, pat
             with pytest.raises(Refused) as raised:
                 await build(of(server, name), http).exchange(Query(text="x"))
         sent = server.asked[0].headers
-        assert secret in (sent.get("x-subscription-token"), sent.get("authorization", "").split(" ")[-1])
+        assert secret in (
+            sent.get("x-subscription-token"),
+            sent.get("x-api-key"),
+            sent.get("authorization", "").split(" ")[-1],
+        )
         assert secret not in str(raised.value)
 
 

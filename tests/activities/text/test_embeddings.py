@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from activities.text import embeddings
-from activities.text.embeddings import BATCH, MOST_PIECES, REMEMBERED, Embedder, embedder, passages
+from activities.text.embeddings import BATCH, MAX_PIECES, REMEMBERED, Embedder, embedder
 from activities.text.minilm import SIZE, Vectors
 
 
@@ -52,7 +52,7 @@ def test_a_vector_does_not_depend_on_what_is_encoded_with_it(encoder: Embedder) 
 
 
 def test_a_text_is_cut_where_the_model_ends(encoder: Embedder) -> None:
-    long = "word " * (MOST_PIECES - 2)
+    long = "word " * (MAX_PIECES - 2)
     assert np.allclose(encoder.encode([long]), encoder.encode([long + "and more of it"]), atol=1e-5)
     assert not np.allclose(encoder.encode(["word"]), encoder.encode(["word and more of it"]), atol=1e-2)
 
@@ -131,7 +131,7 @@ def test_threads_that_need_it_at_once_share_one(monkeypatch: pytest.MonkeyPatch)
     assert len(found) == len(opened) == 1
 
 
-def test_a_document_is_divided_into_what_the_model_can_read() -> None:
-    parts = passages("Title", "word " * 400)
-    assert [len(part.split()) for part in parts] == [150, 150, 101]
-    assert passages("", "") == [""]
+def test_vectors_that_were_computed_earlier_are_used(encoder: Embedder) -> None:
+    earlier = np.zeros((1, SIZE), np.float32)
+    encoder.remember(["a text that was never read"], earlier)
+    assert (encoder.encode(["a text that was never read"]) == earlier).all()

@@ -3,9 +3,6 @@
 import pytest
 
 from activities.text import thesaurus
-from activities.text.concepts import Concepts
-from activities.text.technical import TECHNICAL
-from activities.text.tokens import terms
 
 
 @pytest.mark.parametrize(
@@ -37,11 +34,6 @@ def test_a_form_of_a_verb_is_no_noun_unless_it_names_a_state() -> None:
     assert thesaurus.parts_of_speech("evaluate") == {"v"}
 
 
-def test_neighbours_are_kinds_of_one_thing() -> None:
-    assert set(thesaurus.hypernyms("kidney")) & set(thesaurus.hypernyms("liver"))
-    assert not set(thesaurus.hypernyms("kidney")) & set(thesaurus.hypernyms("surgery"))
-
-
 def test_of_a_word_with_several_meanings_only_those_of_the_given_files_are_used() -> None:
     disease = frozenset({"26"})
     assert "break" in thesaurus.narrower("stroke")
@@ -56,34 +48,3 @@ def test_of_what_a_word_mostly_means_rare_senses_and_other_parts_of_speech_are_n
     assert {"workout", "sit-up"} <= mostly < everything
     assert {"utilization", "set", "exert"} <= everything - mostly
     assert "cell" in thesaurus.synonyms("mobile phone") - thesaurus.synonyms("mobile phone", mostly=True)
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "mentioned"),
-    [
-        ("Which factors predict outcome after stroke?", "Services were improved by a new plan.", False),
-        ("Which factors predict outcome after stroke?", "Patients with a cerebrovascular accident.", True),
-        ("What is known about depression in older people?", "Rates rose up to age 35.", False),
-        ("What is known about depression in older people?", "Rates rose in geriatric wards.", True),
-        ("Is surgery safe in elderly patients?", "Octogenarians did well.", True),
-    ],
-)
-def test_a_text_mentions_what_a_question_means(question: str, text: str, mentioned: bool) -> None:
-    concepts = Concepts(question)
-    named = {
-        place for place, word in enumerate(concepts.words) if word.shown in ("stroke", "older", "elderly")
-    }
-    assert (named <= concepts.read([terms(text)], [text])[0]) is mentioned
-
-
-@pytest.mark.parametrize(
-    ("question", "act", "thing"),
-    [
-        ("What are the harms of breast cancer screening?", "screening", True),
-        ("Does smoking delay the union of fractures?", "smoking", True),
-        ("Is increasing age a risk factor for falls?", "increasing", False),
-    ],
-)
-def test_a_noun_in_ing_is_a_thing_where_it_can_be_no_verb(question: str, act: str, thing: bool) -> None:
-    word = next(word for word in Concepts(question).words if word.shown == act)
-    assert (word.technical >= TECHNICAL) is thing

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from activities.verification.quote_check import MIN_QUOTE_CHARS, check, normalise, verbatim
+from activities.verification.normal_form import MIN_QUOTE_CHARS
+from activities.verification.quote_check import check, normalise, verbatim
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, REGISTRY, TRIAL, quoting
 
 FINDINGS = (
@@ -114,13 +115,22 @@ def test_a_claim_without_support_is_dropped_and_counted() -> None:
     assert len(checked.kept) == 1
 
 
-def test_one_bad_quote_does_not_void_the_good_one_beside_it() -> None:
+def test_one_bad_quote_of_a_work_does_not_void_the_good_one_beside_it() -> None:
     claim = quoting(
-        "Metformin reduced mortality.", ("pmid:1", REDUCED), ("pmid:2", "it did not say any such thing")
+        "Metformin reduced mortality.", ("pmid:1", REDUCED), ("pmid:1", "it did not say any such thing")
     )
     kept = check([claim], DOCUMENTS).claims[0]
     assert [s.evidence_id for s in kept.support] == ["pmid:1"]
     assert [refusal.code for refusal in kept.refused] == ["quote_not_in_text"]
+
+
+def test_a_claim_on_several_works_needs_every_quote() -> None:
+    claim = quoting(
+        "Metformin reduced mortality.", ("pmid:1", REDUCED), ("pmid:2", "it did not say any such thing")
+    )
+    checked = check([claim], DOCUMENTS).claims[0]
+    assert not checked.kept
+    assert [reason.code for reason in checked.reasons] == ["quote_not_in_text"]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +223,6 @@ def test_a_number_that_its_quote_does_not_have_drops_a_claim(claim: str) -> None
         "Metformin decreased HbA1c by 0.50 points.",
         "Metformin changed HbA1c by \u22120.5 points.",
         "In 2020 a trial found that metformin reduced mortality by 30%.",
-        "In COVID-19 and IL-6 research metformin is known to have reduced mortality.",
     ],
 )
 def test_a_number_may_be_written_another_way(claim: str) -> None:

@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from client.cli import modes
-from client.cli.main import VERBS
+from client.cli import main, modes
 from tests.client.harness import begin, determinator, processes_of
 from tests.client.shelf import VERBS_OF_A_RUN, command, inside
 
@@ -87,7 +87,7 @@ def test_bad_input_gets_one_line_and_exit_code_2(home: Path, arguments: list[str
     [
         ("model = ", "not valid TOML"),
         ("context_tokens = 'many'", "context_tokens"),
-        ("writer = 'nobody'", "writer"),
+        ("approval_default = 'nobody'", "approval_default"),
     ],
 )
 def test_a_broken_configuration_file_is_named(home: Path, text: str, message: str) -> None:
@@ -113,22 +113,21 @@ def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
     assert processes_of(home) == {"server": [], "worker": []}
 
 
-def test_every_verb_is_thought_of_when_there_is_no_server() -> None:
-    without_a_run = {
-        "ask",
-        "modes",
-        "list",
-        "schedules",
-        "search",
-        "documents",
-        "sources",
-        "doctor",
-        "config",
-        "up",
-        "down",
-        "worker",
-    }
-    assert {verb for verb, *_ in VERBS_OF_A_RUN} == set(VERBS) - without_a_run
+def names_a_run(verb: str) -> bool:
+    """Whether a verb, or one of its subcommands, is about a run."""
+    context = click.Context(main.determinator)
+    command = main.determinator.get_command(context, verb)
+    assert command is not None
+    commands = [*command.commands.values()] if isinstance(command, click.Group) else [command]
+    return any(
+        isinstance(parameter, click.Argument) and parameter.name in ("run", "target")
+        for one in commands
+        for parameter in one.params
+    )
+
+
+def test_every_verb_of_a_run_is_tried_without_a_server() -> None:
+    assert {verb for verb, *_ in VERBS_OF_A_RUN} == {verb for verb in main.VERBS if names_a_run(verb)}
 
 
 @pytest.mark.parametrize("arguments", VERBS_OF_A_RUN, ids=" ".join)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from client.cli.compare import Compared
-from client.cli.request import defaults_of, open_limits
+from client.runs.request import defaults_of, open_limits
 from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 from tests.client.harness import determinator
 from workflows.modes import AUTO, TABLE

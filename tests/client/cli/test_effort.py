@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from activities.settings import Settings
-from client.cli.failures import BadInput
-from client.cli.request import AskOptions, build_request, models
+from client.failures import BadInput
+from client.runs.request import AskOptions, build_request, models
 
 
 def test_the_effort_goes_with_the_model_that_was_named(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from activities.settings import Settings
-from client.cli.failures import BadInput, Exit
 from client.cli.main import run
-from client.cli.request import AskOptions, build_request
+from client.failures import BadInput, Exit
+from client.runs.request import AskOptions, build_request
 from client.runs.start import run_id_of
 from tests.workflows.graph.test_validation import LINE
 from workflows.graph.definition import GraphDefinition

@@ -37,7 +37,7 @@ def runs(file_home: Path, tmp_path: Path) -> dict[str, str]:
     (folder / "cohort.txt").write_text(TEXT)
     (folder / "other.txt").write_text(OTHER)
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
-    (folder / "photo.jpg").write_bytes(b"no document")
+    (folder / "disk.iso").write_bytes(b"no document")
     found = {}
     for mode, question in QUESTIONS.items():
         flags = ("--mode", mode, "--library", str(folder), *own_id())
@@ -48,6 +48,11 @@ def runs(file_home: Path, tmp_path: Path) -> dict[str, str]:
 
 def listed(*flags: str) -> set[str]:
     return {row["run_id"] for row in determinator("list", *flags, "--json").json()}
+
+
+def test_a_list_and_a_status_in_a_pipe_keep_to_80_columns(runs: dict[str, str]) -> None:
+    lines = determinator("list").out.splitlines() + determinator("status", runs["iterative"]).out.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("Web ")) <= 80
 
 
 def test_a_list_is_narrowed_by_state_mode_text_and_date(runs: dict[str, str]) -> None:
@@ -162,20 +167,20 @@ def test_what_was_read_found_and_used_of_a_library_can_be_seen(runs: dict[str, s
         "broken.pdf": "unreadable",
         "cohort.txt": "indexed",
         "other.txt": "indexed",
-        "photo.jpg": "not_a_document",
+        "disk.iso": "not_a_document",
     }
     assert files["broken.pdf"]["problems"]
     assert files["cohort.txt"]["cited_as"] == [1]
     assert files["cohort.txt"]["found"] == files["cohort.txt"]["evidence_ids"] != []
     (other,) = files["other.txt"]["evidence_ids"]
-    assert files["other.txt"]["unused_because"] == {other: "another_subject"}
+    assert files["other.txt"]["unused_because"] == {other: "not_read"}
     assert files["cohort.txt"]["unused_because"] == {}
     lines = determinator("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
     items = [json.loads(line) for line in lines]
     assert {(item["cited_as"], item["unused_because"]) for item in items} == {
         (1, None),
-        (None, "another_subject"),
+        (None, "not_read"),
     }
     shown = Terminal("documents", "--run", runs["iterative"], columns=80)
     assert shown.end() == 0
-    assert "on another subject" in shown.text()
+    assert "ranked too low" in shown.text()

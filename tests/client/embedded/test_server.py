@@ -1,11 +1,14 @@
-"""The embedded pair: one server and one worker for a home, whatever is started or killed, and when."""
+"""One supervisor, one server and one worker for a home, whatever is started or killed, and when."""
 
 import errno
-import json
 import os
 import signal
+import socket
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,12 +16,15 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
 from client.connection import NoConnection
-from client.embedded.home import Places, ServerNote, read_note
+from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import Locked, LockFile, holder, is_held
 from client.embedded.namespace import ATTRIBUTES, RETENTION, register_attributes
-from client.embedded.processes import end, spawn
-from client.embedded.server import look, start_embedded, stop_embedded
+from client.embedded.processes import end_orphans
+from client.embedded.server import start_embedded, stop_embedded
+from client.embedded.supervisor import MAX_DEATHS, listening_at, remove_socket
 from tests.client.harness import begin, determinator, living, processes_of, wait_until
+
+ROOT = Path(__file__).parents[3]
 
 
 async def test_the_server_is_started_once_and_reused(home: Path) -> None:
@@ -51,20 +57,19 @@ async def test_a_foreign_server_gets_the_attributes_too(temporal_client: object)
     assert set(ATTRIBUTES) <= set(answer.custom_attributes)
 
 
-async def test_a_killed_server_comes_back_with_its_runs_and_on_its_ports(home: Path) -> None:
+async def test_a_killed_server_comes_back_unattended_with_its_runs_and_on_its_ports(home: Path) -> None:
     first = await start_embedded(Settings(), worker=False)
     await first.client.start_workflow("Nobody", id="kept", task_queue="nobody")
-    pair = look(home)
-    assert pair.server
-    os.kill(pair.server.pid, signal.SIGKILL)
+    (before,) = processes_of(home)["server"]
+    os.kill(before, signal.SIGKILL)
+    # the same client reaches the next server: it waits for it
+    assert (await first.client.get_workflow_handle("kept").describe()).workflow_type == "Nobody"
+    assert before not in processes_of(home)["server"]
     second = await start_embedded(Settings(), worker=False)
     assert (second.address, second.ui_url) == (first.address, first.ui_url)
-    assert (await second.client.get_workflow_handle("kept").describe()).workflow_type == "Nobody"
 
 
 async def test_a_port_that_is_in_use_meanwhile_is_left_alone(home: Path) -> None:
-    import socket
-
     first = await start_embedded(Settings(), worker=False)
     stop_embedded(home)
     with socket.socket() as taken:
@@ -85,15 +90,14 @@ async def test_a_server_that_hangs_is_reported_with_the_remedy(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await start_embedded(Settings(), worker=False)
-    pair = look(home)
-    assert pair.server
+    (server,) = processes_of(home)["server"]
     monkeypatch.setattr("client.embedded.server.START_SECONDS", 3.0)
-    os.kill(pair.server.pid, signal.SIGSTOP)
+    os.kill(server, signal.SIGSTOP)
     try:
         with pytest.raises(NoConnection, match="determinator down"):
             await start_embedded(Settings(), worker=False)
     finally:
-        os.kill(pair.server.pid, signal.SIGCONT)
+        os.kill(server, signal.SIGCONT)
 
 
 def test_four_cold_commands_at_once_end_with_one_server_and_one_worker(home: Path) -> None:
@@ -105,17 +109,88 @@ def test_four_cold_commands_at_once_end_with_one_server_and_one_worker(home: Pat
     assert (len(found["server"]), len(found["worker"])) == (1, 1)
 
 
-@pytest.mark.parametrize("victims", [["server"], ["worker"], ["server", "worker"]], ids="+".join)
+@pytest.mark.parametrize(
+    "victims", [["server"], ["worker"], ["server", "worker"], ["supervisor"]], ids="+".join
+)
 def test_what_was_killed_is_brought_back(home: Path, victims: list[str]) -> None:
     assert determinator("up").code == 0
-    before = living(home)
+    before = {**living(home), "supervisor": [holder(Places(home).lock) or 0]}
     for victim in victims:
         os.kill(before[victim][0], signal.SIGKILL)
-    assert determinator("up").code == 0
+    if victims == ["supervisor"]:  # all of them end with it, and the next command starts all of them
+        wait_until(lambda: not any(processes_of(home).values()) and not is_held(Places(home).lock))
+        assert determinator("up").code == 0
+        victims = ["server", "worker"]
+    wait_until(lambda: all(processes_of(home)[victim] not in ([], before[victim]) for victim in victims))
     after = living(home)
     assert (len(after["server"]), len(after["worker"])) == (1, 1)
-    for victim in victims:
-        assert after[victim] != before[victim]
+
+
+def test_a_worker_that_cannot_live_is_given_up_and_named(home: Path) -> None:
+    assert determinator("up").code == 0
+    seen: set[int] = set()
+
+    def killed() -> bool:
+        for pid in processes_of(home)["worker"]:
+            seen.add(pid)
+            os.kill(pid, signal.SIGKILL)
+        note = read_note(Places(home).worker_note, WorkerNote)
+        return bool(note and note.failure)
+
+    wait_until(killed, every=0.02)
+    assert len(seen) == MAX_DEATHS + 1
+    (found,) = [c for c in determinator("doctor", "--json").json() if c["name"] == "worker"]
+    assert found["state"] == "warn"
+    assert determinator("up").code == 0
+    assert living(home)["worker"]
+
+
+START_WITH_SHORT_IDLE = """
+import asyncio, sys
+from activities.settings import Settings
+from client.embedded import server, workers
+from client.exit import leave
+server.IDLE_SECONDS = workers.IDLE_SECONDS = 2.0
+async def main():
+    found = await server.start_embedded(Settings(), worker="worker" in sys.argv)
+    if "run" in sys.argv:
+        await found.client.start_workflow("Nobody", id="open", task_queue="nobody")
+asyncio.run(main())
+leave(0)
+"""
+
+
+def start_with_short_idle(*what: str) -> None:
+    """Start the processes of the home, which are to end after two seconds with nothing to do."""
+    subprocess.run([sys.executable, "-c", START_WITH_SHORT_IDLE, *what], check=True, cwd=ROOT)
+
+
+@pytest.mark.parametrize("what", [(), ("worker",)], ids=["server alone", "server and worker"])
+def test_processes_with_nothing_to_do_end(home: Path, what: tuple[str, ...]) -> None:
+    start_with_short_idle(*what)
+    assert processes_of(home)["server"]
+    wait_until(lambda: not is_held(Places(home).lock))
+    wait_until(lambda: not any(processes_of(home).values()))
+
+
+def test_processes_with_an_open_run_stay(home: Path) -> None:
+    start_with_short_idle("worker", "run")
+    before = living(home)
+    time.sleep(6)
+    assert processes_of(home) == before
+
+
+def test_an_orphan_is_ended_and_an_innocent_process_is_not(tmp_path: Path) -> None:
+    orphan = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "start-dev"])
+    innocent = subprocess.Popen(["sleep", "60"])
+    try:
+        end_orphans([orphan.pid, innocent.pid, 0])
+        assert orphan.wait(30) == -signal.SIGKILL
+        assert innocent.poll() is None
+    finally:
+        for process in (orphan, innocent):
+            process.kill()
+            process.wait()
 
 
 def test_down_stops_both_and_says_so(home: Path) -> None:
@@ -134,9 +209,8 @@ def test_other_settings_restart_the_worker_and_say_so(home: Path) -> None:
     other = determinator("up", env={"NCBI_API_KEY": "hush-hush"})
     assert other.code == 0
     assert "restarting the background worker: your settings have changed" in other.err
-    after = living(home)["worker"]
-    assert len(after) == 1
-    assert after != before
+    wait_until(lambda: processes_of(home)["worker"] not in ([], before))
+    assert len(processes_of(home)["worker"]) == 1
 
 
 def test_no_note_holds_a_setting(home: Path) -> None:
@@ -156,51 +230,28 @@ def test_looking_does_not_restart_a_worker_with_other_settings(home: Path) -> No
     assert processes_of(home)["worker"] == before
 
 
-def test_a_worker_in_the_foreground_holds_the_lock_of_the_home(home: Path) -> None:
-    determinator("up")
+def test_a_worker_in_the_foreground_is_for_a_server_of_ones_own(home: Path) -> None:
     refused = determinator("worker")
     assert refused.code == 2
-    assert "down --worker-only" in refused.err
-    determinator("down", "--worker-only")
-    foreground = begin("worker")
-    wait_until(lambda: look(home).worker is not None)
-    assert determinator("up").code == 0
-    assert processes_of(home)["worker"] == []  # the one in the foreground serves
-    time.sleep(1)
-    foreground.send_signal(signal.SIGTERM)
-    _, err = foreground.communicate(timeout=40)
-    assert foreground.returncode == 0, err
+    assert not any(processes_of(home).values())
 
 
 @pytest.mark.parametrize("note", ["server.json", "worker.json"])
-def test_an_unreadable_note_is_rewritten_and_no_process_is_left_behind(home: Path, note: str) -> None:
+def test_an_unreadable_note_disturbs_no_process(home: Path, note: str) -> None:
     determinator("up")
     before = living(home)
     (home / "state" / note).write_text("{not a note")
     again = determinator("up")
     assert again.code == 0, again
-    assert "the note" in again.err
-    after = living(home)
-    assert (len(after["server"]), len(after["worker"])) == (1, 1)
-    kept, renewed = ("worker", "server") if note == "server.json" else ("server", "worker")
-    assert after[renewed] != before[renewed]
-    if kept == "server":
-        assert after[kept] == before[kept]
+    assert living(home) == before
 
 
-def test_down_ends_processes_without_a_note_and_no_others(home: Path) -> None:
+def test_down_ends_processes_without_notes(home: Path) -> None:
     determinator("up")
     living(home)
-    innocent = subprocess.Popen(["sleep", "60"])
-    note = json.loads((home / "state" / "worker.json").read_text())
-    (home / "state" / "worker.json").write_text(json.dumps({**note, "pid": innocent.pid}))
-    (home / "state" / "server.json").unlink()
-    try:
-        assert determinator("down").out == "stopped the worker and the server\n"
-        assert innocent.poll() is None
-    finally:
-        innocent.kill()
-        innocent.wait()
+    for name in ("worker.json", "server.json"):
+        (home / "state" / name).unlink()
+    assert determinator("down").code == 0
     assert processes_of(home) == {"server": [], "worker": []}
 
 
@@ -222,35 +273,48 @@ def test_a_damaged_database_is_reported_with_the_remedy(home: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "needle"), [(errno.ENOSPC, "there is no space left for"), (errno.EROFS, "cannot be used")]
 )
-async def test_a_note_that_cannot_be_written_is_one_line_and_leaves_no_process(
+async def test_a_home_that_cannot_be_written_is_one_line_and_leaves_no_process(
     home: Path, monkeypatch: pytest.MonkeyPatch, number: int, needle: str
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("client.embedded.server.write_note", full)
+    monkeypatch.setattr(Places, "make", full)
     with pytest.raises(NoConnection, match=needle):
         await start_embedded(Settings())
     assert processes_of(home) == {"server": [], "worker": []}
 
 
-def test_a_lock_says_who_holds_it(tmp_path: Path) -> None:
-    lock = tmp_path / "lock"
-    assert holder(lock) is None
-    pid = spawn(["sleep", "60"], lock, tmp_path / "log", tmp_path)
-    assert holder(lock) == pid
-    assert end(lock, None)
-    assert holder(lock) is None
+def test_a_supervisor_that_cannot_write_its_note_says_so(home: Path) -> None:
+    (home / "state" / "server.json").mkdir(parents=True)
+    refused = determinator("list")
+    assert refused.code == 3
+    assert refused.err.count("\n") == 1
+    assert processes_of(home) == {"server": [], "worker": []}
 
 
-def test_a_lock_lives_as_long_as_the_process_that_inherited_it(tmp_path: Path) -> None:
+@contextmanager
+def lock_holder(lock: Path) -> "Iterator[subprocess.Popen[bytes]]":
+    """A process that has inherited a lock."""
+    held = LockFile(lock)
+    with held:
+        process = subprocess.Popen(["sleep", "60"], pass_fds=(held.fd,))
+        held.sign(process.pid)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_lock_says_who_holds_it_and_lives_as_long_as_the_process_that_inherited_it(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    pid = spawn(["sleep", "60"], lock, tmp_path / "log", tmp_path)
-    assert is_held(lock)
-    with pytest.raises(Locked):
-        LockFile(lock).acquire()
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    assert holder(lock) is None
+    with lock_holder(lock) as process:
+        assert holder(lock) == process.pid
+        with pytest.raises(Locked):
+            LockFile(lock).acquire()
+    assert holder(lock) is None
     assert not is_held(lock)
 
 
@@ -261,3 +325,34 @@ def test_testing_a_lock_does_not_acquire_it(tmp_path: Path) -> None:
         assert is_held(lock.path)
         assert is_held(lock.path)
     assert not is_held(lock.path)
+
+
+def test_a_file_system_without_sockets_gets_a_link_to_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bind(made: socket.socket, address: str) -> None:
+        if "/" not in address:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+        plain_bind(made, address)
+
+    plain_bind = socket.socket.bind
+    monkeypatch.setattr(socket.socket, "bind", bind)
+    path = tmp_path / "private.sock"
+    with listening_at(path), socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+        folder = path.readlink().parent
+        assert folder.stat().st_mode & 0o077 == 0
+    remove_socket(path)
+    assert not folder.exists()
+    assert not path.is_symlink()
+
+
+def test_a_home_with_a_long_path_is_served(home: Path) -> None:
+    deep = home.joinpath(*["a-long-name-of-a-folder"] * 8)
+    elsewhere = {"DETERMINATOR_HOME": str(deep)}
+    try:
+        assert determinator("up", env=elsewhere).code == 0
+        assert determinator("list", env=elsewhere).code == 0
+        assert living(deep)["worker"]
+    finally:
+        assert determinator("down", env=elsewhere).code == 0

@@ -6,21 +6,17 @@ import pytest
 
 from activities.settings import Settings
 from client.embedded.fingerprint import OFFLINE
-from client.embedded.home import Places, WorkerNote
-from client.embedded.workers import Wanted, note_of
+from client.embedded.home import Places
+from client.embedded.workers import Wanted
 
 
 def wanted(home: Path, *, offline: bool) -> Wanted:
     return Wanted.by(Settings(home=home, offline=offline), Places(home))
 
 
-def note(home: Path, *, offline: bool) -> WorkerNote:
-    return note_of(1, "determinator", "127.0.0.1:1", wanted(home, offline=offline))
-
-
 @pytest.mark.invariant
 def test_runs_that_were_offline_are_served_offline_whoever_asks(home: Path) -> None:
-    former = note(home, offline=True)
+    former = wanted(home, offline=True).note
     successor = wanted(home, offline=False).for_runs_of(former, Places(home))
     assert successor.settings.offline
     assert OFFLINE in successor.needs
@@ -28,7 +24,7 @@ def test_runs_that_were_offline_are_served_offline_whoever_asks(home: Path) -> N
 
 
 def test_runs_with_a_network_are_not_served_offline(home: Path) -> None:
-    former = note(home, offline=False)
+    former = wanted(home, offline=False).note
     successor = wanted(home, offline=True).for_runs_of(former, Places(home))
     assert successor.missing(former) == ["access to the network"]
     assert not wanted(home, offline=False).for_runs_of(former, Places(home)).settings.offline

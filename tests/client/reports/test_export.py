@@ -5,20 +5,21 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.drafts import NearWork
 from activities.iterations import Finding, IterationRecord, IterationSearch
 from activities.report.assemble import build_report
-from activities.verification.quote_check import normalise
+from activities.verification.quote_check import verbatim
 from client.reports import check_bundle
 from client.reports.bundle import make_bundle
+from client.reports.check_script import check_script
 from client.reports.finished import Finished
-from client.secrets import LEAST_CHARS, known_secrets, without
-from tests.activities.cases import DOCUMENTS, FULL, REDUCED, TRIAL, planned, publish_input
+from client.secrets import MIN_CHARS, known_secrets, without
+from tests.activities.cases import DOCUMENTS, FULL, TRIAL
 from tests.activities.sources.faults import settings
 from tests.client.shelf import RUN, command, shelve
 
@@ -69,31 +70,6 @@ def test_a_bundle_can_be_made_and_checked_without_a_server(home: Path) -> None:
     assert "no Temporal server answers" in readme
 
 
-def test_the_nearest_passages_of_a_refusal_are_checked_like_quotes(home: Path) -> None:
-    """By `verify` from the store, and by both checks of a bundle."""
-    section = planned("s1")
-    near = NearWork(evidence_id=TRIAL.evidence_id, title=TRIAL.title, said=REDUCED)
-    draft = section.draft.model_copy(update={"nearest": (near,)})
-    shelve(home, publish_input(section.model_copy(update={"draft": draft})))
-    ran = command("verify", "last")
-    assert (ran.code, ran.out.splitlines()) == (
-        0,
-        [
-            f"holds near 1 {REDUCED}",
-            "everything holds: 0 of 0 claims, 1 of 1 near passages, 1 of 1 quotes; 0 references",
-        ],
-    )
-    assert command("export", "last", "--output", "bundle").code == 0
-    folder = Path("bundle").absolute()
-    assert stranger(folder) == (0, "1 quotes, 0 problems\n")
-    lines = (folder / "evidence.jsonl").read_text()
-    (folder / "evidence.jsonl").write_text(lines.replace("reduced all-cause", "doubled all-cause"))
-    code, said = stranger(folder)
-    assert code == 1
-    assert "near 1: not in the text of pmid:1" in said
-    assert not command("verify", str(folder), "--json").json()["near"][0]["holds"]
-
-
 def test_every_file_of_a_bundle_is_listed_and_its_sum_is_right(home: Path) -> None:
     folder = exported(home)
     names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
@@ -135,8 +111,11 @@ def edited(report: dict[str, object], edit: str) -> dict[str, object]:
     [
         ('"evidence_id": "pmid:2", "quote" => "evidence_id": "pmid:1", "quote"', "(it is in pmid:2)"),
         ('"number": 2 => "number": 3', "not numbered from 1 without gaps"),
-        ("30% [1] [ => 30% [2] [", "section s1 does not say claim s1c1 with its references"),
-        ('"executive_summary": " => "executive_summary": "Take it daily. ', "the summary says what no claim"),
+        ("30% [1] [ => 30% [2] [", "section s1 does not say its claims, and no more"),
+        (
+            '"executive_summary": " => "executive_summary": "Take it daily. ',
+            "the summary does not say its claims",
+        ),
         ("A registry found increased mortality => A registry found lower mortality and cures", "holds s2c1"),
         ('"standing": "none" => "standing": "retracted"', "rests on pmid:1, which is retracted"),
         (
@@ -243,14 +222,27 @@ def test_a_placeholder_for_a_key_damages_no_words() -> None:
         {"TEMPORAL_API_KEY": "temporal-key-1", "PATH": "/usr/bin:/bin"}.items(),
     )
     assert found >= {KEY, "0123456789", "temporal-key-1"}
-    assert all(len(secret) >= LEAST_CHARS for secret in found)
+    assert all(len(secret) >= MIN_CHARS for secret in found)
     assert without("none of these", found) == "none of these"
     assert without(json.dumps({"k": 'a"b-long-secret'}), ['a"b-long-secret']) == '{"k": "[secret removed]"}'
 
 
-@given(st.text())
-def test_the_strangers_check_reads_text_as_ours_does(text: str) -> None:
-    assert check_bundle.plain(text) == normalise(text)
+@given(st.text(min_size=1), st.text(max_size=40), st.text(max_size=40))
+def test_the_strangers_check_and_ours_agree_on_every_quote(quote: str, before: str, after: str) -> None:
+    program: dict[str, Any] = {"__name__": "check"}
+    exec(compile(check_script(), "check.py", "exec"), program)
+    quote, text = quote * 25, f"{before}{quote * 25}{after}"
+    theirs = program["occurs"](program["normalise"](quote), program["normalise"](text))
+    assert theirs == verbatim(quote, text)
+
+
+def test_the_strangers_check_refuses_half_words_and_retracted_works_as_ours_does(home: Path) -> None:
+    folder = exported(home)
+    lines = (folder / "evidence.jsonl").read_text()
+    (folder / "evidence.jsonl").write_text(lines.replace("etformin reduced", "etforminx reduced"))
+    assert "s1c1: not in the text of pmid:1" in stranger(folder)[1]
+    (folder / "evidence.jsonl").write_text(lines.replace('"standing": "none"', '"standing": "retracted"'))
+    assert "s1c1 rests on pmid:1, which is retracted" in stranger(folder)[1]
 
 
 def test_a_formula_in_a_query_is_text_to_a_spreadsheet(home: Path) -> None:
@@ -312,7 +304,6 @@ def test_a_bundle_lists_each_iteration() -> None:
         judged=True,
         scores={"mechanism": 7},
         score_reasons={"mechanism": "one pathway only"},
-        candidates_found=("metformin",),
         sources_breakdown={"pubmed": 3},
         confidence=0.7,
         verdict="Enough on dose.",

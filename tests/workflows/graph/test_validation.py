@@ -111,12 +111,6 @@ def test_the_example_in_the_documents_is_valid() -> None:
     assert read_definition(example).branches("think") == (("judge",), ("hypothesize",))
 
 
-def test_the_diagram_in_the_documents_is_the_one_the_command_draws() -> None:
-    page = (Path(__file__).parents[3] / "docs/modes.md").read_text()
-    section = page.split("## Graph", 1)[1].split("\n## ", 1)[0]
-    assert section.split("```mermaid\n", 1)[1].split("\n```", 1)[0] == mermaid(builtin("iterative"))
-
-
 def test_comparisons_and_lists_of_conditions_are_read_from_a_file() -> None:
     graph = read_definition(
         LINE.replace('target = "write"', 'target = "decide"')

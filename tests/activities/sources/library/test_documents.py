@@ -49,7 +49,7 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
     )
     with gzip.open(tmp_path / "packed.jsonl.gz", "wt") as packed:
         packed.write(json.dumps({"title": "Packed", "abstract": "Packed text.", "pmid": "003"}) + "\n")
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "program.exe").write_bytes(b"MZ")
     (tmp_path / ".hidden.txt").write_text("hidden")
     found = read(tmp_path)
     assert found.set_aside == ()

@@ -1,0 +1,129 @@
+"""Effects from the extractor's table: each number is kept only when the sentence it stands on has it.
+
+A row of the table is a work. Its columns for statistics are those of `EFFECT_COLUMNS`; a work without a
+measure and an outcome has no effect. Every cell must carry its own sentence, the sentence must be verbatim in
+the text of that very work, and every number of the cell must be a number of that sentence. A cell that fails
+is left out, and with it what cannot be computed without it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, get_args
+
+from activities.analysis.numbers import numbers_in, one_number
+from activities.analysis.types import Arms, Effect, Measure
+from activities.judgements import Cell, Table, TableRow
+from activities.verification.quote_check import verbatim
+
+EFFECT_COLUMNS: tuple[str, ...] = (
+    "outcome",
+    "measure",
+    "estimate",
+    "low",
+    "high",
+    "n",
+    "events",
+    "total",
+    "control_events",
+    "control_total",
+)
+"""Columns that the analysis asks the extractor for."""
+_COUNTS = ("events", "total", "control_events", "control_total")
+RefusedReason = Literal[
+    "no_sentence", "not_in_work", "number_not_in_sentence", "not_a_number", "unknown_measure"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCell:
+    """A cell that was not used, and why."""
+
+    evidence_id: str
+    column: str
+    text: str
+    reason: RefusedReason
+
+
+def effects_of(
+    table: Table, texts: Mapping[str, str], names: Mapping[str, str]
+) -> tuple[tuple[Effect, ...], tuple[RefusedCell, ...]]:
+    """The effects of a table. `texts`: evidence id -> the text of the work; `names`: evidence id -> what a
+    reader calls it."""
+    effects: list[Effect] = []
+    refused: list[RefusedCell] = []
+    for row in table.rows:
+        effect = _effect(row, texts.get(row.evidence_id, ""), names.get(row.evidence_id, ""), refused)
+        if effect is not None:
+            effects.append(effect)
+    return tuple(effects), tuple(refused)
+
+
+def _effect(row: TableRow, text: str, name: str, refused: list[RefusedCell]) -> Effect | None:
+    checked = {
+        column: cell
+        for column in EFFECT_COLUMNS
+        if (cell := row.cells.get(column)) is not None and cell.text.strip()
+    }
+    kept: dict[str, Cell] = {}
+    for column, cell in checked.items():
+        reason = _refusal(row.evidence_id, column, cell, text)
+        if reason is None:
+            kept[column] = cell
+        else:
+            refused.append(RefusedCell(row.evidence_id, column, cell.text, reason))
+    if "outcome" not in kept or "measure" not in kept:
+        return None
+    values = {
+        column: one_number(kept[column].text) for column in kept if column not in ("outcome", "measure")
+    }
+    numbers = {column: value for column, value in values.items() if value is not None}
+    quotes = [support.quote for cell in kept.values() if (support := cell.support) is not None]
+    n = numbers.get("n")
+    return Effect(
+        study=name or row.evidence_id,
+        outcome=kept["outcome"].text.strip(),
+        measure=_measure(kept["measure"].text) or "RR",
+        estimate=_float(numbers.get("estimate")),
+        low=_float(numbers.get("low")),
+        high=_float(numbers.get("high")),
+        n=int(n) if n is not None and _is_count(n, 1) else None,
+        arms=_arms(numbers),
+        evidence_id=row.evidence_id,
+        quote=" ".join(dict.fromkeys(quotes)),
+    )
+
+
+def _refusal(evidence_id: str, column: str, cell: Cell, text: str) -> RefusedReason | None:
+    if cell.support is None or cell.support.evidence_id != evidence_id:
+        return "no_sentence"
+    if not verbatim(cell.support.quote, text):
+        return "not_in_work"
+    if column == "measure":
+        return None if _measure(cell.text) else "unknown_measure"
+    if not numbers_in(cell.text) <= numbers_in(cell.support.quote):
+        return "number_not_in_sentence"
+    if column != "outcome" and one_number(cell.text) is None:
+        return "not_a_number"
+    return None
+
+
+def _measure(text: str) -> Measure | None:
+    written = text.strip().upper()
+    return next((measure for measure in get_args(Measure) if measure == written), None)
+
+
+def _arms(numbers: Mapping[str, Decimal]) -> Arms | None:
+    counts = [numbers.get(name) for name in _COUNTS]
+    least = (0, 1, 0, 1)
+    if any(value is None or not _is_count(value, low) for value, low in zip(counts, least, strict=True)):
+        return None
+    return Arms(**{name: int(numbers[name]) for name in _COUNTS})
+
+
+def _is_count(value: Decimal, least: int) -> bool:
+    return value == int(value) and value >= least
+
+
+def _float(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)

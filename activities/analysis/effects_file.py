@@ -1,0 +1,97 @@
+"""Effects from a CSV file of the user's: one line a study."""
+
+import csv
+import io
+import math
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from activities.analysis.types import Arms, Effect
+from activities.errors import Refused
+
+MAX_FILE_BYTES = 5 * 1024 * 1024
+REQUIRED = ("study", "outcome", "measure")
+NUMBERS = ("estimate", "low", "high", "level")
+COUNTS = ("n", "events", "total", "control_events", "control_total")
+COLUMNS = (*REQUIRED, *NUMBERS, *COUNTS, "evidence_id", "quote")
+
+
+def read_effects(path: Path) -> tuple[Effect, ...]:
+    """The effects of a file. Raises Refused with the line and what is wrong in it."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise Refused(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB")
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path} is not UTF-8 text") from error
+    return parse_effects(text, str(path))
+
+
+def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
+    """The effects of a file's text. Raises Refused with the line and what is wrong in it."""
+    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+    header = [column.strip().casefold() for column in rows.fieldnames or ()]
+    if missing := [column for column in REQUIRED if column not in header]:
+        raise Refused(f"{name} has no column {', '.join(missing)}; the columns are {', '.join(COLUMNS)}")
+    if unknown := [column for column in header if column and column not in COLUMNS]:
+        raise Refused(f"{name} has an unknown column {unknown[0]!r}; the columns are {', '.join(COLUMNS)}")
+    rows.fieldnames = header
+    effects = []
+    for row in rows:
+        where = f"{name}, line {rows.line_num}"
+        values = {column: (row.get(column) or "").strip() for column in COLUMNS}
+        if not any(values.values()):
+            continue
+        try:
+            effects.append(_effect(values))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            field = ".".join(str(part) for part in problem["loc"])
+            raise Refused(f"{where}: {field}: {problem['msg']}") from error
+        except ValueError as error:
+            raise Refused(f"{where}: {error}") from error
+    if not effects:
+        raise Refused(f"{name} has no effects")
+    return tuple(effects)
+
+
+def _effect(values: dict[str, str]) -> Effect:
+    if empty := [column for column in REQUIRED if not values[column]]:
+        raise ValueError(f"{empty[0]} is empty")
+    counts = {column: _count(column, values[column]) for column in COUNTS}
+    numbers = {column: _number(column, values[column]) for column in NUMBERS}
+    given = {column: value for column, value in counts.items() if column != "n" and value is not None}
+    if given and len(given) < len(COUNTS) - 1:
+        raise ValueError("events, total, control_events and control_total belong together")
+    fields: dict[str, object] = {
+        **{column: values[column] for column in (*REQUIRED, "evidence_id", "quote")},
+        **{column: value for column, value in numbers.items() if value is not None},
+        "measure": values["measure"].upper(),
+        "n": counts["n"],
+        "arms": Arms.model_validate(given) if given else None,
+    }
+    return Effect.model_validate(fields)
+
+
+def _number(column: str, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{column} is no number: {text!r}") from None
+    if not math.isfinite(value):
+        raise ValueError(f"{column} is no number: {text!r}")
+    return value
+
+
+def _count(column: str, text: str) -> int | None:
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{column} is no whole number: {text!r}") from None

@@ -1,0 +1,218 @@
+"""Running a program that a model wrote, where it can reach nothing: bubblewrap with a harness inside.
+
+Invariants:
+
+- No network, no other processes to see or start, no file of the machine but the interpreter and its libraries
+  (read-only), no environment, no capability, no home. `/proc`, `/sys` and the evidence are not there.
+- Limits: 120 seconds of wall and processor time, 1 GiB of memory, 16 MiB of files (in memory), 64 KiB of what
+  is printed and 64 KiB of result. What exceeds a limit ends the program; nothing outside is affected.
+- Its result is data. A verdict is made of its numbers by `activities.analysis.verdict`, never of its words.
+"""
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from activities.analysis import harness, seccomp
+from activities.analysis.types import Effect, GeneratedAnalysis
+from activities.extras import NotInstalled
+
+MAX_SECONDS = 120
+MAX_MEMORY_BYTES = 1 << 30
+MAX_FILE_BYTES = 16 << 20
+MAX_OUTPUT_BYTES = 64 << 10
+MAX_RESULT_BYTES = 64 << 10
+MAX_CODE_CHARS = 20_000
+SCRATCH = "/sandbox"
+"""The one folder inside that can be written to."""
+
+
+def bwrap() -> str:
+    """The path of bubblewrap. Raises NotInstalled where it is missing or cannot make a sandbox."""
+    path = shutil.which("bwrap")
+    if sys.platform != "linux" or not seccomp.supported():
+        raise NotInstalled("the sandbox for generated programs is", "it needs Linux on x86-64 or ARM64")
+    if path is None:
+        raise NotInstalled(
+            "bubblewrap (bwrap) is",
+            "install it with the system's package manager, as in `apt install bubblewrap`",
+        )
+    if problem := _unusable(path):
+        raise NotInstalled("a working bubblewrap is", f"it answers: {problem}")
+    return path
+
+
+@cache
+def _unusable(path: str) -> str:
+    """Why bubblewrap makes no sandbox here; empty when it does."""
+    command = [path, "--unshare-all", "--ro-bind", "/", "/", "true"]
+    tried = subprocess.run(command, capture_output=True, check=False, timeout=30)  # noqa: S603 - by its path
+    return tried.stderr.decode(errors="replace").strip()[:200] if tried.returncode else ""
+
+
+def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECONDS) -> GeneratedAnalysis:
+    """Run a program and return what it printed and its numbers. A program that fails, or exceeds a limit, has
+    `failed` set. Raises NotInstalled without bubblewrap."""
+    path = bwrap()
+    if len(code) > MAX_CODE_CHARS:
+        return GeneratedAnalysis(code=code[:MAX_CODE_CHARS], output="", failed="it is too long")
+    limits = {
+        "RLIMIT_AS": MAX_MEMORY_BYTES,
+        "RLIMIT_CPU": math.ceil(seconds),
+        "RLIMIT_FSIZE": MAX_FILE_BYTES,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_NOFILE": 64,
+    }
+    job = {"code": code, "effects": [effect.model_dump(mode="json") for effect in effects], "limits": limits}
+    read_end, write_end = os.pipe()
+    with tempfile.TemporaryFile() as rules:
+        rules.write(seccomp.program())
+        rules.seek(0)
+        process = subprocess.Popen(  # noqa: S603 - bubblewrap by its path
+            _command(path, rules.fileno(), write_end),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(rules.fileno(), write_end),
+            env={},
+            start_new_session=True,
+        )
+    os.close(write_end)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    late = threading.Event()
+    timer = threading.Timer(seconds, _end, (process, late))
+    timer.daemon = True
+    timer.start()
+    printed, answer = _Flow(process, process.stdout, MAX_OUTPUT_BYTES), None
+    try:
+        with os.fdopen(read_end, "rb") as channel:
+            answer = _Flow(process, channel, MAX_RESULT_BYTES)
+            with suppress(OSError):  # it ended without reading
+                process.stdin.write(json.dumps(job).encode())
+                process.stdin.close()
+            answer.join()
+            printed.join()
+        process.wait()
+    finally:
+        timer.cancel()
+        _end(process)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                pipe.close()
+    output = printed.data.decode(errors="replace")
+    failed = "" if not late.is_set() else f"it needs more than {seconds:g} seconds"
+    if printed.overflow or answer.overflow:
+        failed = "it returns or prints more than it may"
+    return _read(code, output, answer.data, failed)
+
+
+class _Flow:
+    """Reads a pipe to its end in a thread; one that is too long ends the process."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", pipe: IO[bytes], most: int) -> None:
+        self.data, self.overflow = b"", False
+        self._process, self._pipe, self._most = process, pipe, most
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError):
+            while chunk := os.read(self._pipe.fileno(), 65_536):
+                self.data += chunk
+                if len(self.data) > self._most:
+                    self.data, self.overflow = self.data[: self._most], True
+                    _end(self._process)
+                    return
+
+    def join(self) -> None:
+        """Wait for the end of the pipe."""
+        self._thread.join()
+
+
+def _end(process: "subprocess.Popen[bytes]", late: threading.Event | None = None) -> None:
+    """Kill bubblewrap; its children die with it."""
+    if late is not None:
+        late.set()
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _command(path: str, rules: int, result: int) -> list[str]:
+    """The command line of bubblewrap."""
+    interpreter = str(Path(sys.executable).resolve())
+    packages = list(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
+    seen = (str(Path(sys.base_prefix) / "lib"), sysconfig.get_path("stdlib"), *packages, interpreter)
+    binds = [word for place in dict.fromkeys(seen) for word in ("--ro-bind", place, place)]
+    script = f"{SCRATCH}.py"
+    return [
+        path,
+        "--unshare-all",
+        "--unshare-user",
+        *("--uid", "65534", "--gid", "65534", "--cap-drop", "ALL", "--hostname", "sandbox"),
+        *("--die-with-parent", "--new-session", "--clearenv"),
+        *("--setenv", "OPENBLAS_NUM_THREADS", "1", "--setenv", "OMP_NUM_THREADS", "1"),
+        *("--setenv", "PYTHONDONTWRITEBYTECODE", "1", "--setenv", "PYTHONPATH", ":".join(packages)),
+        *("--size", str(MAX_FILE_BYTES), "--tmpfs", SCRATCH),
+        *_system_folders(),
+        *binds,
+        *("--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom", "/dev/urandom"),
+        *("--ro-bind", str(Path(harness.__file__).resolve()), script),
+        *("--remount-ro", "/", "--chdir", SCRATCH, "--seccomp", str(rules)),
+        *(interpreter, "-P", "-s", script, str(result)),
+    ]
+
+
+def _system_folders() -> list[str]:
+    """The shared libraries of the system, read-only."""
+    words: list[str] = []
+    for name in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"):
+        place = Path(name)
+        if place.is_symlink():
+            words += ["--symlink", str(place.readlink()), name]
+        elif place.exists():
+            words += ["--ro-bind", name, name]
+    return words
+
+
+def _read(code: str, output: str, answer: bytes, failed: str) -> GeneratedAnalysis:
+    """What a program returned. Only finite numbers under known names count."""
+    result: object = None
+    if not failed:
+        try:
+            told = json.loads(answer)
+            result, failed = told["result"], str(told["failed"])
+        except (ValueError, KeyError, TypeError):
+            failed = "it ended without a result"
+    if not failed and not isinstance(result, dict):
+        failed = "it assigns no dict to `result`"
+    values = result if isinstance(result, dict) and not failed else {}
+    numbers = {name: _finite(values.get(name)) for name in ("estimate", "low", "high", "null")}
+    return GeneratedAnalysis(
+        code=code,
+        output=output,
+        estimate=numbers["estimate"],
+        low=numbers["low"],
+        high=numbers["high"],
+        null=numbers["null"] or 0.0,
+        failed=failed,
+    )
+
+
+def _finite(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)

@@ -1,0 +1,112 @@
+"""An effect as a value and a variance on the scale that is pooled: logarithms for ratios.
+
+From events by group where they are given (`statsmodels.stats.meta_analysis.effectsize_2proportions` has the
+same formulas; they are written out here because a hazard ratio has none and each reason is named), else from
+the interval, assumed normal on that scale. A group without events, or with nothing but events, gets 0.5 added
+to each cell (Gart and Zweifel 1967), as RevMan and metafor do.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from activities.analysis.types import RATIOS, Arms, Effect, Interval, Measure, NotPooledReason
+
+CORRECTION = 0.5
+MAX_ASYMMETRY = 0.25
+"""How far the estimate may lie from the middle of its interval, as a share of the interval's width on the
+pooled scale: rounding of small printed numbers stays below; exchanged or misread numbers do not."""
+MAX_DISAGREEMENT = 2.0
+"""Standard errors by which a printed estimate may lie from that of the counts: an adjusted estimate differs a
+little, a misread one more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value and its variance on the pooled scale."""
+
+    value: float
+    variance: float
+
+
+class NotUsable(Exception):
+    """An effect that cannot be pooled."""
+
+    def __init__(self, reason: NotPooledReason) -> None:
+        super().__init__(reason)
+        self.reason: NotPooledReason = reason
+
+
+def point_of(effect: Effect) -> Point:
+    """The effect on the pooled scale. Raises NotUsable."""
+    if effect.arms is not None and effect.measure in ("OR", "RR", "RD"):
+        return _of_counts(effect.measure, effect.arms)
+    return _of_interval(effect)
+
+
+def to_scale(measure: Measure, value: float) -> float:
+    """A value on the pooled scale. Raises NotUsable for a ratio that is not positive."""
+    if measure not in RATIOS:
+        return value
+    if value <= 0:
+        raise NotUsable("not_a_ratio")
+    return math.log(value)
+
+
+def from_scale(measure: Measure, value: float) -> float:
+    """A value of the pooled scale on the measure's own."""
+    return math.exp(value) if measure in RATIOS else value
+
+
+def interval(measure: Measure, value: float, half: float) -> Interval:
+    """An estimate and its interval, half as wide on the pooled scale as `half`, on the measure's own."""
+    return Interval(
+        estimate=from_scale(measure, value),
+        low=from_scale(measure, value - half),
+        high=from_scale(measure, value + half),
+    )
+
+
+def no_effect(measure: Measure) -> float:
+    """The value that means no effect."""
+    return 1.0 if measure in RATIOS else 0.0
+
+
+def _of_counts(measure: Measure, arms: Arms) -> Point:
+    if arms.events > arms.total or arms.control_events > arms.control_total:
+        raise NotUsable("impossible_counts")
+    a, b = float(arms.events), float(arms.total - arms.events)
+    c, d = float(arms.control_events), float(arms.control_total - arms.control_events)
+    if measure != "RD" and ((a == 0 and c == 0) or (b == 0 and d == 0)):
+        raise NotUsable("no_event_in_either_group")
+    if 0 in (a, b, c, d):
+        a, b, c, d = a + CORRECTION, b + CORRECTION, c + CORRECTION, d + CORRECTION
+    n, m = a + b, c + d
+    if measure == "OR":
+        return Point(math.log(a * d / (b * c)), 1 / a + 1 / b + 1 / c + 1 / d)
+    if measure == "RR":
+        return Point(math.log((a / n) / (c / m)), 1 / a - 1 / n + 1 / c - 1 / m)
+    return Point(a / n - c / m, a * b / n**3 + c * d / m**3)
+
+
+def _of_interval(effect: Effect) -> Point:
+    if effect.estimate is None or effect.low is None or effect.high is None:
+        raise NotUsable("no_uncertainty")
+    value = to_scale(effect.measure, effect.estimate)
+    low, high = to_scale(effect.measure, effect.low), to_scale(effect.measure, effect.high)
+    width = high - low
+    if width <= 0:
+        raise NotUsable("no_uncertainty")
+    if not low <= value <= high or abs(value - (low + high) / 2) > MAX_ASYMMETRY * width:
+        raise NotUsable("interval_contradicts_estimate")
+    z = NormalDist().inv_cdf(0.5 + effect.level / 2)
+    return Point(value, (width / (2 * z)) ** 2)
+
+
+def agrees_with_counts(effect: Effect) -> bool:
+    """Whether a printed estimate is near that of the counts; true where there is not both."""
+    if effect.arms is None or effect.estimate is None or effect.measure not in ("OR", "RR", "RD"):
+        return True
+    point = _of_counts(effect.measure, effect.arms)
+    distance = abs(to_scale(effect.measure, effect.estimate) - point.value)
+    return distance <= MAX_DISAGREEMENT * math.sqrt(point.variance)

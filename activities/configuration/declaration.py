@@ -1,0 +1,61 @@
+"""How a setting is declared: once, beside its type and default in `activities.settings.Settings`.
+
+The command line, the configuration file, the request, `config init` and the documents read the declaration;
+none of them repeats a name, a limit or a sentence of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic.fields import FieldInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What people see of one setting. Its environment variable and its flag follow from its name."""
+
+    help: str
+    """One sentence, as `ask --help`, `config init` and the documents show it."""
+    at: str = ""
+    """Its section of the configuration file, or `section.key` where the key is not the name; empty: the name,
+    before all sections."""
+    also: tuple[str, ...] = ()
+    """Other keys that set it: those of the file format this system re-thinks."""
+    unit: str = ""
+    """`tokens`, `seconds`, `US dollars` ...; seconds may be written as `90s`, `30m`, `2h` or `3d`."""
+    example: str = ""
+    """A value as TOML, for the file that `config init` writes; empty: the default."""
+    flag: bool | str = False
+    """Whether `ask` has a flag for it; its name, where that does not follow from the setting's."""
+    limit: str = ""
+    """The field of `workflows.types.Limits` that it sets, which has the default; US dollars become
+    millionths."""
+    by_request: bool = False
+    """Whether a request carries it, or it concerns the command alone, so that workers do not differ by it.
+    Every limit is carried."""
+
+    def place(self, name: str) -> str:
+        """Its key in the file, with the section: `budget.max_tokens`."""
+        return self.at if "." in self.at or not self.at else f"{self.at}.{name}"
+
+
+def declared(fields: Mapping[str, FieldInfo]) -> dict[str, Key]:
+    """Setting -> its declaration, in the order of the fields."""
+    return {name: key for name, field in fields.items() for key in field.metadata if isinstance(key, Key)}
+
+
+def carried(fields: Mapping[str, FieldInfo]) -> frozenset[str]:
+    """The settings by which workers do not differ."""
+    return frozenset(name for name, key in declared(fields).items() if key.by_request or key.limit)
+
+
+def flag_of(name: str, key: Key) -> str:
+    """The flag of a setting; empty where it has none."""
+    if isinstance(key.flag, str):
+        return key.flag
+    return f"--{name.replace('_', '-')}" if key.flag else ""
+
+
+def variable_of(name: str, field: FieldInfo) -> str:
+    """The environment variable of a setting."""
+    return str(field.validation_alias or f"DETERMINATOR_{name.upper()}")

@@ -1,0 +1,215 @@
+"""Text of pictures and of scanned pages by optical character recognition (RapidOCR, extra `scans`).
+
+Works without a network: the weights are in the package. What is recognised may have errors, so everything
+read here says so (`text_from: ocr`), and a report labels its quotes. Columns are read one after the other.
+"""
+
+import io
+import math
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+from activities.documents.read import Lacking, Text, Unreadable, from_pages
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_PIXELS = 60_000_000
+"""Of one picture: an A4 page at 600 dots an inch has 35 million."""
+MAX_PAGES = 200
+OCR_SECONDS = 600.0
+"""After which no further page is read; those read are kept."""
+THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
+DOTS_PER_INCH = 200
+"""At which pages of a PDF are drawn."""
+MAX_SIDE_PIXELS = 4_000
+"""Longer side of what is recognised; larger pictures are made smaller."""
+MIN_SCORE = 0.6
+"""Recogniser's score of a line, below which it is left out."""
+MIN_COLUMN_LINES = 3
+COLUMN_GAP, BLOCK_GAP = 0.8, 1.2
+"""Empty space between columns and between blocks, in heights of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A recognised line and its place, in pixels."""
+
+    text: str
+    score: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+
+def read_picture(data: bytes) -> Text:
+    """The text of a PNG, JPEG or TIFF, each frame a page. Raises Unreadable, Lacking without the extra."""
+    _engine()
+    return _recognise(_frames(data), _count(data))
+
+
+def read_scanned_pdf(data: bytes) -> Text:
+    """The text of a PDF's pages as pictures. Raises Unreadable, Lacking without the extra."""
+    _engine()
+    try:
+        import pypdfium2
+    except ImportError as error:
+        raise _lacking() from error
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise Unreadable(f"it cannot be drawn as a PDF: {error}") from error
+    try:
+        pages = (_drawn(document[number]) for number in range(len(document)))
+        return _recognise(pages, len(document))
+    finally:
+        document.close()
+
+
+def reading_order(lines: Sequence[Line]) -> list[Line]:
+    """Lines from top to bottom, column by column: the page is cut where it is empty from top to bottom, else
+    where it is empty from side to side, and each part in the same way."""
+    if len(lines) < 2:
+        return list(lines)
+    height = median(line.height for line in lines)
+    for cut, least, fewest in ((_columns, COLUMN_GAP, MIN_COLUMN_LINES), (_blocks, BLOCK_GAP, 1)):
+        parts = cut(lines, least * height)
+        if parts is not None and min(map(len, parts)) >= fewest:
+            return [line for part in parts for line in reading_order(part)]
+    return sorted(lines, key=lambda line: (round((line.top + line.bottom) / 2 / max(height, 1.0)), line.left))
+
+
+def _columns(lines: Sequence[Line], least: float) -> tuple[list[Line], list[Line]] | None:
+    at = _widest_gap([(line.left, line.right) for line in lines], least)
+    return None if at is None else _parts(lines, [line.left < at for line in lines])
+
+
+def _blocks(lines: Sequence[Line], least: float) -> tuple[list[Line], list[Line]] | None:
+    at = _widest_gap([(line.top, line.bottom) for line in lines], least)
+    return None if at is None else _parts(lines, [line.top < at for line in lines])
+
+
+def _parts(lines: Sequence[Line], first: Sequence[bool]) -> tuple[list[Line], list[Line]]:
+    pairs = list(zip(lines, first, strict=True))
+    return [line for line, is_first in pairs if is_first], [line for line, is_first in pairs if not is_first]
+
+
+def _widest_gap(spans: Iterable[tuple[float, float]], least: float) -> float | None:
+    """The middle of the widest stretch that no span covers, when it is wide enough."""
+    widest, at, end = least, None, -math.inf
+    for start, stop in sorted(spans):
+        if end > -math.inf and start - end >= widest:
+            widest, at = start - end, (start + end) / 2
+        end = max(end, stop)
+    return at
+
+
+def _recognise(pictures: Iterable["Image"], count: int) -> Text:
+    began = time.monotonic()
+    pages: list[str] = []
+    scores: list[float] = []
+    for picture in pictures:
+        lines = reading_order(_lines(picture))
+        scores += [line.score for line in lines]
+        pages.append(_joined(line.text for line in lines))
+        if len(pages) >= MAX_PAGES or time.monotonic() - began > OCR_SECONDS:
+            break
+    if not any(pages):
+        raise Unreadable("no text was recognised in it")
+    cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
+    meta = {"text_from": "ocr", "ocr_score": f"{fmean(scores):.2f}"}
+    return from_pages(pages, meta=meta, cut=cut)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """Lines as running text: a word that is parted at the end of a line is whole again."""
+    text = ""
+    for line in lines:
+        if len(text) > 1 and text[-1] == "-" and text[-2].islower() and line[:1].islower():
+            text = text[:-1] + line
+        else:
+            text = f"{text}\n{line}" if text else line
+    return text
+
+
+def _lines(picture: "Image") -> list[Line]:
+    import numpy as np
+
+    found = _engine()(np.asarray(picture.convert("RGB"))[:, :, ::-1])  # its networks expect BGR
+    if found.boxes is None or found.txts is None or found.scores is None:
+        return []
+    lines = []
+    for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        if score >= MIN_SCORE and text.strip():
+            across, down = [float(x) for x, _ in box], [float(y) for _, y in box]
+            place = (min(across), min(down), max(across), max(down))
+            lines.append(Line(text.strip(), float(score), *place))
+    return lines
+
+
+def _open(data: bytes) -> "Image":
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError as error:
+        raise _lacking() from error
+    try:
+        picture = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF"))
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        raise Unreadable(f"it cannot be read as a picture: {error}") from error
+    if picture.width * picture.height > MAX_PIXELS:
+        raise Unreadable(f"it has more than {MAX_PIXELS:,} pixels")
+    return picture
+
+
+def _count(data: bytes) -> int:
+    return int(getattr(_open(data), "n_frames", 1))
+
+
+def _frames(data: bytes) -> Iterator["Image"]:
+    from PIL import ImageOps
+
+    picture = _open(data)
+    for number in range(int(getattr(picture, "n_frames", 1))):
+        try:
+            picture.seek(number)
+            if picture.width * picture.height > MAX_PIXELS:
+                raise Unreadable(f"a page of it has more than {MAX_PIXELS:,} pixels")
+            frame = ImageOps.exif_transpose(picture)
+            frame.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))
+        except (OSError, SyntaxError, ValueError) as error:
+            raise Unreadable(f"it cannot be read as a picture: {error}") from error
+        yield frame
+
+
+def _drawn(page: Any) -> "Image":  # noqa: ANN401 - pypdfium2 ships no types
+    points = max(page.get_width(), page.get_height(), 1.0)
+    scale = min(DOTS_PER_INCH / 72, MAX_SIDE_PIXELS / points)
+    picture: Image = page.render(scale=scale).to_pil()
+    page.close()
+    return picture
+
+
+@cache
+def _engine() -> Any:  # noqa: ANN401 - RapidOCR ships no types
+    """The recogniser, made once a process. Raises Lacking without the extra."""
+    try:
+        import onnxruntime  # noqa: F401 - RapidOCR finds its absence out only when it is used
+        from rapidocr import RapidOCR
+    except ImportError as error:
+        raise _lacking() from error
+    threads = {"EngineConfig.onnxruntime.intra_op_num_threads": THREADS, "Global.log_level": "error"}
+    return RapidOCR(params=threads)
+
+
+def _lacking() -> Lacking:
+    return Lacking("it is a scan or a picture; to read it: pip install 'determinator[scans]'")

@@ -1,0 +1,64 @@
+"""Candidates without a model: drugs that the vocabularies find beside the passages that name them, and what
+registers say of them. Nothing is judged."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from activities.candidates.records import facts_of, is_record_of_another, standing_of
+from activities.extractive.planning import aspect_of
+from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
+from activities.text.drugs import as_written, drug, drugs_in, drugs_named
+from activities.text.evidence_strength import weight
+from activities.text.ranking import Item, best_first, rank
+from activities.text.tokens import fold
+from activities.types import Evidence, Support
+
+MAX_PASSAGES = 3
+"""Passages that name a candidate."""
+
+
+def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses:
+    """Drugs that the works name, those of the question first, then by how many works name them and how near
+    these are; each with the passages that name it. Effect, confidence and direction are left open."""
+    question, _ = aspect_of(step.question, step.profile)
+    items = best_first(rank(question, [d for d in documents if weight(d) > 0]))
+    asked = {name for name, _ in drugs_named(question)}
+    wanted = {drug(name) or fold(name) for name in step.chosen}
+    named: Counter[str] = Counter()
+    for place, item in enumerate(items):
+        for name in drugs_in(item.document):
+            if not is_record_of_another(item.document, name):
+                named[name] += 1_000_000 // (place + 10)
+    names = [name for name in named if not wanted or name in wanted]
+    names.sort(key=lambda name: (name not in asked, -named[name], name))
+    found = (_candidate(name, items, documents) for name in names)
+    return Hypotheses(hypotheses=tuple(one for one in found if one is not None)[: step.max_candidates])
+
+
+def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:
+    quotes = [
+        Support(evidence_id=item.document.evidence_id, quote=quote)
+        for item in items
+        if (quote := _naming(item, name))
+    ][:MAX_PASSAGES]
+    standing = standing_of(name, every)
+    if not quotes and not standing.quotes:
+        return None
+    return MechanismHypothesis(
+        drug=as_written(name, [item.document for item in items]),
+        generic_name=name,
+        target=facts_of(standing.label, "mechanism_class"),
+        supporting_evidence=tuple(quotes),
+        current_indications=standing.indications,
+        regulatory_status=standing.regulatory_status,
+        trial_status=standing.trial_status,
+        records=standing.quotes,
+    )
+
+
+def _naming(item: Item, name: str) -> str:
+    """The best sentence of a work that names a drug; empty without one."""
+    if name not in drugs_in(item.document):
+        return ""
+    said = (ranked.sentence.quote for ranked in item.ranked)
+    return next((quote for quote in said if name in dict(drugs_named(quote))), "")

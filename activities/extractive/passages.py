@@ -1,0 +1,182 @@
+"""The passages nearest to a question, quoted and not judged."""
+
+import re
+from collections.abc import Sequence
+
+from activities.drafts import Passage, SectionDraft, WriteInput
+from activities.extractive.planning import aspect_of, searched
+from activities.steps import JudgeBatch, JudgeInput
+from activities.text.coverage import Coverage, coverage
+from activities.text.ranking import RELEVANT, Item, Ranked, best_first, rank
+from activities.text.sentences import MAX_SENTENCE, OF_THE_USER
+from activities.types import Evidence, Profile
+from activities.verification.quote_check import normalise
+
+MAX_PASSAGES = 12
+"""Works whose passage is shown."""
+MAX_RELATED = 6
+"""Works shown below, which lack something that the question names or are further from it."""
+MAX_NEAREST = 2
+"""Works shown where none mentions anything that the question names."""
+MAX_QUOTES = 2
+"""Sentences of one work."""
+MIN_SECOND = 0.85
+"""Likeness of a second sentence at least, as a share of the first one's."""
+MAX_CONTEXT = 300
+"""Characters of the sentence before or after."""
+_LIST_ITEM = re.compile(r"\s*(?:[-*\u2022]|\d{1,2}[.)])\s")
+_SPEAKER = re.compile(r"\s*[A-Z][\w.' -]{0,40}:\s")
+_STEP_BACK = 30
+"""Lines before a quote that are searched for the head of its list or table."""
+
+
+def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
+    """Which works have a passage that is near enough, and no judgement: nothing has read them."""
+    near = near_enough(step.question, step.profile, documents)
+    found = f"{len(near)} of {len(documents)} items have a passage near the question"
+    text = f"{found}; no language model has read them."
+    return JudgeBatch(
+        relevant=near, recommendation="synthesize" if near else "continue", reasoning=text, model="extractive"
+    )
+
+
+def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
+    """The nearest passages, best first; those of works that lack a name of the question, or are not near
+    enough, as `related`."""
+    shared = frozenset(step.shared)
+    stand = [d for d in documents if d.standing != "retracted" and d.evidence_id not in shared]
+    question, aspect = aspect_of(step.question, step.profile)
+    covered = dict(zip((d.evidence_id for d in stand), coverage(question, stand), strict=True))
+    items = [item for item in best_first(rank(searched(step.question, step.profile), stand)) if item.ranked]
+    near = [
+        item for item in items if item.relevance >= RELEVANT and not covered[item.document.evidence_id].lacks
+    ]
+    known = {item.document.evidence_id for item in near}
+    far = [item for item in items if item.document.evidence_id not in known]
+    others = [
+        item
+        for item in far
+        if is_related(covered[item.document.evidence_id], of_an_aspect=aspect is not None)
+    ]
+    if not near and not others and aspect is None:
+        others = far[:MAX_NEAREST]
+    others.sort(key=lambda item: item.relevance < RELEVANT)
+    return SectionDraft(
+        title=step.title,
+        passages=tuple(passage(i, covered[i.document.evidence_id]) for i in near[:MAX_PASSAGES]),
+        related=tuple(passage(i, covered[i.document.evidence_id]) for i in others[:MAX_RELATED]),
+    )
+
+
+def is_related(covered: Coverage, *, of_an_aspect: bool) -> bool:
+    """Whether a work that is not among the nearest is shown: one that mentions nothing of what the question
+    names is no neighbour of it, and an aspect is asked of the thing itself."""
+    return not covered.lacks or (bool(covered.mentions) and not of_an_aspect)
+
+
+def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
+    """Ids of the works with a passage near a question that lack nothing it names, the nearest first."""
+    stand = [document for document in documents if document.standing != "retracted"]
+    whole, _ = aspect_of(question, profile)
+    lacking = {
+        document.evidence_id
+        for document, found in zip(stand, coverage(whole, stand), strict=True)
+        if found.lacks
+    }
+    ranked = best_first(rank(searched(question, profile), stand))
+    near = (item for item in ranked if item.ranked and item.relevance >= RELEVANT)
+    return tuple(item.document.evidence_id for item in near if item.document.evidence_id not in lacking)
+
+
+def passage(item: Item, covered: Coverage) -> Passage:
+    """The best sentence of a work, with a second one that is nearly as near, in the order of the work, and
+    what stands before where they cannot be understood without it."""
+    chosen = [item.ranked[0], *_second(item)]
+    chosen.sort(key=lambda one: one.sentence.place)
+    quotes = tuple(one.sentence.quote for one in chosen)
+    before, after = context(item.document, quotes)
+    if (
+        not before
+        and item.document.evidence_type in OF_THE_USER
+        and quotes[0] == item.ranked[0].sentence.quote
+    ):
+        before = next((_short(one.sentence.quote) for one in _beside(item, -1)), "")
+    return Passage(
+        evidence_id=item.document.evidence_id,
+        quotes=quotes,
+        before=before,
+        after=after,
+        mentions=covered.mentions,
+        lacks=covered.lacks,
+    )
+
+
+def _second(item: Item) -> list[Ranked]:
+    """The second sentence of a passage: of a user's own text the one that follows the best one, since its
+    facts stand in short sentences that continue each other; of an abstract one that is nearly as near."""
+    best, *others = item.ranked
+    if item.document.evidence_type in OF_THE_USER:
+        return _beside(item, 1)
+    first = best.likeness
+    near = [one for one in others if first and one.likeness and one.likeness >= MIN_SECOND * first]
+    return near[: MAX_QUOTES - 1]
+
+
+def _beside(item: Item, step: int) -> list[Ranked]:
+    """The sentence so many places after the best one in the same paragraph; none where there is none."""
+    ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
+    at = ordered.index(item.ranked[0]) + step
+    if not 0 <= at < len(ordered) or not _are_one_paragraph(item.document.text, item.ranked[0], ordered[at]):
+        return []
+    return [ordered[at]]
+
+
+def _are_one_paragraph(text: str, one: Ranked, other: Ranked) -> bool:
+    first, last = sorted((one.sentence, other.sentence), key=lambda sentence: sentence.place)
+    begin = text.find(first.quote) + len(first.quote)
+    between = text[begin : text.find(last.quote, begin)]
+    return len(between) < MAX_CONTEXT and "\n\n" not in between
+
+
+def context(document: Evidence, quotes: Sequence[str]) -> tuple[str, str]:
+    """What stands before the first quote where its form needs it: the head of its list, the header row of its
+    table, the speaker of its turn; and what continues a sentence that ends with a colon."""
+    at = document.text.find(quotes[0])
+    if at < 0 or document.evidence_type not in OF_THE_USER:
+        return "", ""
+    begin = document.text.rfind("\n", 0, at) + 1
+    above = document.text[:begin].split("\n")[-_STEP_BACK - 1 : -1]
+    line = document.text[begin : at + len(quotes[0])]
+    return _head(line, above, document.text[begin:at]), _after(document.text, quotes[-1])
+
+
+def _head(line: str, above: Sequence[str], same_line: str) -> str:
+    if line.lstrip().startswith("|"):
+        rows = []
+        for other in reversed(above):
+            if not other.lstrip().startswith("|"):
+                break
+            rows.append(other)
+        return _short(rows[-1]) if rows else ""
+    if _LIST_ITEM.match(line):
+        for other in reversed(above):
+            if other.strip() and not _LIST_ITEM.match(other) and not other.startswith(("  ", "\t")):
+                return _short(other)
+        return ""
+    if turn := _SPEAKER.match(same_line):
+        return turn.group().strip()
+    nearest = next((other for other in reversed(above) if other.strip()), "")
+    return _short(nearest) if nearest.rstrip().endswith(":") else ""
+
+
+def _after(text: str, quote: str) -> str:
+    end = text.find(quote) + len(quote)
+    if not quote.rstrip().endswith(":"):
+        return ""
+    following = next((line for line in text[end:].split("\n") if line.strip()), "")
+    return _short(following)
+
+
+def _short(line: str) -> str:
+    plain = normalise(line).strip(" #*")
+    return plain if len(plain) <= min(MAX_CONTEXT, MAX_SENTENCE) else ""

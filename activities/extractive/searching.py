@@ -1,0 +1,171 @@
+"""What to search for: the question itself where a source ranks texts, its names where an index wants
+keywords, fewer names where that found nothing."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from activities.extractive.passages import near_enough
+from activities.extractive.planning import aspect_of, searched
+from activities.steps import (
+    TEST_GAP,
+    AgentSelectionPlan,
+    AgentTask,
+    GapsInput,
+    KnowledgeGapOutput,
+    Observation,
+    ObserveInput,
+    ReflectInput,
+    Reflection,
+    SelectInput,
+)
+from activities.text.coverage import names
+from activities.text.evidence_strength import TYPE_NAMES
+from activities.text.stand_alone import entities
+from activities.text.tokens import fold, phrases
+from activities.types import ANSWERED, Evidence, Profile, SourceInfo
+
+MAX_NAMES = 4
+"""Names in one keyword query; more would find nothing."""
+_BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b|\"[^\"]+\"|\[\w+\]|[()]")
+
+
+def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
+    """How many items were found, of which kinds, and how many have a passage near the question."""
+    if not documents:
+        return Observation(text="Nothing has been found yet; the question itself is searched first.")
+    near = near_enough(step.question, step.profile, documents)
+    kinds = Counter(TYPE_NAMES[document.evidence_type] for document in documents).most_common(5)
+    named = ", ".join(f"{name} {count}" for name, count in kinds)
+    return Observation(
+        text=f"{len(documents)} items were found ({named}); {len(near)} have a passage near the question."
+    )
+
+
+def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGapOutput:
+    """The question before it was searched, and what a reviewer said that was not searched; the question once
+    more where nothing near was found and an index may be asked for less."""
+    made = {fold(record.gap) for record in step.tried}
+    wanted = [
+        text for text in (*step.steering[::-1], *step.judged_gaps) if text.strip() and fold(text) not in made
+    ]
+    failed = any(record.status not in ANSWERED for record in step.tried)
+    empty = any(record.status == "empty" for record in step.tried)
+    if fold(step.question) not in made or (
+        (failed or empty) and not near_enough(step.question, step.profile, documents)
+    ):
+        wanted.append(step.question)
+    gaps = tuple(dict.fromkeys(wanted))[: max(1, step.max_gaps)]
+    return KnowledgeGapOutput(research_complete=not gaps, outstanding_gaps=gaps)
+
+
+def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
+    """Whether the results of the last searches have a passage near what they were made for."""
+    near = {n for gap in (step.gaps or (step.question,)) for n in near_enough(gap, step.profile, documents)}
+    if near:
+        return Reflection(
+            served=True, reason=f"{len(near)} of {len(documents)} new items have a near passage."
+        )
+    failed = sorted({f"{s.source} ({s.status})" for s in step.searches if s.status not in ANSWERED})
+    if failed and not documents:
+        return Reflection(served=False, reason=f"Sources failed: {', '.join(failed)}.")
+    empty = [s for s in step.searches if s.status == "empty"]
+    better = dict.fromkeys(query for s in empty for query in widen(s.asked or s.query))
+    return Reflection(
+        served=False, reason="None of the new items has a near passage.", better_searches=tuple(better)[:3]
+    )
+
+
+def select_tools(step: SelectInput) -> AgentSelectionPlan:
+    """At most `per_gap` searches a gap, none that was answered before; the tests of hypotheses come first.
+
+    A search that failed by an outage is repeated as it was sent: an outage is no reason for another query.
+    Every source is asked once before any is asked more widely."""
+    sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
+    tasks = list(hypothesis_tests(step))
+    done = _answered(step) | {(task.agent, fold(task.query)) for task in tasks}
+    for gap in step.gaps:
+        room = step.per_gap
+        for source, query in _proposals(gap, step, sources):
+            if room <= 0:
+                break
+            if query.strip() and (source, fold(query)) not in done:
+                done.add((source, fold(query)))
+                tasks.append(AgentTask(gap=gap, agent=source, query=query))
+                room -= 1
+    return AgentSelectionPlan(tasks=tuple(tasks))
+
+
+def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
+    """One search for each test of a hypothesis, the sources in turn. None that was answered before."""
+    sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
+    done, tasks = _answered(step), list[AgentTask]()
+    for place, test in enumerate(step.tests if sources else ()):
+        source = sources[place % len(sources)]
+        query = keywords(test) if wants_keywords(source) else test
+        if (source.name, fold(query)) not in done:
+            done.add((source.name, fold(query)))
+            tasks.append(AgentTask(gap=f"{TEST_GAP}{test}", agent=source.name, query=query))
+    return tuple(tasks)
+
+
+def _answered(step: SelectInput) -> set[tuple[str, str]]:
+    """Searches that were answered, by the query as requested: a source may send another one."""
+    return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
+
+
+def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> Iterator[tuple[str, str]]:
+    """Searches for a gap: outages again, then one query a source, then wider ones."""
+    known = {source.name for source in sources}
+    failed = [(r.source, r.asked or r.query) for r in step.tried if r.status not in ANSWERED and r.gap == gap]
+    again = [pair for pair in failed if pair[0] in known]
+    yield from dict.fromkeys(
+        again[: max(1, step.per_gap - 1)]
+    )  # sources that stay down must not use every slot
+    waiting = {source for source, _ in failed}
+    used = Counter(r.source for r in step.tried if r.gap == gap)
+    asked = sorted((s for s in sources if s.name not in waiting), key=lambda s: used[s.name])
+    ladders = {s.name: tuple(_ladder(s, gap, step)) for s in asked}
+    for rung in range(max(map(len, ladders.values()), default=0)):
+        yield from ((s.name, ladders[s.name][rung]) for s in asked if rung < len(ladders[s.name]))
+
+
+def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
+    """Queries for one source from the most exact to the widest. One that ranks texts is asked once."""
+    if _BOOLEAN.search(gap):
+        yield gap
+    elif wants_keywords(info):
+        narrow = keywords(gap, step.profile)
+        yield narrow
+        yield from widen(narrow)
+    else:
+        yield searched(gap, step.profile)
+
+
+def wants_keywords(info: SourceInfo) -> bool:
+    """Indexes with boolean search want names joined by AND; the library and the web accept a question."""
+    domains = set(info.domains)
+    return not {"local", "web"} & domains and bool({"biomedical", "clinical", "regulatory"} & domains)
+
+
+def keywords(text: str, profile: Profile | None = None) -> str:
+    """`Does metformin slow Alzheimer's disease?` -> `metformin AND Alzheimer's disease`: at most `MAX_NAMES`
+    names as typed, and the first search word of an aspect."""
+    whole, aspect = aspect_of(text, profile) if profile is not None else (text, None)
+    found = [name.shown for name in names(whole)]
+    if len(found) < 2:
+        found += [
+            p for p in phrases(whole) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in found)
+        ]
+    chosen = found[:MAX_NAMES] or list(entities(whole)[:MAX_NAMES])
+    if aspect is not None:
+        chosen.append(aspect.search.split()[0])
+    return " AND ".join(chosen) or whole
+
+
+def widen(query: str) -> tuple[str, ...]:
+    """Wider forms of a keyword query: without its last name, and so on. A query of a person's own is kept."""
+    parts = query.split(" AND ")
+    if _BOOLEAN.search(query.replace(" AND ", " ")):
+        return ()
+    return tuple(" AND ".join(parts[:size]) for size in range(len(parts) - 1, 0, -1))

@@ -1,0 +1,87 @@
+"""Analyst: a program for effects that the fixed analysis lists and does not pool. Where it runs and what its
+numbers mean is not up to it (`activities.analysis.sandbox`, `activities.analysis.verdict`)."""
+
+import re
+from collections.abc import Sequence
+
+from activities.analysis.meta_analysis import REASONS
+from activities.analysis.types import MAX_ANALYST_EFFECTS, AnalystInput, Effect, NotPooled, Program
+from activities.roles.prompt import compose, listed
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import Loose, Text, limits, line
+from activities.types import Evidence
+
+MAX_METHOD_CHARS = 300
+MAX_PROGRAM_CHARS = 8_000
+"""What its allowance of output holds."""
+FENCE = re.compile(r"\A\s*```(?:python)?[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+"""A block of Markdown around the whole program."""
+TASK = "Write the program, or leave it empty. Answer with JSON."
+EXPECTED = {
+    "lower": "the effect is below no effect",
+    "higher": "the effect is above no effect",
+    "different": "there is an effect in either direction",
+}
+
+
+class AnalystAnswer(Loose):
+    code: Text = limits(length=MAX_PROGRAM_CHARS, default="")
+    method: Text = limits(length=MAX_METHOD_CHARS, default="")
+
+
+def render(step: AnalystInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    rows = [_described(one) for one in step.not_pooled]
+    return compose(
+        "analyst",
+        step,
+        room=room,
+        given=[
+            f"The hypothesis: {EXPECTED[step.expected]}.",
+            listed("Found by the fixed analysis", step.findings, 8, 300),
+            listed("Effects listed and not pooled", rows, MAX_ANALYST_EFFECTS, 300),
+        ],
+        task=TASK,
+    )
+
+
+def _described(listed_effect: NotPooled) -> str:
+    effect = listed_effect.effect
+    return (
+        f"{effect.outcome}, {effect.measure} {_numbers(effect)} ({effect.study}): "
+        + REASONS[listed_effect.reason]
+    )
+
+
+def _numbers(effect: Effect) -> str:
+    parts = []
+    if effect.estimate is not None:
+        parts.append(f"{effect.estimate:g}")
+    if effect.low is not None and effect.high is not None:
+        parts.append(f"[{effect.low:g}, {effect.high:g}] at {effect.level:g}")
+    if effect.n is not None:
+        parts.append(f"n={effect.n}")
+    if (arms := effect.arms) is not None:
+        counts = f"{arms.events}/{arms.total} against {arms.control_events}/{arms.control_total}"
+        parts.append(f"events {counts}")
+    return ", ".join(parts)
+
+
+def accept(_step: AnalystInput, _prompt: Prompt, answer: AnalystAnswer) -> Accepted[Program]:
+    """The program without a block of Markdown around it; only the sandbox reads it."""
+    block = FENCE.match(answer.code)
+    code = (block[1] if block else answer.code).strip()
+    return Accepted(Program(code=code, method=line(answer.method, MAX_METHOD_CHARS)))
+
+
+def by_code(step: AnalystInput, _documents: Sequence[Evidence]) -> Program | None:
+    """Nothing to compute without an effect that was left."""
+    return None if step.not_pooled else Program()
+
+
+def without_model(_step: AnalystInput) -> Program:
+    return Program()
+
+
+SPEC = RoleSpec[AnalystInput, AnalystAnswer, Program](
+    "analyst", AnalystAnswer, render, accept, by_code=by_code, without_model=without_model
+)

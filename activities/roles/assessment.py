@@ -1,0 +1,170 @@
+"""The assessment of all that was judged, put together by code from the judgements of single works.
+
+Confidence says how likely the works judged carry an answer. Each independent work that answers supports it
+with a probability by how directly it answers (`DIRECT`, `IN_PART`) and by its kind of study; independent
+works add up as in `1 - (1 - p1)(1 - p2)...`; the sum is reduced to the extent that works speak for different
+answers (docs/models.md has the formula and how it was set).
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from activities.iterations import Recommendation
+from activities.judgements import WorkJudgement
+from activities.steps import JudgeAssessment, JudgeBatch
+from activities.types import EvidenceRef, EvidenceType, Profile, Statement
+
+DIRECT = 0.8
+"""Probability that the answer of a work is right of which a model says that it answers (`answers` 3), of the
+strongest kind of study: of the directions read from single abstracts of PubMedQA 81 % were the label's."""
+IN_PART = 0.25
+"""The same of a work that answers in part (`answers` 2)."""
+MIN_ANSWERS = 2
+"""`answers` from which a work is held to answer."""
+MAX_CONFIDENCE = 0.99
+MAX_GAPS = 5
+STRENGTH: Mapping[EvidenceType, float] = {
+    "meta_analysis": 1.0,
+    "systematic_review": 0.95,
+    "guideline": 0.95,
+    "randomized_trial": 0.95,
+    "clinical_trial": 0.85,
+    "regulatory": 0.85,
+    "drug_label": 0.85,
+    "document": 0.8,
+    "review": 0.75,
+    "observational": 0.75,
+    "article": 0.7,
+    "database_record": 0.7,
+    "knowledge_graph": 0.4,
+    "trial_registration": 0.5,
+    "adverse_events": 0.5,
+    "case_report": 0.5,
+    "preclinical": 0.5,
+    "preprint": 0.6,
+    "web_page": 0.5,
+}
+"""Share of `DIRECT` and `IN_PART` by kind of study: the order of the Oxford Centre's levels of evidence
+(2011); the distances are our own. A user's own document is what a question about it is answered from."""
+
+
+def assess(
+    batches: Sequence[JudgeBatch],
+    judgements: Iterable[WorkJudgement],
+    profile: Profile,
+    works: Iterable[EvidenceRef] = (),
+) -> JudgeAssessment:
+    """One assessment of all batches of a round and of all judgements so far. `works` are the works judged:
+    their kinds and identifiers; one that is missing counts as an article."""
+    refs = {ref.evidence_id: ref for ref in works}
+    judged = list({judgement.evidence_id: judgement for judgement in judgements}.values())
+    known = [criterion.name for criterion in profile.criteria]
+    scores: dict[str, int] = {}
+    reasons: dict[str, str] = {}
+    for batch in batches:
+        for name in known:
+            if name in batch.scores and batch.scores[name] > scores.get(name, -1):
+                scores[name] = batch.scores[name]
+                reasons[name] = batch.score_reasons.get(name, "")
+    ranked = relevant(judged, refs)
+    advice = _advice(batches)
+    value, why = confidence(judged, refs) if judged else (None, ())
+    return JudgeAssessment(
+        scores={name: scores[name] for name in known if name in scores},
+        score_reasons={name: reasons[name] for name in known if reasons.get(name)},
+        sufficient=advice == "synthesize" if advice else None,
+        recommendation=advice,
+        sources_breakdown=dict(
+            Counter(refs[j.evidence_id].source for j in judged if j.evidence_id in refs).most_common()
+        ),
+        confidence=value,
+        by_code=not judged,
+        confidence_reasons=why,
+        gaps=_merged(batch.gaps for batch in batches),
+        recommended_searches=_merged(batch.recommended_searches for batch in batches),
+        relevant=ranked or _merged((batch.relevant for batch in batches), most=None),
+        reasoning=" ".join(dict.fromkeys(batch.reasoning for batch in batches if batch.reasoning))[:1_500],
+        shown=len(judged),
+    )
+
+
+def relevant(judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]) -> tuple[str, ...]:
+    """Ids of the works that answer, by how directly and by the strength of their kind of study."""
+    answering = [j for j in judged if j.answers >= MIN_ANSWERS]
+    answering.sort(key=lambda j: (-j.answers, -strength(refs.get(j.evidence_id))))
+    return tuple(j.evidence_id for j in answering)
+
+
+def strength(ref: EvidenceRef | None) -> float:
+    """0 to 1 by kind of study; a retracted work has none, one under concern half."""
+    if ref is None:
+        return STRENGTH["article"]
+    if ref.standing == "retracted":
+        return 0.0
+    return STRENGTH[ref.evidence_type] * (0.5 if ref.standing == "concern" else 1.0)
+
+
+def confidence(
+    judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]
+) -> tuple[float, tuple[Statement, ...]]:
+    """0 to 1, and what it was computed from."""
+    weights: dict[str, tuple[float, WorkJudgement]] = {}
+    for judgement in judged:
+        if judgement.answers < MIN_ANSWERS:
+            continue
+        ref = refs.get(judgement.evidence_id)
+        share = (DIRECT if judgement.answers >= 3 else IN_PART) * strength(ref)
+        study = _study(judgement.evidence_id, ref)
+        if share > weights.get(study, (0.0, judgement))[0]:
+            weights[study] = (share, judgement)
+    carried = 1.0 - math.prod(1.0 - share for share, _ in weights.values())
+    agreed = agreement([(share, judgement) for share, judgement in weights.values()])
+    value = round(min(carried * agreed, MAX_CONFIDENCE), 4)
+    direct = sum(judgement.answers >= 3 for _, judgement in weights.values())
+    why = Statement(
+        code="confidence_of_judgements",
+        values={"works": len(weights), "direct": direct, "agreement": round(agreed, 2)},
+    )
+    return value, (why,)
+
+
+def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
+    """1 where all works that give a direction give the same one, 0.5 where they are split evenly; a work with
+    mixed results counts half for each side."""
+    sides: dict[str, float] = defaultdict(float)
+    for share, judgement in weights:
+        if judgement.direction == "mixed":
+            sides["yes"] += share / 2
+            sides["no"] += share / 2
+        elif judgement.direction in ("yes", "no"):
+            sides[judgement.direction] += share
+    total = sum(sides.values())
+    return max(sides.values()) / total if total else 1.0
+
+
+def _study(name: str, ref: EvidenceRef | None) -> str:
+    """What makes two records one study: the registration of their trial, else the work itself."""
+    if ref is None:
+        return name
+    return ref.identifiers.nct or ref.fingerprint or name
+
+
+def _advice(batches: Sequence[JudgeBatch]) -> Recommendation:
+    """`synthesize` where one batch has enough to answer: a batch cannot see what the others hold."""
+    advice: list[Recommendation] = [batch.recommendation for batch in batches if batch.recommendation]
+    if "synthesize" in advice:
+        return "synthesize"
+    return "continue" if advice else ""
+
+
+def _merged(lists: Iterable[Sequence[str]], most: int | None = MAX_GAPS) -> tuple[str, ...]:
+    """Different texts, the first of every list before the second of any."""
+    rows = [list(texts) for texts in lists]
+    longest = max((len(row) for row in rows), default=0)
+    unique: dict[str, str] = {}
+    for place in range(longest):
+        for row in rows:
+            if place < len(row):
+                unique.setdefault(row[place].casefold(), row[place])
+    return tuple(unique.values())[:most]

@@ -1,0 +1,116 @@
+"""Judgements that were paid for: kept under the question, the text of the work, the profile, the model and
+the prompt, and used again by later rounds, follow-ups and refreshes. No work is judged twice for one
+question."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+import structlog
+from pydantic import Field, ValidationError
+
+from activities.errors import StoreError
+from activities.evidence_store import EvidenceStore
+from activities.iterations import Recommendation
+from activities.judgements import WorkJudgement
+from activities.roles.role import prompt_file
+from activities.steps import JudgeBatch, JudgeInput
+from activities.types import EvidenceRef, Frozen
+
+log = structlog.get_logger()
+
+
+class StoredJudgement(Frozen):
+    """The judgement of one work, with what its batch said of the criteria."""
+
+    judgement: WorkJudgement
+    scores: dict[str, int] = Field(default_factory=dict)
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    recommendation: Recommendation = ""
+    beside: tuple[str, ...] = ()
+    """Ids of all works that the recommendation rests on: those of its batch and those judged before."""
+    scope: str = ""
+    """Of the step that paid for it."""
+
+
+class JudgementStore:
+    """Reading and writing never fail a step: what cannot be read is asked for again."""
+
+    def __init__(self, store: EvidenceStore) -> None:
+        self._store = store
+
+    async def known(self, step: JudgeInput) -> dict[str, StoredJudgement]:
+        """The judgements of the step's works that were made before, by evidence id."""
+        found: dict[str, StoredJudgement] = {}
+        for ref in step.evidence:
+            try:
+                data = await self._store.get_named(_key(step, ref))
+                if data:
+                    stored = StoredJudgement.model_validate_json(data)
+                    if step.scope and stored.scope == step.scope:
+                        continue  # of an attempt of this very step: its answer is kept with its price
+                    named = stored.judgement.model_copy(update={"evidence_id": ref.evidence_id})
+                    found[ref.evidence_id] = stored.model_copy(update={"judgement": named})
+            except (StoreError, ValidationError):
+                continue
+        return found
+
+    async def keep(self, step: JudgeInput, batch: JudgeBatch) -> None:
+        """Store the judgements of a batch."""
+        refs = {ref.evidence_id: ref for ref in step.evidence}
+        beside = tuple(j.evidence_id for j in (*step.judged, *batch.judgements) if j.answers > 0)
+        for judgement in batch.judgements:
+            stored = StoredJudgement(
+                judgement=judgement,
+                scores=batch.scores,
+                score_reasons=batch.score_reasons,
+                recommendation=batch.recommendation,
+                beside=beside,
+                scope=step.scope,
+            )
+            try:
+                key = _key(step, refs[judgement.evidence_id])
+                await self._store.put_named(key, stored.model_dump_json().encode())
+            except StoreError as error:
+                log.warning("judgement_not_stored", run_id=step.run_id, error=str(error))
+
+
+def _key(step: JudgeInput, ref: EvidenceRef) -> str:
+    """A digest of everything that decides a judgement. What a reviewer said is part of it."""
+    small = step.model.effort == "small"
+    parts = [
+        step.question,
+        ref.blob,
+        step.profile.model_dump(mode="json", include={"name", "criteria", "guidance"}),
+        [step.model.model, step.model.base_url or "", step.model.effort or ""],
+        prompt_file("judge", evidence=True, small=small).version,
+        list(step.steering),
+    ]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return f"judgements/{digest}.json"
+
+
+def with_known(
+    step: JudgeInput, known: Mapping[str, StoredJudgement], batch: JudgeBatch, model: str
+) -> JudgeBatch:
+    """A batch with the judgements that were known before it. Their gaps are not named again: later searches
+    may have closed them. Their recommendation to write holds only where all works it rests on are there."""
+    scores, reasons = dict(batch.scores), dict(batch.score_reasons)
+    for stored in known.values():
+        for name, score in stored.scores.items():
+            if score > scores.get(name, -1):
+                scores[name] = score
+                reasons[name] = stored.score_reasons.get(name, "")
+    judged = (*step.judged, *batch.judgements, *(stored.judgement for stored in known.values()))
+    present = {judgement.evidence_id for judgement in judged}
+    advice = {stored.recommendation for stored in known.values() if present.issuperset(stored.beside)}
+    before: Recommendation = "synthesize" if "synthesize" in advice else ""
+    return batch.model_copy(
+        update={
+            "judgements": (*(stored.judgement for stored in known.values()), *batch.judgements),
+            "scores": scores,
+            "score_reasons": reasons,
+            "recommendation": batch.recommendation or before,
+            "model": batch.model or model,
+        }
+    )

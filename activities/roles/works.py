@@ -1,0 +1,177 @@
+"""How works are shown in a prompt: whole, the title first, every quotable sentence with a label of its own.
+
+A model that names a label cannot miscopy a quote. Of a text that is longer than `MAX_WORK_CHARS` the
+beginning and the sentences nearest to the question are shown, with gaps marked.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log
+
+from activities.models.tokens import BYTES_PER_TOKEN
+from activities.roles.allowances import MAX_WORK_CHARS
+from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
+from activities.roles.role import Prompt
+from activities.steps import Role, StepContext
+from activities.text.sentences import Sentence, sentences
+from activities.text.tokens import terms
+from activities.types import Evidence
+
+MAX_TITLE_CHARS = 240
+MAX_SENTENCE_CHARS = 600
+"""Of what is shown of a sentence; what it is quoted by stays whole."""
+MIN_GAP_CHARS = 12
+"""Of text between two sentences that is shown without a label: a heading, a short remark."""
+MIN_WORK_BYTES = 300
+"""Room below which no further work is shown."""
+
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Works:
+    """Works as they are shown in a prompt."""
+
+    text: str = ""
+    sentences: dict[str, Sentence] = field(default_factory=dict)
+    """Label (`S1`) -> sentence, in the order shown."""
+    items: dict[str, Evidence] = field(default_factory=dict)
+    """Label (`E1`) -> work."""
+
+    def labels_of(self, evidence_id: str) -> tuple[str, ...]:
+        """Labels of the sentences of a work."""
+        return tuple(label for label, one in self.sentences.items() if one.evidence_id == evidence_id)
+
+
+def compose_works(
+    role: Role,
+    step: StepContext,
+    documents: Sequence[Evidence],
+    *,
+    room: int,
+    task: str,
+    given: Sequence[str] = (),
+    about: Mapping[str, str] | None = None,
+    chars: int = MAX_WORK_CHARS,
+    labelled: bool = True,
+) -> Prompt:
+    """The prompt of a role that reads works; retracted ones are not shown. What did not fit is in its
+    notes."""
+    sound = [document for document in documents if document.standing != "retracted"]
+    left = room_for_works(role, step, room=room, task=task, given=given)
+    works = show(step.question, sound, left, about=about, chars=chars, labelled=labelled)
+    prompt = compose(role, step, room=room, task=task, given=given, works=works.text)
+    return replace(
+        prompt,
+        shown=works.items,
+        sentences=works.sentences,
+        choices={"SentenceLabel": tuple(works.sentences), "WorkLabel": tuple(works.items)},
+        notes=left_out(len(works.items), len(sound)),
+    )
+
+
+def show(
+    question: str,
+    documents: Sequence[Evidence],
+    room: int,
+    *,
+    about: Mapping[str, str] | None = None,
+    chars: int = MAX_WORK_CHARS,
+    labelled: bool = True,
+) -> Works:
+    """As many of the documents as fit into `room` tokens, the first ones first. `about`: evidence id -> what
+    stands under the title of a work."""
+    left = int(max(room, 0) * BYTES_PER_TOKEN)
+    blocks: list[str] = []
+    labels: dict[str, Sentence] = {}
+    items: dict[str, Evidence] = {}
+    for document in documents:
+        name = f"E{len(items) + 1}"
+        head = heading(name, document)
+        if said := (about or {}).get(document.evidence_id, ""):
+            head = f"{head}\n({one_line(said)})"
+        limit = min(chars, left - len(head.encode()) - 2)
+        if items and limit < min(MIN_WORK_BYTES, len(document.text)):
+            break
+        lines, own = _lines(question, document, limit, len(labels) + 1 if labelled else 0)
+        block = "\n".join([head, *lines])
+        if (left := left - len(block.encode()) - 2) < 0:
+            break
+        blocks.append(block)
+        labels.update(own)
+        items[name] = document
+    return Works("\n\n".join(blocks), labels, items)
+
+
+def heading(label: str, document: Evidence) -> str:
+    """One line that says what a work is."""
+    standing = "" if document.standing in ("none", "unknown") else document.standing.upper()
+    about = (str(document.year or ""), document.evidence_type.replace("_", " "), standing)
+    shown = ", ".join(part for part in about if part)
+    return f"[{label}] {clip(one_line(document.title), MAX_TITLE_CHARS)} ({shown})"
+
+
+def _lines(
+    question: str, document: Evidence, limit: int, first: int
+) -> tuple[list[str], dict[str, Sentence]]:
+    """The text of a work as lines, its quotable sentences labelled from `S<first>` on (0: without labels)."""
+    rows: list[str] = []
+    own: dict[str, Sentence] = {}
+    at = 0
+    parts: list[tuple[str, Sentence | None]] = []
+    for found in sentences(document):
+        start = document.text.find(found.quote, at)
+        if start < 0:
+            continue
+        parts.append((document.text[at:start], None))
+        parts.append((found.quote, found))
+        at = start + len(found.quote)
+    parts.append((document.text[at:], None))
+    kept = _within(question, parts, limit)
+    gap = False
+    for place, (text, sentence) in enumerate(parts):
+        shown = one_line(text)
+        if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
+            continue
+        if place not in kept:
+            gap = True
+            continue
+        if gap:
+            rows.append("[...]")
+            gap = False
+        shown = shown if len(shown) <= MAX_SENTENCE_CHARS else f"{shown[:MAX_SENTENCE_CHARS]} (...)"
+        if sentence is None or not first:
+            rows.append(f"- {shown}")  # no text can begin a line that looks like a label
+        else:
+            label = f"S{first + len(own)}"
+            own[label] = sentence
+            rows.append(f"{label}: {shown}")
+    return rows, own
+
+
+def _within(question: str, parts: Sequence[tuple[str, Sentence | None]], limit: int) -> set[int]:
+    """Places of the parts that are shown: all where they fit, else the quotable ones nearest to the question,
+    the first and the last of a text before others that are as near."""
+    costs = [min(len(text.encode()), MAX_SENTENCE_CHARS) + 8 for text, _ in parts]
+    if sum(costs) <= limit:
+        return set(range(len(parts)))
+    wanted = set(terms(question))
+    counts = Counter(term for _, sentence in parts if sentence for term in set(sentence.terms))
+    total = sum(sentence is not None for _, sentence in parts) or 1
+    weight = {term: log(1 + total / counts[term]) for term in wanted if counts[term]}
+    last = len(parts) - 1
+
+    def nearness(place: int) -> tuple[float, int]:
+        sentence = parts[place][1]
+        own = sum(weight.get(term, 0.0) for term in set(sentence.terms)) if sentence else -1.0
+        return (-own, min(place, last - place))
+
+    kept: set[int] = set()
+    used = 0
+    for place in sorted(range(len(parts)), key=nearness):
+        if parts[place][1] is not None and used + costs[place] <= limit:
+            kept.add(place)
+            used += costs[place]
+    return kept

@@ -1,0 +1,273 @@
+"""A knowledge graph in a database that speaks Bolt (Neo4j, Memgraph, FalkorDB ...): paths between the drugs,
+genes and diseases that a question names. Needs the extra `neo4j`.
+
+Each path is one record with a sentence a relation, its provenance and its dates. It is what somebody put into
+a graph, so its evidence type is `knowledge_graph`, which no grade rates above weak.
+
+A question's names are its runs of words; the database compares them with the names of its nodes. They travel
+as parameters of statements that `graph_schema` makes, in read transactions.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from activities.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.graph_schema import GraphSchema, Statement, load_schema
+from activities.sources.http.client import Http
+from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.verification.identifiers import evidence_id
+
+if TYPE_CHECKING:
+    from neo4j import AsyncDriver, AsyncSession
+
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+DEFAULT_PORT = 7687
+SECONDS = 25.0
+"""For one statement, its connection included."""
+MAX_WORDS = 6
+"""Of a name in a question."""
+MAX_NAMES = 300
+MAX_CHARS = 200
+"""Of a name or a property of the graph that is shown."""
+DASH = " \u2013 "
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPath:
+    """A path as the database returned it."""
+
+    names: tuple[str, ...]
+    ids: tuple[str, ...]
+    types: tuple[str, ...]
+    properties: tuple[Mapping[str, Any], ...]
+
+
+class Neo4jSource:
+    """The user's graph database; one statement an exchange."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._url = settings.source_url("neo4j", "")
+        self._user = settings.neo4j_user
+        self._password = settings.neo4j_password
+        self._database = settings.neo4j_database
+        self.missing = ""
+        self._schema: GraphSchema | None = None
+        self._made: tuple[asyncio.AbstractEventLoop, AsyncDriver] | None = None
+        try:
+            self._schema = load_schema(settings.neo4j_schema)
+            self.address = _address(self._url) if self._url else ""
+        except Refused as error:
+            self.missing, self.address = str(error), ""
+        if not self._url:
+            self.missing = (
+                "needs a database; set DETERMINATOR_NEO4J_URL (bolt://host:7687) and NEO4J_PASSWORD"
+            )
+        title = self._schema.title if self._schema else "Knowledge graph"
+        here = urlsplit(self.address).hostname in _LOOPBACK
+        self.info = SourceInfo(
+            name="neo4j",
+            title=f"{title} (graph database)",
+            covers="Paths of a knowledge graph between drugs, their targets, genes, pathways and diseases.",
+            key_setting="NEO4J_PASSWORD",
+            how_to_enable="Set DETERMINATOR_NEO4J_URL and NEO4J_PASSWORD, and neo4j_schema for your graph",
+            domains=("biomedical", "local") if here else ("biomedical",),
+        )
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        """Look for one kind of path. Raises SourceError."""
+        if self.missing or self._schema is None:
+            raise Refused(f"neo4j {self.missing}")
+        statements = self._schema.statements
+        number = int((cursor or {}).get("statement", "0"))
+        found_before = int((cursor or {}).get("found", "0"))
+        names = names_in(query.text)
+        if not names:
+            return Exchange(sent=query.text)
+        wanted = query.limit - found_before
+        paths = await self._ask(statements[number], names, wanted)
+        records = tuple(self._record(path, statements[number], query.text) for path in paths)
+        found = found_before + len(records)
+        more = number + 1 < len(statements) and found < query.limit
+        following = {"statement": str(number + 1), "found": str(found)} if more else None
+        return Exchange(records=records, hits=found, sent=query.text, cursor=following)
+
+    async def _ask(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
+        try:
+            from neo4j import READ_ACCESS
+            from neo4j.exceptions import ClientError, DriverError, Neo4jError, ServiceUnavailable
+        except ImportError as error:
+            raise Refused("neo4j needs its driver: pip install 'determinator[neo4j]'") from error
+        try:
+            async with (
+                asyncio.timeout(SECONDS),
+                self._driver().session(database=self._database, default_access_mode=READ_ACCESS) as session,
+            ):
+                return await _read(session, statement, names, limit)
+        except TimeoutError as error:
+            raise Unavailable(f"neo4j did not answer within {SECONDS:g} s") from error
+        except ClientError as error:
+            raise _refusal(error.code or "", str(error.message or error)) from error
+        except (ServiceUnavailable, OSError) as error:
+            raise Unavailable(f"neo4j cannot be reached: {error}") from error
+        except (Neo4jError, DriverError) as error:
+            raise Unavailable(f"neo4j failed: {error}") from error
+
+    def _driver(self) -> "AsyncDriver":
+        """The driver with its connections, kept for the event loop it was made in."""
+        from neo4j import AsyncGraphDatabase
+
+        loop = asyncio.get_running_loop()
+        if self._made is None or self._made[0] is not loop:
+            password = self._password.get_secret_value() if self._password else ""
+            driver = AsyncGraphDatabase.driver(
+                self.address,
+                auth=(self._user, password),
+                connection_timeout=SECONDS,
+                max_transaction_retry_time=0.0,
+                telemetry_disabled=True,
+                user_agent="determinator",
+            )
+            self._made = loop, driver
+        return self._made[1]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._made is not None:
+            await self._made[1].close()
+            self._made = None
+
+    def _record(self, path: GraphPath, statement: Statement, query: str) -> Evidence:
+        assert self._schema is not None
+        text = "\n".join(_sentences(self._schema, path, statement))
+        origins = _of_all(self._schema.provenance, path)
+        dates = _of_all(self._schema.dates, path)
+        years = [int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", dates)]
+        ids = Identifiers()
+        facts = {
+            "graph": self._schema.title,
+            "path": " - ".join(statement.path.kinds),
+            "relations": ", ".join(path.types),
+            "target": path.names[1] if statement.path.kinds[:2] == ("drug", "gene") else "",
+            "identifiers": ", ".join(filter(None, path.ids)),
+            "provenance": origins,
+            "dates": dates,
+        }
+        return Evidence(
+            evidence_id=evidence_id(ids, text),
+            source="neo4j",
+            title=f"{DASH.join(path.names)} ({self._schema.title})",
+            text=text,
+            year=max(years, default=None),
+            venue=self._schema.title,
+            identifiers=ids,
+            evidence_type="knowledge_graph",
+            standing="none",
+            full_text=True,
+            facts={name: value for name, value in facts.items() if value},
+            provenance=(Provenance(source="neo4j", query=query),),
+        )
+
+
+async def _read(
+    session: "AsyncSession", statement: Statement, names: Sequence[str], limit: int
+) -> list[GraphPath]:
+    async def work(transaction: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - the driver's
+        result = await transaction.run(statement.cypher, names=list(names), limit=limit)
+        return list(await result.data())
+
+    rows = await session.execute_read(work)
+    try:
+        return [_path(row) for row in rows]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Malformed(f"neo4j answered with rows that cannot be read: {error}") from error
+
+
+def names_in(text: str) -> list[str]:
+    """What may be a name in a question: its runs of up to six words in lower case, the long ones first.
+    Without apostrophes and backslashes, which some servers take for the end of a parameter (FalkorDB
+    4.16)."""
+    text = re.sub(r"['\u2019\\]", "", text)
+    words = [word.strip('.,;:?!"()[]{}\u201c\u201d\u2018') for word in text.lower().split()]
+    words = [word for word in words if word]
+    runs = [
+        " ".join(words[start : start + length])
+        for length in range(min(MAX_WORDS, len(words)), 0, -1)
+        for start in range(len(words) - length + 1)
+    ]
+    return list(dict.fromkeys(runs))[:MAX_NAMES]
+
+
+def _path(row: Mapping[str, Any]) -> GraphPath:
+    return GraphPath(
+        names=tuple(_plain(name) for name in row["names"]),
+        ids=tuple("" if name is None else _plain(name) for name in row["ids"]),
+        types=tuple(str(name) for name in row["types"]),
+        properties=tuple(dict(values) for values in row["properties"]),
+    )
+
+
+def _sentences(schema: GraphSchema, path: GraphPath, statement: Statement) -> Iterator[str]:
+    """A sentence for each relation, with its provenance and dates."""
+    nodes = [
+        f"{name} ({kind} {identifier})" if identifier else f"{name} ({kind})"
+        for name, kind, identifier in zip(path.names, statement.path.kinds, path.ids, strict=True)
+    ]
+    for place, kind in enumerate(path.types):
+        origin = _shown((*schema.provenance, *schema.dates), path.properties[place])
+        stated = f"{nodes[place]} {schema.relations.get(kind, kind)} {nodes[place + 1]} in {schema.title}"
+        yield f"{stated} ({origin})." if origin else f"{stated}."
+
+
+def _shown(names: Sequence[str], properties: Mapping[str, Any]) -> str:
+    """`sources: DrugBank, ChEMBL; year: 2017`."""
+    parts = []
+    for name in names:
+        value = properties.get(name)
+        if value not in (None, "", []):
+            values = value if isinstance(value, list) else [value]
+            parts.append(f"{name}: {', '.join(_plain(one) for one in values[:10])}")
+    return "; ".join(parts)
+
+
+def _of_all(names: Sequence[str], path: GraphPath) -> str:
+    """The properties of all relations of a path, each once."""
+    return "; ".join(dict.fromkeys(filter(None, (_shown(names, values) for values in path.properties))))
+
+
+def _plain(value: object) -> str:
+    """A value of the graph on one line, without what acts on a terminal."""
+    line = " ".join(str(value).split())
+    return "".join(c for c in line if c.isprintable())[:MAX_CHARS]
+
+
+def _address(url: str) -> str:
+    """The address with its port. Raises Refused for one that is not Bolt's."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or DEFAULT_PORT
+    except ValueError as error:
+        raise Refused(f"DETERMINATOR_NEO4J_URL is no address: {error}") from error
+    if parts.scheme not in SCHEMES or not parts.hostname:
+        raise Refused("DETERMINATOR_NEO4J_URL is not of the form bolt://host:7687 or neo4j+s://host")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}:{port}"
+
+
+def _refusal(code: str, message: str) -> Refused | RateLimited:
+    if "AuthenticationRateLimit" in code:
+        return RateLimited(f"neo4j refuses further attempts: {message}")
+    if "Security" in code:
+        return Refused(f"neo4j refuses the user or the password ({code}); set NEO4J_PASSWORD and neo4j_user")
+    return Refused(f"neo4j refuses the statement ({code}): {message}")
+
+
+def build(settings: Settings, http: Http) -> Neo4jSource:
+    """The registry's factory; `http` is not used."""
+    return Neo4jSource(settings)

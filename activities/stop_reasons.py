@@ -1,0 +1,88 @@
+"""Why a run stops searching: the closed set, and one table of what follows from each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+StopReason = Literal[
+    "sufficient_evidence",
+    "searched_out",
+    "token_budget_exceeded",
+    "cost_budget_exceeded",
+    "max_iterations_reached",
+    "timeout",
+    "no_new_evidence",
+    "judge_unavailable",
+    "claims_refused",
+    "all_sources_failed",
+    "finished_by_reviewer",
+    "rejected_by_reviewer",
+    "cancelled",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """What follows from one stop reason."""
+
+    because: str
+    """For people, as the end of a sentence."""
+    early: bool = True
+    """Whether the search ended before it had run its course, which the report's limitations state."""
+    pays: bool = True
+    """Whether models may still be called, to write."""
+    asks: bool = True
+    """Whether gates still wait for a person."""
+    complete: bool = False
+    """Whether a section that ends with it counts as complete."""
+
+
+STOPS: Mapping[StopReason, Stop] = {
+    "sufficient_evidence": Stop(because="the evidence was judged sufficient", early=False, complete=True),
+    "searched_out": Stop(
+        because="every search that was planned was made, and no gap was named that another one could close",
+        early=False,
+        complete=True,
+    ),
+    "no_new_evidence": Stop(
+        because="further searches found nothing new although the evidence was not judged sufficient",
+        early=False,
+    ),
+    "max_iterations_reached": Stop(
+        because="the limit of iterations was reached before the evidence was judged sufficient"
+    ),
+    "timeout": Stop(because="the time limit was reached before the evidence was judged sufficient"),
+    "token_budget_exceeded": Stop(
+        because="the token budget was used up before the evidence was judged sufficient"
+    ),
+    "cost_budget_exceeded": Stop(
+        because="the cost budget was used up before the evidence was judged sufficient"
+    ),
+    "claims_refused": Stop(
+        because="works that answer were found, and nothing that was written of them passed the checks"
+    ),
+    "judge_unavailable": Stop(
+        because="no model could be reached to judge the evidence, so its sufficiency is not known", pays=False
+    ),
+    "all_sources_failed": Stop(because="every source failed, so the literature was not searched as asked"),
+    "finished_by_reviewer": Stop(
+        because="a reviewer ended the search before the evidence was judged sufficient"
+    ),
+    "rejected_by_reviewer": Stop(
+        because="a reviewer rejected the plan, the candidates or the report", pays=False, asks=False
+    ),
+    "cancelled": Stop(because="the run was cancelled before it was finished", pays=False, asks=False),
+}
+"""Stop reason -> what follows from it. From the best to the worst: of sections that ended for different
+reasons, a run reports the last one in this order (`worst`)."""
+
+
+def worst(reasons: Sequence[StopReason]) -> StopReason:
+    """The reason that a run reports whose sections ended for these. One that failed or was cancelled alone
+    counts only where no other ended otherwise."""
+    order = list(STOPS)
+    lost = order[order.index("all_sources_failed") :]
+    counted = [reason for reason in reasons if reason not in lost]
+    if counted:
+        return max(counted, key=order.index)
+    return min(reasons, key=order.index, default="all_sources_failed")

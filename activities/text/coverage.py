@@ -1,0 +1,311 @@
+"""What a question names, and which of it a work mentions.
+
+A *name* is a drug, disease or the like that the vocabularies hold, a word that no dictionary of general
+English has, a specific noun, or a word with what sets it apart (`type 2`, `vitamin E`). A work mentions a
+name when it has the name in any form, a synonym of the vocabularies or of the thesaurus, a narrower word, or
+an abbreviation that one of the works at hand defines. Nothing is decided by this: readers are shown what a
+work mentions and lacks, and works that lack a name are put below."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from activities.text import thesaurus
+from activities.text.abbreviations import Abbreviations
+from activities.text.entities import Entity, link
+from activities.text.tokens import fold, is_function, terms, weak_stems, without_markup
+from activities.types import Evidence
+
+MAX_READ = 60_000
+"""Characters of a work that are searched for names: some thirty pages."""
+MAX_DEFINED = 20_000
+"""Characters of a work that are searched for definitions of abbreviations."""
+MAX_NAMES = 12
+"""Names of one question."""
+MAX_WORDINGS = 12
+"""Wordings of one name that are searched for."""
+MAX_COMPOUND = 4
+"""Words of a compound of the thesaurus (`heart attack`)."""
+MAX_SENSES, MAX_COMMON = 3, 10
+"""Meanings of a noun, and times that it was met in WordNet's tagged texts, at most, so that it is held to be
+specific."""
+MAX_COMMON_DEED = 3
+"""Times that a noun for what a verb does was met at most (`cannulation`, and not `treatment`)."""
+MAX_SENSES_OF_MATTER, MAX_COMMON_MATTER = 6, 40
+"""The same of nouns for parts of the body, food, states and substances."""
+MIN_FORM = 5
+"""Letters of a word from which longer words that begin or end with it count as its forms."""
+MIN_SHARED, MAX_DIFFERENT = 6, 3
+"""Letters that two forms of one word share at their beginning at least, and in which they differ at most
+(cirrhosis, cirrhotic)."""
+_TOKEN = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
+_THINGS = frozenset({"04", "06", "08", "13", "18", "19", "22", "26", "27"})
+"""WordNet's files of acts, artefacts, parts of the body, food, people, phenomena, processes, states (diseases
+are among them) and substances (https://wordnet.princeton.edu/documentation/lexnames5wn)."""
+_BODY_AND_MATTER = frozenset({"08", "13", "26", "27"})
+_DESIGNATION = re.compile(
+    r"\b(?P<word>[A-Za-z][a-z]{2,}) (?:(?P<number>\d{1,3}|[IVX]{1,4})|(?P<letter>[A-HJ-Z]))(?![\w.-])"
+)
+_ROMAN = {
+    text: value
+    for value, text in enumerate(
+        ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), start=1
+    )
+}
+
+Form = tuple[str, ...]
+"""The comparison forms of one wording of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One thing that a question names."""
+
+    shown: str
+    """As typed."""
+    forms: tuple[Form, ...]
+    """Wordings that stand for it."""
+    exact: bool = False
+    """Only whole words count: prednisone is not prednisolone."""
+    pattern: re.Pattern[str] | None = None
+    """For a word with a number or letter, on the folded text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a work mentions of the names of a question, as typed."""
+
+    mentions: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+
+def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
+    """What each work mentions and lacks, in their order."""
+    known = Abbreviations(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)
+    named = names(question, known)
+    return [_covered(named, document) for document in documents]
+
+
+def wordings(question: str) -> tuple[Form, ...]:
+    """Comparison forms of what else the names of a question are called, for an index to search for."""
+    found = (form for name in names(question) for form in name.forms[:MAX_WORDINGS])
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=64)
+def names(question: str, known: Abbreviations | None = None) -> tuple[Name, ...]:
+    """The names of a question, in order, none within another. `known`: abbreviations of the works at hand."""
+    known = known or Abbreviations(())
+    text = without_markup(question)
+    taken: list[tuple[int, int]] = []
+    found: list[tuple[int, Name]] = []
+    for start, end, name in (
+        *_entities(text, known),
+        *_designated(text),
+        *_compounds(text),
+        *_words(text, known),
+    ):
+        if name.forms and not any(start < last and first < end for first, last in taken):
+            taken.append((start, end))
+            found.append((start, name))
+    return tuple(name for _, name in sorted(found, key=lambda pair: pair[0]))[:MAX_NAMES]
+
+
+def _entities(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
+    for entity in link(text):
+        if set(terms(entity.surface)) <= weak_stems():
+            continue  # `drug`, `disease`
+        others = (
+            entity.surface,
+            entity.name,
+            *entity.synonyms,
+            *known.of(entity.surface),
+            *known.of(entity.name),
+        )
+        forms = list(_forms(others))
+        if entity.kind in ("disease", "phenotype"):
+            forms += _forms(thesaurus.synonyms(fold(entity.surface), frozenset({"19", "26"})))
+        exact = entity.kind in ("drug", "chemical", "protein")
+        numbered = _number(entity)
+        yield entity.start, entity.end, Name(entity.surface, tuple(dict.fromkeys(forms)), exact, numbered)
+
+
+def _number(entity: Entity) -> re.Pattern[str] | None:
+    """The number or letter that sets an entity apart must stand in the text as well, or another of its names
+    that needs none (HBV)."""
+    match = _DESIGNATION.search(entity.surface)
+    if match is None:
+        return None
+    one_word = (fold(name) for name in entity.synonyms if len(name.split()) == 1 and len(name) > 2)
+    others = "".join(rf"|\b{re.escape(name)}" for name in dict.fromkeys(one_word))
+    return re.compile(_numbered(match) + others)
+
+
+def _numbered(match: re.Match[str]) -> str:
+    word = fold(match["word"])
+    if letter := match["letter"]:
+        if letter in "IVX":
+            return rf"\b{word}[a-z]*[\s-]+(?:type[\s-]+)?(?:{letter.lower()}|{_ROMAN[letter.lower()]})\b"
+        return rf"\b{word}[a-z]*[\s-]+(?:type[\s-]+)?{letter.lower()}\b"
+    number = match["number"].lower()
+    value = _ROMAN.get(number) or (int(number) if number.isdigit() else 0)
+    roman = "|".join([str(value), *(text for text, other in _ROMAN.items() if other == value)])
+    short = rf"|\b[a-z]{{0,2}}{word[0]}{value}[a-z]{{0,3}}\b" if value else ""
+    return rf"\b{word}[a-z]*[\s-]+(?:type[\s-]+)?(?:{roman})\b{short}"
+
+
+def _designated(text: str) -> Iterator[tuple[int, int, Name]]:
+    """Words with a number or letter that sets them apart: `type 2`, `phase III`, `vitamin E`."""
+    for match in _DESIGNATION.finditer(text):
+        if not is_function(match["word"]):
+            form = tuple(terms(match["word"]))
+            yield (
+                match.start(),
+                match.end(),
+                Name(match.group(), (form,), pattern=re.compile(_numbered(match))),
+            )
+
+
+def _compounds(text: str) -> Iterator[tuple[int, int, Name]]:
+    """Several words that are one thing in the thesaurus: heart attack, music therapy."""
+    found = list(_TOKEN.finditer(text))
+    for size in range(MAX_COMPOUND, 1, -1):
+        for first in range(len(found) - size + 1):
+            start, end = found[first].start(), found[first + size - 1].end()
+            phrase = fold(text[start:end])
+            if is_function(found[first].group()) or not re.fullmatch(r"[a-z]+(?: [a-z]+)+", phrase):
+                continue
+            files = thesaurus.files(phrase)
+            if files and files[0] in _THINGS and not set(terms(phrase)) <= weak_stems():
+                others = (phrase, *thesaurus.synonyms(phrase), *thesaurus.narrower(phrase))
+                yield start, end, Name(text[start:end], tuple(dict.fromkeys(_forms(others))))
+
+
+def _words(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
+    """Single words that are technical."""
+    found = [match for match in _TOKEN.finditer(text) if not is_function(match.group())]
+    titled = 2 * sum(match.group()[0].isupper() for match in found) > len(found)
+    for match in found:
+        word = match.group().removesuffix("'s")
+        inner = not titled and bool(re.search(r"[\w,)]\s+$", text[: match.start()]))
+        if is_technical(word, inner=inner):
+            plain = fold(word)
+            others = {word, *known.of(word)}
+            for part in (plain, *(p for p in plain.split("-") if "-" in plain and len(p) >= MIN_FORM)):
+                others |= thesaurus.synonyms(part, mostly=True) | thesaurus.narrower(part, mostly=True)
+            exact = any(c.isdigit() for c in word) or (word.isupper() and not titled)
+            forms = tuple(dict.fromkeys(_forms(sorted(others))))
+            yield match.start(), match.end(), Name(word, forms, exact)
+
+
+def is_technical(word: str, *, inner: bool = False) -> bool:
+    """Whether a word is a name or a specific noun: with digits or capitals inside, not in a dictionary of
+    general English, or a noun for a thing that has few meanings. `inner`: it stands within a sentence, so
+    that a capital makes it a name."""
+    plain = fold(word)
+    bare = plain.replace("-", "")
+    if is_function(plain) or len(bare) < 2 or not bare[0].isalpha() or set(terms(plain)) <= weak_stems():
+        return False
+    if any(c.isdigit() for c in bare) or any(c.isupper() for c in word[1:]) or (inner and word[0].isupper()):
+        return True
+    if not thesaurus.parts_of_speech(plain):
+        parts = plain.split("-")
+        if len(parts) > 1:
+            return not is_function(parts[0]) and len(parts[-1]) >= MIN_FORM and _is_specific(parts[-1])
+        return not _is_derived(plain)
+    return _is_specific(plain)
+
+
+def _is_specific(plain: str) -> bool:
+    """Whether a word is a noun for a thing that has few meanings and is not common."""
+    if not thesaurus.mostly_noun(plain) or set(terms(plain)) <= weak_stems():
+        return False
+    senses, met, file = thesaurus.senses(plain), thesaurus.tagged_count(plain), thesaurus.files(plain)[0]
+    if file in _BODY_AND_MATTER:
+        return senses <= MAX_SENSES_OF_MATTER and met <= MAX_COMMON_MATTER
+    common = MAX_COMMON_DEED if thesaurus.of_verb(plain) else MAX_COMMON
+    return file in _THINGS and senses <= MAX_SENSES and met <= common
+
+
+def _is_derived(plain: str) -> bool:
+    """Whether an unknown word is made of an adjective (`safer`, `preoperatively`)."""
+    return plain.endswith("ly") or any(
+        plain.endswith(ending) and "a" in thesaurus.parts_of_speech(plain.removesuffix(ending) + more)
+        for ending in ("er", "est", "ier", "iest")
+        for more in ("", "e", "y")
+    )
+
+
+def _forms(wordings: Iterable[str]) -> Iterator[Form]:
+    """Comparison forms of wordings, without words that any question may have beside others that are not."""
+    weak = weak_stems()
+    for wording in wordings:
+        found = tuple(dict.fromkeys(terms(wording)))
+        strong = tuple(term for term in found if term not in weak)
+        if strong:
+            yield strong
+
+
+def _covered(named: Sequence[Name], document: Evidence) -> Coverage:
+    body = document.text[:MAX_READ]
+    text = f"{document.title}\n{body}\n{document.facts.get('mesh', '')}"
+    held = _held(text)
+    folded = fold(text) if any(name.pattern for name in named) else ""
+    has = [_mentioned(name, held, folded) for name in named]
+    return Coverage(
+        tuple(name.shown for name, known in zip(named, has, strict=True) if known),
+        tuple(name.shown for name, known in zip(named, has, strict=True) if not known),
+    )
+
+
+class _Held:
+    """The comparison forms of a text: by sentence, as a set, and as one text in which parts are found."""
+
+    __slots__ = ("forms", "lines", "rows")
+
+    def __init__(self, text: str) -> None:
+        self.rows = [frozenset(terms(row)) for row in re.split(r"[.;?!]\s|\n", text)]
+        self.forms = frozenset().union(*self.rows)
+        self.lines = "\n".join(("", *self.forms, ""))
+
+
+@lru_cache(maxsize=1024)
+def _held(text: str) -> _Held:
+    """Kept for the works read last: each step of a run asks about the same ones."""
+    return _Held(text)
+
+
+def _mentioned(name: Name, held: _Held, folded: str) -> bool:
+    if name.pattern is not None and not name.pattern.search(folded):
+        return False
+    return any(_has(form, held, exact=name.exact) for form in name.forms)
+
+
+def _has(form: Form, held: _Held, *, exact: bool) -> bool:
+    """Whether a text has a wording: one word in any of its forms, several words within one sentence."""
+    if len(form) == 1:
+        return bool(_alike(form[0], held, exact=exact))
+    alike = [_alike(term, held, exact=exact) for term in form]
+    return all(alike) and any(all(not row.isdisjoint(forms) for forms in alike) for row in held.rows)
+
+
+def _alike(term: str, held: _Held, *, exact: bool) -> frozenset[str]:
+    """The words of a text that are a form of a word: longer ones that begin or end with it (tonsillectomy,
+    atorvastatin) and ones with another ending."""
+    if term in held.forms or exact or len(term) < MIN_FORM:
+        return held.forms & {term}
+    if term not in held.lines and term[:MIN_SHARED] not in held.lines:
+        return frozenset()
+    return frozenset(
+        form for form in held.forms if form.startswith(term) or form.endswith(term) or _is_akin(term, form)
+    )
+
+
+def _is_akin(one: str, other: str) -> bool:
+    if one[:MIN_SHARED] != other[:MIN_SHARED] or min(len(one), len(other)) < MIN_SHARED:
+        return False
+    shared = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    return max(len(one), len(other)) - shared <= MAX_DIFFERENT

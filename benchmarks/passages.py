@@ -1,0 +1,328 @@
+"""Does the back end without a model find the right passage, and show what a work does not mention?
+
+    python -m benchmarks.passages [--set hidden|reworded|exchanged|pairs|everyday ...] [--bioasq FILE]
+                                  [--limit N] [--misses]
+
+Everything is asked as a user's run asks it: the library is searched with the question, and the passages are
+written from what was found.
+
+    hidden      the question (title) of each abstract of the bundled sample, over abstracts without titles:
+                the right work's passage is among the first three
+    reworded    the same questions with one word replaced by a synonym, another order, or an abbreviation or
+                its long form, over abstracts with titles: among the first three
+    exchanged   one name replaced by one of the same kind from another question, which the work does not have:
+                the work stands under "without mention", or is not shown
+    pairs       `PAIRS`, two wordings of one question: more than half of the first five works are the same
+    everyday    `everyday.jsonl`, a folder of ten documents of everyday kinds with a user's questions: the
+                sentence with the answer is quoted among the first three works
+    --bioasq    questions of a BioASQ golden file over its snippets, of which those of one document make a
+                text: a right document is among the first three
+
+Names were chosen on some of the abstracts whose PMID has an even digest; `odd` are the others alone.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+import re
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from activities.drafts import SectionDraft, WriteInput
+from activities.extractive import write
+from activities.profiles.loader import load_profile
+from activities.sources.library import SAMPLE
+from activities.sources.library.index import Libraries, LibraryIndex
+from activities.text import thesaurus
+from activities.text.entities import abbreviations, of_kind, resolve, same
+from activities.types import Evidence
+
+FOUND = 20
+"""Works that a search gives the writer."""
+FIRST = 3
+EVERYDAY = Path(__file__).with_name("everyday.jsonl")
+PAIRS = (
+    (
+        "Is laparoscopic surgery as safe as open surgery?",
+        "Do laparoscopic operations have more complications?",
+    ),
+    (
+        "What predicts survival in prostate cancer?",
+        "Which factors determine how long men with prostate cancer live?",
+    ),
+    (
+        "How are stroke patients rehabilitated?",
+        "Rehabilitation of people after a cerebrovascular accident",
+    ),
+    (
+        "Does breast cancer screening by mammography help?",
+        "What is the use of mammograms for detecting breast tumours?",
+    ),
+    (
+        "Does smoking harm the lungs?",
+        "Pulmonary damage of smokers",
+    ),
+    (
+        "Is ultrasound able to diagnose appendicitis?",
+        "How accurate is sonography for acute appendicitis?",
+    ),
+    (
+        "Is quality of life impaired after a heart attack?",
+        "How well do people live after a myocardial infarction?",
+    ),
+    (
+        "What happens to the kidneys of diabetics?",
+        "Renal complications of diabetes mellitus",
+    ),
+    (
+        "Is depression frequent in old people?",
+        "How common are depressive symptoms among the elderly?",
+    ),
+    (
+        "Does obesity in children come from their parents?",
+        "Are overweight parents a cause of childhood obesity?",
+    ),
+    (
+        "Do caesarean sections harm the newborn?",
+        "Risks of cesarean delivery for neonates",
+    ),
+    (
+        "How do I treat high blood pressure?",
+        "Treatment of hypertension",
+    ),
+)
+_WORD = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question over one library."""
+
+    question: str
+    right: frozenset[str]
+    """Evidence ids."""
+    said: str = ""
+    """Words of the sentence that answers."""
+
+
+Ask = Callable[[str], SectionDraft]
+
+
+def asker(index: LibraryIndex, profile: str = "biomedical") -> Ask:
+    """What a run without a model does for one question."""
+    chosen = load_profile(profile)
+
+    def ask(question: str) -> SectionDraft:
+        found, _ = index.search(question, FOUND)
+        return write(
+            WriteInput(run_id="benchmark", question=question, profile=chosen), [f.document for f in found]
+        )
+
+    return ask
+
+
+def shown(draft: SectionDraft) -> list[str]:
+    """Evidence ids in the order of the page."""
+    return [passage.evidence_id for passage in (*draft.passages, *draft.related)]
+
+
+def is_first(draft: SectionDraft, asked: Asked) -> bool:
+    """Whether the right work, and the right sentence where it is known, is among the first three."""
+    first = [*draft.passages, *draft.related][:FIRST]
+    return any(
+        passage.evidence_id in asked.right
+        and asked.said in " ".join((*passage.quotes, passage.before, passage.after))
+        for passage in first
+    )
+
+
+def digest(text: str) -> int:
+    """A number that follows from a text alone."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
+def library(folder: Path, documents: Sequence[Evidence], *, titled: bool) -> LibraryIndex:
+    """A user's folder of these documents."""
+    folder.mkdir(parents=True)
+    rows = [{"id": d.evidence_id, "title": d.title if titled else "", "abstract": d.text} for d in documents]
+    (folder / "records.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return Libraries(folder.parent / "cache").open(folder)
+
+
+def by_text(index: LibraryIndex) -> dict[str, str]:
+    """Text of a document -> its id in the library."""
+    return {" ".join(document.text.split()): document.evidence_id for document in index.documents}
+
+
+def reworded(document: Evidence) -> Iterator[str]:
+    """The question in other words, by each way that applies."""
+    question = document.title
+    for short, long in abbreviations(document.text).items():
+        for one, other in ((long, short), (short, long)):
+            if re.search(rf"\b{re.escape(one)}\b", question):
+                yield re.sub(rf"\b{re.escape(one)}\b", other, question, count=1)
+    if match := re.fullmatch(r"([^:?]{10,}): ([^:?]{10,})\?", question):
+        yield f"{match[2]} ({match[1]})?"
+    for word in sorted(_WORD.findall(question), key=lambda w: digest(question + w)):
+        others = sorted(thesaurus.synonyms(word.casefold(), mostly=True))
+        others = [o for o in others if o[:5] != word.casefold()[:5] and len(o) > 3]
+        if thesaurus.mostly_noun(word) and others:
+            yield question.replace(word, others[digest(question + word) % len(others)])
+            return
+
+
+def exchanged(document: Evidence, others: Sequence[Evidence]) -> str | None:
+    """The question with one name of it replaced by one of the same kind, which the work does not have."""
+    whole = f"{document.title} {document.text}".casefold()
+    for entity in of_kind(
+        document.title, ("drug", "disease", "phenotype", "drug_class", "protein", "chemical")
+    ):
+        if whole.count(entity.surface.casefold()[:6]) < 2:
+            continue  # the work is not about it
+        for other in sorted(others, key=lambda d: digest(document.evidence_id + d.evidence_id)):
+            for given in of_kind(other.title, (entity.kind,)):
+                known = {name.casefold()[:6] for name in (given.surface, given.name, *given.synonyms)}
+                another = resolve(given.surface) and not same(given.surface, entity.surface)
+                if another and not any(name in whole for name in known):
+                    return document.title.replace(entity.surface, given.surface)
+    return None
+
+
+def sample() -> list[Evidence]:
+    """The bundled abstracts."""
+    with tempfile.TemporaryDirectory() as folder:
+        return list(Libraries(Path(folder)).open(SAMPLE).documents)
+
+
+class Report:
+    """Counts, and what was missed."""
+
+    def __init__(self, *, misses: bool) -> None:
+        self._misses = misses
+
+    def row(self, name: str, results: Sequence[tuple[str, bool]], goal: str) -> None:
+        """One figure."""
+        good = sum(right for _, right in results)
+        print(
+            f"{name:34} {good / max(len(results), 1):6.1%}  ({good}/{len(results)}; wanted {goal})",
+            flush=True,
+        )
+        for question, right in results if self._misses else ():
+            if not right:
+                print(f"    {question}")
+
+
+def over_sample(report: Report, sets: Sequence[str], folder: Path, limit: int) -> None:
+    """The sets made of the bundled sample."""
+    documents = sample()
+    chosen = sorted(documents, key=lambda d: digest(d.evidence_id))[:limit]
+    odd = {d.evidence_id for d in documents if digest(d.evidence_id) % 2}
+    for name in sets:
+        index = library(folder / name, documents, titled=name != "hidden")
+        ids, ask = by_text(index), asker(index)
+        results: list[tuple[str, bool]] = []
+        held: list[tuple[str, bool]] = []
+        for document in chosen:
+            right = ids[" ".join(document.text.split())]
+            questions = (
+                [document.title]
+                if name == "hidden"
+                else list(reworded(document))
+                if name == "reworded"
+                else [text for text in (exchanged(document, documents),) if text]
+            )
+            for question in questions:
+                draft = ask(question)
+                if name == "exchanged":
+                    good = right not in [passage.evidence_id for passage in draft.passages]
+                else:
+                    good = is_first(draft, Asked(question, frozenset({right})))
+                results.append((question, good))
+                if document.evidence_id in odd:
+                    held.append((question, good))
+        goal = {"hidden": "95 %", "reworded": "90 %", "exchanged": "85 %"}[name]
+        report.row(name, results, goal)
+        report.row(f"{name}, odd", held, goal)
+
+
+def over_pairs(report: Report, folder: Path) -> None:
+    """Two wordings of one question, over the bundled sample."""
+    ask = asker(library(folder / "pairs", sample(), titled=True))
+    results = []
+    for one, other in PAIRS:
+        first, second = (shown(ask(text))[:5] for text in (one, other))
+        results.append((f"{one} | {other}", 2 * len(set(first) & set(second)) > min(len(first), len(second))))
+    report.row("pairs with mostly the same works", results, "most")
+
+
+def over_everyday(report: Report, folder: Path) -> None:
+    """A folder of a user's documents."""
+    rows = [json.loads(line) for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
+    own = folder / "everyday" / "papers"
+    own.mkdir(parents=True)
+    for row in rows:
+        (own / row["file"]).write_text(row["text"], encoding="utf-8")
+    index = Libraries(folder / "everyday" / "cache").open(own)
+    ask = asker(index, "general")
+    results = []
+    for row in rows:
+        for asked in row["asked"]:
+            right = frozenset(
+                d.evidence_id for d in index.documents if asked["said"] in " ".join(d.text.split())
+            )
+            results.append(
+                (asked["question"], is_first(ask(asked["question"]), Asked("", right, asked["said"])))
+            )
+    report.row("everyday", results, "80 %")
+
+
+def over_bioasq(report: Report, folder: Path, file: Path, limit: int) -> None:
+    """Questions of a BioASQ file over its snippets."""
+    with gzip.open(file) as stream:
+        questions: list[dict[str, Any]] = json.load(stream)["questions"]
+    texts: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for question in questions:
+        for snippet in question["snippets"]:
+            texts[snippet["document"]][snippet["text"]] = None
+    whole = {name: " ".join(parts) for name, parts in texts.items()}
+    rows = [Evidence(evidence_id=name, source="bioasq", title="", text=text) for name, text in whole.items()]
+    index = library(folder / "bioasq", rows, titled=False)
+    ids, ask = by_text(index), asker(index)
+    results = []
+    for question in questions[:limit]:
+        right = frozenset(
+            ids[text] for s in question["snippets"] if (text := " ".join(whole[s["document"]].split())) in ids
+        )
+        results.append((question["body"], is_first(ask(question["body"]), Asked("", right))))
+    report.row("bioasq", results, "95 %")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    names = ("hidden", "reworded", "exchanged", "pairs", "everyday")
+    parser.add_argument("--set", nargs="+", choices=names, default=list(names))
+    parser.add_argument("--bioasq", type=Path)
+    parser.add_argument("--limit", type=int, default=1_000)
+    parser.add_argument("--misses", action="store_true")
+    options = parser.parse_args()
+    report, started = Report(misses=options.misses), time.process_time()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        over_sample(report, [n for n in names[:3] if n in options.set], folder, options.limit)
+        if "pairs" in options.set:
+            over_pairs(report, folder)
+        if "everyday" in options.set:
+            over_everyday(report, folder)
+        if options.bioasq:
+            over_bioasq(report, folder, options.bioasq, options.limit)
+    print(f"{time.process_time() - started:.0f} s of processor time")
+
+
+if __name__ == "__main__":
+    main()

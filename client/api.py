@@ -1,0 +1,416 @@
+"""The client of Determinator: what Python programs, the command line, the MCP server and the web page use.
+
+    async with Determinator() as d:
+        run = await d.ask("Does metformin lower the risk of colorectal cancer?", max_cost=1.0)
+        async for event in run.events():
+            print(event.type, event.message)
+        report = await run.report()
+
+In a program without an event loop the same methods block:
+
+    with Determinator() as d:
+        report = d.ask("Does metformin lower the risk of colorectal cancer?").report()
+
+It uses the server that `TEMPORAL_*`, the settings or `address` name, else the embedded one, which is started
+when it is not running. Runs are durable: they go on when the program ends.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+
+from client.configuration import load_settings
+from client.connect import connect
+from client.connection import Connection, Say, configured, quiet
+from client.embedded.server import keep_alive
+from client.failures import BadInput
+from client.runs.listing import Filter, Row, list_runs
+
+# what a method needs is imported by it: a command calls one of them
+if TYPE_CHECKING:
+    from activities.report.audit import EvidenceLine
+    from activities.settings import Settings
+    from activities.sources.base import SearchResult
+    from activities.sources.http.client import Http
+    from activities.steps import FollowUp
+    from activities.types import Filters, Gate, SourceOption
+    from client.reports.finished import Finished
+    from client.reports.run_report import RunReport
+    from client.reports.verify import Verification
+    from client.run import Run, RunStatus
+    from client.runs.request import AskOptions
+    from workflows.event_types import AgentEvent
+    from workflows.types import BudgetStatus, ResearchRequest
+
+T = TypeVar("T")
+
+
+class Determinator:
+    """A client. `settings` are those in force unless given; other keywords go over them, by their names in
+    `Settings`. `say` receives messages for a person."""
+
+    def __init__(
+        self,
+        settings: "Settings | None" = None,
+        *,
+        address: str | None = None,
+        say: Say = quiet,
+        **overrides: Any,  # noqa: ANN401 - values of any setting, which are validated
+    ) -> None:
+        self.settings = settings or load_settings(trust=True, **overrides)
+        self._address = address
+        self._say = say
+        self._connection: Connection | None = None
+        self._blocking: BlockingDeterminator | None = None
+        self._open: AsyncExitStack | None = None
+        self._http: Http | None = None
+        self._opening = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        self._open = AsyncExitStack()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection = self._http = None
+        if self._open is not None:
+            await self._open.aclose()
+
+    def __enter__(self) -> "BlockingDeterminator":
+        self._blocking = self.blocking()
+        return self._blocking
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._blocking is not None:
+            self._blocking.close()
+
+    def blocking(self) -> "BlockingDeterminator":
+        """The same methods for a program without an event loop, or a notebook; `close` ends its thread."""
+        return BlockingDeterminator(self)
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the embedded server serves. Raises BadConnectionSettings."""
+        return configured(self._address, self.settings) is None
+
+    async def ask(
+        self, question: str, *, follow_up: str | None = None, user: str = "", **options: "Unpack[AskOptions]"
+    ) -> "Run":
+        """Start the research of a question, or join it where the same question with the same settings is
+        being researched. `follow_up` names a finished run that it begins with; `user`, whom it is for, where
+        that is another one than the user of this process: only a run of the same user is joined then.
+
+        Raises BadInput for what cannot be asked, NoConnection, RPCError.
+        """
+        from client.runs.destinations import destinations
+        from client.runs.request import build_request, checked
+
+        request = build_request(self.settings, question, options)
+        if self.embedded:
+            named = bool(options.get("sources"))
+            request = await checked(self.settings, request, named=named, say=self._say)
+            if self._connection is None:
+                self._say(await destinations(self.settings, request))
+        if follow_up is not None:
+            request = request.model_copy(update={"follow_up": await self._followed_up(follow_up)})
+        return await self.start(request, user)
+
+    async def start(self, request: "ResearchRequest", user: str = "") -> "Run":
+        """Start the run of a request that was built by other means; see `ask` for `user`."""
+        from client.reports.report_files import has_report
+        from client.run import Run
+        from client.runs.start import signing_key, start
+
+        # each time: whatever ended meanwhile is started again, and the worker has these settings
+        connection = await connect(self.settings, self._address, for_run=True, say=self._say)
+        self._connection = connection
+        starting = start(
+            connection.client,
+            request,
+            connection.task_queue,
+            has_report=partial(has_report, self.settings),
+            indexed=connection.embedded,
+            key=signing_key(self.settings),
+            user=user,
+        )
+        started = await (keep_alive(self.settings, starting) if connection.embedded else starting)
+        connection.release()
+        return Run(
+            self.settings,
+            connection,
+            started.run_id,
+            say=self._say,
+            attached=started.attached,
+            earlier=started.earlier,
+        )
+
+    async def run(self, name: str = "last", *, worker: bool = True) -> "Run":
+        """The run with an id, an unambiguous part of one, or `last`. Raises NoSuchRun, NoConnection."""
+        from client.run import Run
+
+        return await Run.find(self.settings, self._address, name, say=self._say, worker=worker)
+
+    async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
+        """Runs, the newest first. Raises NoConnection."""
+        connection = await connect(self.settings, self._address, worker=False, say=self._say)
+        return await list_runs(connection.client, limit=limit, only=only or Filter())
+
+    async def finished(self, name: str = "last", *, whole: bool = True) -> "Finished":
+        """Everything known about a run that has ended, from the run or, where no server knows it, from the
+        evidence store. Raises NoReport, NoSuchRun, NoConnection, StoreError."""
+        from client.reports.finished import find_finished
+
+        return await find_finished(self.settings, self._address, name, self._say, whole=whole)
+
+    async def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
+        """Check every quote of a report: of a run, a JSON file, or what `export` made. A file is checked
+        against `evidence`, else against `evidence.jsonl` beside it, else against this machine's store."""
+        from client.reports.verify import verify_report
+
+        given = await asyncio.to_thread(evidence.read_bytes) if evidence else None
+        return await verify_report(self.settings, self._address, target, evidence, given, self._say)
+
+    async def search(
+        self,
+        source: str,
+        query: str,
+        *,
+        limit: int | None = None,
+        filters: "Filters | None" = None,
+        library: str | None = None,
+    ) -> "SearchResult":
+        """Search one source, outside of any run. Raises BadInput, and Failure for an outage."""
+        from activities.types import Filters
+        from client.runs.checks import check_library, check_sources
+        from client.runs.searching import search_source
+
+        check_sources((source,))
+        if not query.strip():
+            raise BadInput("the query is empty")
+        return await search_source(
+            self.settings,
+            self._address,
+            source,
+            query.strip(),
+            limit=limit,
+            filters=filters or Filters(),
+            library=check_library(library),
+            say=self._say,
+            http=await self._shared_http(),
+        )
+
+    async def _shared_http(self) -> "Http | None":
+        """One HTTP client for all searches within `async with`, so that they keep the rate of an API between
+        them; None outside of it."""
+        if self._open is None:
+            return None
+        async with self._opening:
+            if self._http is None:
+                from activities.sources.http.client import open_http
+
+                self._http = await self._open.enter_async_context(open_http(self.settings))
+        return self._http
+
+    async def sources(self) -> "tuple[SourceOption, ...]":
+        """The sources, which of them are enabled, and how to enable the others."""
+        from client.runs.request import available
+
+        return await available(self.settings)
+
+    async def _followed_up(self, name: str) -> "FollowUp":
+        """The evidence of a finished run as another one imports it: what its report cites first."""
+        from activities.evidence_store import EvidenceStore
+        from activities.report.archive import standings
+        from activities.steps import FollowUp
+        from client.runs.refreshing import known_items
+
+        found = await self.finished(name, whole=False)
+        if not found.items:
+            raise BadInput(f"{found.run_id} has no evidence that another run could build on")
+        cited = {reference.evidence_id for reference in found.report.references}
+        standing = standings(found.report, found.versions)
+        refs = [
+            ref.model_copy(update={"standing": standing.get(ref.evidence_id, ref.standing)})
+            for ref, _ in sorted(found.items, key=lambda pair: pair[0].evidence_id not in cited)
+        ]
+        blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
+        self._say(f"building on {len(refs)} items of {found.run_id}")
+        return FollowUp(run_id=found.run_id, blob=blob)
+
+
+class _Loop:
+    """An event loop in a thread of its own, for callers that have none."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="determinator", daemon=True)
+        self._thread.start()
+
+    def call(self, body: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine to its end."""
+        future = asyncio.run_coroutine_threadsafe(body, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """End the loop and its thread."""
+        with suppress(RuntimeError):
+            self.call(self._end())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
+
+
+class BlockingDeterminator:
+    """The methods of `Determinator`, each of which blocks until it is done."""
+
+    def __init__(self, client: Determinator) -> None:
+        self._client = client
+        self._loop = _Loop()
+
+    def close(self) -> None:
+        """End its thread; runs go on."""
+        self._loop.close()
+
+    def ask(
+        self, question: str, *, follow_up: str | None = None, **options: "Unpack[AskOptions]"
+    ) -> "BlockingRun":
+        """See `Determinator.ask`."""
+        run = self._loop.call(self._client.ask(question, follow_up=follow_up, **options))
+        return BlockingRun(run, self._loop)
+
+    def run(self, name: str = "last") -> "BlockingRun":
+        """See `Determinator.run`."""
+        return BlockingRun(self._loop.call(self._client.run(name)), self._loop)
+
+    def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
+        """See `Determinator.runs`."""
+        return self._loop.call(self._client.runs(limit, only))
+
+    def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
+        """See `Determinator.verify`."""
+        return self._loop.call(self._client.verify(target, evidence))
+
+    def search(
+        self,
+        source: str,
+        query: str,
+        *,
+        limit: int | None = None,
+        filters: "Filters | None" = None,
+        library: str | None = None,
+    ) -> "SearchResult":
+        """See `Determinator.search`."""
+        return self._loop.call(
+            self._client.search(source, query, limit=limit, filters=filters, library=library)
+        )
+
+    def sources(self) -> "tuple[SourceOption, ...]":
+        """See `Determinator.sources`."""
+        return self._loop.call(self._client.sources())
+
+
+class BlockingRun:
+    """The methods of `Run`, each of which blocks until it is done."""
+
+    def __init__(self, run: "Run", loop: _Loop) -> None:
+        self._run = run
+        self._call: Callable[[Coroutine[Any, Any, Any]], Any] = loop.call
+        self.id = run.id
+        self.link = run.link
+
+    def __repr__(self) -> str:
+        return repr(self._run)
+
+    def status(self) -> "RunStatus":
+        """See `Run.status`."""
+        found: RunStatus = self._call(self._run.status())
+        return found
+
+    def events(self, after: int = 0, *, follow: bool = True) -> "Iterator[AgentEvent]":
+        """See `Run.events`."""
+        events = self._run.events(after, follow=follow)
+        try:
+            while (event := self._call(_next(events))) is not None:
+                yield event
+        finally:
+            self._call(events.aclose())
+
+    def report(self) -> "RunReport":
+        """See `Run.report`."""
+        found: RunReport = self._call(self._run.report())
+        return found
+
+    def draft(self) -> "RunReport":
+        """See `Run.draft`."""
+        found: RunReport = self._call(self._run.draft())
+        return found
+
+    def evidence(self) -> "list[EvidenceLine]":
+        """See `Run.evidence`."""
+        found: list[EvidenceLine] = self._call(self._run.evidence())
+        return found
+
+    def approve(self, gate: "Gate | None" = None, *, by: str | None = None, note: str = "") -> None:
+        """See `Run.approve`."""
+        self._call(self._run.approve(gate, by=by, note=note))
+
+    def reject(self, gate: "Gate | None" = None, *, by: str | None = None, note: str = "") -> None:
+        """See `Run.reject`."""
+        self._call(self._run.reject(gate, by=by, note=note))
+
+    def pause(self) -> None:
+        """See `Run.pause`."""
+        self._call(self._run.pause())
+
+    def resume(self) -> None:
+        """See `Run.resume`."""
+        self._call(self._run.resume())
+
+    def finish(self) -> None:
+        """See `Run.finish`."""
+        self._call(self._run.finish())
+
+    def steer(self, text: str, *, by: str | None = None) -> None:
+        """See `Run.steer`."""
+        self._call(self._run.steer(text, by=by))
+
+    def extend(
+        self, *, tokens: int = 0, cost: float = 0.0, seconds: float = 0.0, iterations: int = 0
+    ) -> "BudgetStatus":
+        """See `Run.extend`."""
+        found: BudgetStatus = self._call(
+            self._run.extend(tokens=tokens, cost=cost, seconds=seconds, iterations=iterations)
+        )
+        return found
+
+    def choose_candidates(self, names: Sequence[str], *, by: str | None = None) -> list[str]:
+        """See `Run.choose_candidates`."""
+        found: list[str] = self._call(self._run.choose_candidates(names, by=by))
+        return found
+
+    def cancel(self, section: str | None = None) -> None:
+        """See `Run.cancel`."""
+        self._call(self._run.cancel(section))
+
+
+async def _next(events: "AsyncGenerator[AgentEvent, None]") -> "AgentEvent | None":
+    return await anext(events, None)

@@ -1,0 +1,78 @@
+"""The codec server: decrypts payloads for the Temporal Web UI and the `temporal` command.
+
+The Web UI (its setting "codec endpoint") and `temporal --codec-endpoint` send the encrypted payloads they got
+from the server here and show what comes back. The keys stay in this process. Whoever may ask it reads
+everything, so it listens on this machine unless told otherwise, answers only pages of the origins it was
+given, and asks for a token where it has one.
+"""
+
+import hmac
+from collections.abc import Sequence
+
+from google.protobuf.json_format import MessageToDict, Parse, ParseError
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from temporalio.api.common.v1 import Payloads
+from temporalio.converter import PayloadCodec
+
+from activities.codec import CodecError
+
+MAX_BODY_BYTES = 16 * 1024 * 1024
+"""Of one request: the Web UI sends the payloads of a page of a history."""
+
+
+def codec_app(codec: PayloadCodec, *, origins: Sequence[str] = (), token: str = "") -> Starlette:
+    """The ASGI application: `POST /encode`, `POST /decode` as Temporal's remote codecs define them, `GET
+    /healthz`.
+
+    `origins` are the pages that may ask (`http://localhost:8080`); with a `token`, a request must carry it as
+    `Authorization: Bearer`.
+    """
+
+    async def convert(request: Request) -> Response:
+        origin = request.headers.get("origin")
+        if origin is not None and origin not in origins:
+            return refusal(403, f"the origin {origin} is not allowed; name it with --origin")
+        given = request.headers.get("authorization", "")
+        if token and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            return refusal(401, "a token is needed: Authorization: Bearer TOKEN")
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                return refusal(413, f"a request has at most {MAX_BODY_BYTES} bytes")
+        try:
+            asked = Parse(bytes(body), Payloads(), ignore_unknown_fields=True)
+        except (ParseError, UnicodeDecodeError):
+            return refusal(400, "the body is not the JSON of Temporal payloads")
+        change = codec.encode if request.url.path.endswith("/encode") else codec.decode
+        try:
+            changed = await change(asked.payloads)
+        except CodecError as error:
+            return refusal(422, str(error))
+        return JSONResponse(MessageToDict(Payloads(payloads=changed)))
+
+    async def healthy(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["POST"],
+        allow_headers=["content-type", "x-namespace", "authorization"],
+    )
+    routes = [
+        Route("/encode", convert, methods=["POST"]),
+        Route("/decode", convert, methods=["POST"]),
+        Route("/healthz", healthy),
+    ]
+    return Starlette(routes=routes, middleware=[cors])
+
+
+def refusal(status: int, message: str) -> Response:
+    """An answer that says what is wrong."""
+    return JSONResponse({"message": message}, status_code=status)

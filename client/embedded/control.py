@@ -1,0 +1,95 @@
+"""What a command asks the supervisor of a home, over the private socket.
+
+A request is `CONTROL <bytes>`, an empty line and a JSON object. The answer is a JSON object on one line:
+`{"server": note, "worker": note or null}`; for a worker also `"served"`, whether it has the settings.
+"""
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from client.connection import NoConnection, short_path
+from client.embedded.home import Places, ServerNote, WorkerNote
+from client.embedded.network import peer_of
+
+ANSWER_SECONDS = 20.0
+"""How long the supervisor may need to answer; it takes milliseconds unless the machine is busy."""
+
+
+class NoSupervisor(Exception):
+    """Nobody answers at the private socket of the home."""
+
+
+class ProcessesEnded(NoConnection):
+    """The processes of the home have ended since they were found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The processes of a home, as their supervisor knows them."""
+
+    server: ServerNote
+    worker: WorkerNote | None
+    """The worker that is to run; None when there is none."""
+    served: bool
+    hold: socket.socket | None
+    """The open connection of a request that keeps the worker as it is."""
+
+
+async def state_of(places: Places) -> Answer:
+    """What runs. Raises NoSupervisor."""
+    return await asyncio.to_thread(_ask, places, {"do": "state"}, hold=False)
+
+
+async def ask_for_worker(
+    places: Places,
+    note: WorkerNote,
+    command: list[str],
+    environment: Mapping[str, str],
+    *,
+    over: str | None = None,
+    hold: bool = False,
+    force: bool = False,
+) -> Answer:
+    """Have a worker with these settings: one that runs already, or a new one where none runs. One with other
+    settings is replaced when `over` is its fingerprint and no other command holds it, or with `force`. A
+    command that is to `hold` it keeps it as it is until the answer's connection is closed. Raises
+    NoSupervisor."""
+    asked: dict[str, object] = {
+        "do": "worker",
+        "note": note.model_dump(),
+        "command": command,
+        "environment": dict(environment),
+        "over": over,
+        "hold": hold,
+        "force": force,
+    }
+    return await asyncio.to_thread(_ask, places, asked, hold=hold)
+
+
+def _ask(places: Places, asked: dict[str, object], *, hold: bool) -> Answer:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(ANSWER_SECONDS)
+        connection.connect(short_path(places.socket))
+        if peer_of(connection)[1] != os.geteuid():
+            raise NoSupervisor(f"another user serves {places.socket}")
+        body = json.dumps(asked).encode()
+        connection.sendall(b"CONTROL %d\r\n\r\n" % len(body) + body)
+        with connection.makefile("rb") as answers:
+            found = json.loads(answers.readline())
+        answer = Answer(
+            ServerNote.model_validate(found["server"]),
+            WorkerNote.model_validate(found["worker"]) if found["worker"] else None,
+            bool(found.get("served")),
+            connection if hold and found.get("served") else None,
+        )
+    except (OSError, ValueError, LookupError) as error:
+        connection.close()
+        raise NoSupervisor(str(error)) from error
+    if answer.hold is None:
+        connection.close()
+    return answer

@@ -1,0 +1,172 @@
+"""Networks of processes (Linux): one of its own for the server, and whose socket is at the other end.
+
+The dev server has neither users nor tokens, and its internal services listen beside its API: every account of
+the machine that may open a loopback connection could read and start runs. So the server is started in a
+network namespace of its own, where nobody else is, and its supervisor forwards the connections of the owner.
+
+A socket stays in the network in which it was created, whoever uses it. So the supervisor, which stays outside
+with the worker, gets unconnected sockets from a child that enters the server's network for an instant.
+
+Only the standard library is imported: each cold start waits for the supervisor.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG = 1
+SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
+IFF_UP = 1
+"""Constants of the kernel's headers: linux/sched.h, linux/prctl.h, linux/sockios.h, linux/if.h."""
+
+ESTABLISHED, LISTENING = b"01", b"0A"
+"""States of a socket in `/proc/net/tcp`. There a connection that nobody holds belongs to uid 0."""
+TABLE_READS = 3
+"""The table is read in pieces, between which rows may move: what is missing once is looked for again."""
+
+Address = tuple[str, int]
+
+
+class Sockets:
+    """The kernel's table of the TCP sockets of this process's network."""
+
+    def __init__(self) -> None:
+        """Raises OSError where there is no such table."""
+        self._tables = [Path("/proc/net/tcp").open("rb", buffering=0)]  # noqa: SIM115 - read again and again
+        with contextlib.suppress(FileNotFoundError):  # a system without IPv6
+            self._tables.append(Path("/proc/net/tcp6").open("rb", buffering=0))  # noqa: SIM115
+
+    def owner(self, local: Address, remote: Address) -> int | None:
+        """The uid that opened the socket `local` of an open connection to `remote`; None without one."""
+        return self._owner(local, remote, ESTABLISHED)
+
+    def listener(self, address: Address) -> int | None:
+        """The uid of the process that listens at an address; None without one."""
+        return self._owner(address, ("0.0.0.0", 0), LISTENING)  # noqa: S104 - of a row, nothing is opened
+
+    def _owner(self, local: Address, remote: Address, state: bytes) -> int | None:
+        for _ in range(TABLE_READS):
+            for table, form in zip(self._tables, (_row_name, _row_name_6), strict=False):
+                wanted = (form(local), form(remote), state)
+                os.lseek(table.fileno(), 0, os.SEEK_SET)
+                for line in table.readall().splitlines()[1:]:
+                    words = line.split()
+                    if tuple(words[1:4]) == wanted:
+                        return int(words[7])
+        return None
+
+    def close(self) -> None:
+        """Close the table."""
+        for table in self._tables:
+            table.close()
+
+
+def _row_name(address: Address) -> bytes:
+    """An address as `/proc/net/tcp` writes it: the four bytes as a number of this machine."""
+    (number,) = struct.unpack("=I", socket.inet_aton(address[0]))
+    return f"{number:08X}:{address[1]:04X}".encode()
+
+
+def _row_name_6(address: Address) -> bytes:
+    """The same for `/proc/net/tcp6`, where sockets for both families are."""
+    numbers = struct.unpack("=4I", socket.inet_pton(socket.AF_INET6, f"::ffff:{address[0]}"))
+    return f"{''.join(f'{number:08X}' for number in numbers)}:{address[1]:04X}".encode()
+
+
+def peer_of(connection: socket.socket) -> tuple[int, int]:
+    """Pid and user of the process at the other end of a Unix socket. Where the system does not tell, the
+    folder of the socket alone decides who may connect: pid 0, and this user."""
+    if sys.platform != "linux":
+        return 0, os.geteuid()
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    pid, uid, _ = struct.unpack("3i", credentials)
+    return pid, uid
+
+
+def enter_own_network() -> None:
+    """Move this process, which has one thread, into a new network that has a loopback device only.
+
+    A user needs a user namespace of its own for that, in which it keeps its number. Raises OSError.
+    """
+    import fcntl
+
+    uid, gid = os.geteuid(), os.getegid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNET if uid == 0 else CLONE_NEWNET | CLONE_NEWUSER):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    if uid:
+        own = Path("/proc/self")
+        (own / "setgroups").write_text("deny")
+        (own / "uid_map").write_text(f"{uid} {uid} 1")
+        (own / "gid_map").write_text(f"{gid} {gid} 1")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as device:
+        request = struct.pack("16sh14x", b"lo", 0)
+        _, flags = struct.unpack("16sh14x", fcntl.ioctl(device, SIOCGIFFLAGS, request))
+        fcntl.ioctl(device, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | IFF_UP))
+
+
+def enter_network_of(pid: int) -> None:
+    """Move this process, which has one thread, into the network of another one. Raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    kinds = {"user": CLONE_NEWUSER, "net": CLONE_NEWNET} if os.geteuid() else {"net": CLONE_NEWNET}
+    opened = [(os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY), kind) for name, kind in kinds.items()]
+    for number, kind in opened:
+        if libc.setns(number, kind):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def sockets_inside(pid: int, count: int) -> list[socket.socket]:
+    """Unconnected TCP sockets in the network of a process. Raises OSError when it has ended."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        child = os.fork()
+        if child == 0:
+            try:
+                enter_network_of(pid)
+                made = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
+                socket.send_fds(theirs, [b"s"], [each.fileno() for each in made])
+            finally:
+                os._exit(0)
+        theirs.close()
+        _, numbers, _, _ = socket.recv_fds(ours, 1, count)
+        os.waitpid(child, 0)
+    if not numbers:
+        raise ConnectionRefusedError(f"the process {pid} has no network")
+    return [socket.socket(fileno=number) for number in numbers]
+
+
+def has_own_network(pid: int) -> bool:
+    """Whether a process lives in another network than this one, where no other user's processes are. False
+    when that cannot be seen."""
+    try:
+        return Path(f"/proc/{pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+    except OSError:
+        return False
+
+
+def works_in_a_child(action: Callable[[], None]) -> bool:
+    """Whether an action that cannot be undone succeeds, tried in a child process that then ends."""
+    child = os.fork()
+    if child == 0:
+        try:
+            action()
+        except BaseException:  # noqa: BLE001 - nothing of this process may go on in the child
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
+
+
+def end_with_parent(parent: int) -> None:
+    """Have the kernel kill this process, which was just forked, when its parent ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # the parent ended before that
+        os._exit(1)

@@ -1,0 +1,527 @@
+"""The supervising process of a home: starts the server and the worker, and keeps both running.
+
+Invariants:
+- It holds the lock of the home, which server and worker inherit: two sets of them never serve one home. All
+  three end together, however it ends (Linux: by the kernel; elsewhere the next command ends what is left).
+- It listens before it starts anything and before a note names a port, and goes on listening while the server
+  is restarted: nobody else can be reached in its place (`client.embedded.forwarder`).
+- A server or worker that dies is started again with the same settings, `MAX_DEATHS` times within
+  `DEATHS_SECONDS` at most; then the note says why it was given up.
+- A worker is replaced by one with other settings only when a command asks for that, and not while another
+  command is about to start a run.
+- It knows the worker's settings from the command that asked for the worker, keeps them in memory only, and
+  has none itself.
+
+Only the standard library is imported: each cold start waits for this process.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from activities.private_files import write_whole
+from client.embedded import network
+from client.embedded.binary import free_port, loopback_address
+from client.embedded.forwarder import BACKLOG, Session, listening, publish, serve_owner
+from client.embedded.locks import Locked, LockFile
+from client.embedded.network import Address, Sockets
+from client.embedded.processes import PRIVATE_UMASK, last_error, opened_log
+from client.exit import IDLE, leave
+
+TEST_SECONDS = 0.2
+"""Longer than another process needs to test whether the lock is held, and so short that one that is not
+needed does not wait for the end of the one that is."""
+MAX_DEATHS = 5
+DEATHS_SECONDS = 60.0
+MAX_EARLY_DEATHS = 2
+"""Deaths of a server that never accepted a connection: its database or its disk is at fault."""
+BACK_OFF_SECONDS = 0.5
+"""The wait before the second restart; it grows with each further one. The first is at once."""
+CONNECT_SECONDS = 30.0
+"""How long a connection waits for a server that is being restarted."""
+PROBE_SECONDS = 0.01
+STOP_SECONDS = 15.0
+"""How long a process may need to end: activities have 5 s (`worker.build.GRACE`)."""
+LINGER_SECONDS = 2.0
+"""How long a worker is kept for a command that has just started a run: the server's list of runs lags."""
+LOOK_SECONDS = 5.0
+"""How often it is looked whether there is anything to do."""
+SPARE_SOCKETS = 8
+"""Sockets that are fetched from the server's network at once, which takes 3 ms."""
+
+
+@dataclass
+class Child:
+    """A process that is kept running."""
+
+    log: Path
+    process: "subprocess.Popen[bytes] | None" = None
+    deaths: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_DEATHS))
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid if self.process else 0
+
+    def start(
+        self,
+        command: list[str],
+        environment: Mapping[str, str],
+        lock: LockFile,
+        move: Callable[[], None] | None = None,
+    ) -> None:
+        """Start it, to end with this process, after it has moved to where it belongs. Raises OSError."""
+        parent = os.getpid()
+
+        def prepare() -> None:
+            if move is not None:
+                move()
+            if LINUX:
+                network.end_with_parent(parent)
+
+        with opened_log(self.log) as output:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=dict(environment),
+                pass_fds=(lock.fd,),
+                preexec_fn=prepare,
+                umask=PRIVATE_UMASK,
+            )
+
+    async def stop(self) -> None:
+        """End it: by a signal that it heeds, else by one that it cannot."""
+        if (process := self.process) is None:
+            return
+        process.terminate()
+        deadline = time.monotonic() + STOP_SECONDS
+        while process.poll() is None:
+            if time.monotonic() > deadline:
+                process.kill()
+            await asyncio.sleep(PROBE_SECONDS)
+
+    def reaped(self) -> int | None:
+        """The exit code of the process when it has ended, once."""
+        code = self.process.poll() if self.process else None
+        if code is not None:
+            self.process = None
+        return code
+
+    def died_too_often(self) -> bool:
+        """Count a death; whether there were too many of them."""
+        often = len(self.deaths) == MAX_DEATHS and time.monotonic() - self.deaths[0] < DEATHS_SECONDS
+        self.deaths.append(time.monotonic())
+        return often
+
+    def back_off(self) -> float:
+        """Seconds until the next start."""
+        now = time.monotonic()
+        recent = sum(now - at < DEATHS_SECONDS for at in self.deaths)
+        return BACK_OFF_SECONDS * max(recent - 1, 0)
+
+
+class Supervisor:
+    """The processes of one home."""
+
+    def __init__(self, given: dict[str, Any], lock: LockFile) -> None:
+        """`given` is what `client.embedded.server.supervisor_input` describes."""
+        self._given = given
+        self._state = Path(given["state"])
+        self._logs = Path(given["logs"])
+        self._lock = lock
+        self._private = network.works_in_a_child(network.enter_own_network) if LINUX else False
+        self._sockets = Sockets() if LINUX else None
+        self._published: list[socket.socket] = []
+        self._spare: list[socket.socket] = []
+        self._server = Child(self._logs / "server.log")
+        self._server_note: dict[str, Any] = {}
+        self._worker = Child(self._logs / "worker.log")
+        self._worker_note: dict[str, Any] = {}
+        self._wanted: dict[str, Any] | None = None
+        """How the worker is to run, as a command sent it: `note`, `command` and `environment`. None when none
+        is to run."""
+        self._replaced = False
+        """The worker was asked to end, so that another one follows."""
+        self._reached = asyncio.Event()
+        """Set while the server accepts connections."""
+        self._was_reached = False
+        self._tasks: set[asyncio.Future[None]] = set()
+        self._sessions: set[Session] = set()
+        """Connections through the private socket. One that holds keeps the worker as it is."""
+        self._released = float("-inf")
+        """When the last one that held the worker ended."""
+        self._used = time.monotonic()
+        self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> int:
+        """Serve until there is nothing to do or a signal comes; the exit code. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end, 0)
+        loop.add_signal_handler(signal.SIGCHLD, self._reap)
+        path = self._state / "private.sock"
+        await serve_owner(listening_at(path), self._visit, self._control)
+        self._choose_ports(self._read("server.json"))
+        self._start_server()
+        self._begin(self._end_when_idle())
+        try:
+            return await self._over
+        finally:
+            remove_socket(path)
+            await self._stop()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something in the background; an error of the system ends this process."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: "asyncio.Future[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            sys.stderr.write(f"Error: {error}\n")
+            self._end(1)
+
+    def _later(self, seconds: float, action: Callable[[], None]) -> None:
+        """Do something unless this process is ending then."""
+
+        async def act() -> None:
+            await asyncio.sleep(seconds)
+            if not self._over.done():
+                action()
+
+        self._begin(act())
+
+    def _end(self, code: int) -> None:
+        if not self._over.done():
+            self._over.set_result(code)
+
+    async def _stop(self) -> None:
+        """End the worker, then the server."""
+        await self._worker.stop()
+        if self._wanted is not None:
+            self._note_worker(ended=True)
+        await self._server.stop()
+
+    # the server
+
+    def _choose_ports(self, before: dict[str, Any]) -> None:
+        """The ports of last time where they can be had, so that links to the Web UI stay valid. Raises
+        OSError."""
+        ui_ip = before.get("ui_ip") or loopback_address()
+        wanted: list[Address] = [("127.0.0.1", before.get("port") or 0)]
+        if self._given["web_ui"]:
+            wanted.append((ui_ip, before.get("ui_port") or 0))
+        if self._private:
+            self._published = [published(address) for address in wanted]
+            ports = [held.getsockname()[1] for held in self._published]
+        else:
+            ports = [free_port(port or None, ip) for ip, port in wanted]
+        self._server_note = {
+            "port": ports[0],
+            "ui_port": ports[-1] if self._given["web_ui"] else 0,
+            "ui_ip": ui_ip,
+            "web_ui": self._given["web_ui"],
+            "version": self._given["version"],
+            "database": self._given["database"],
+        }
+
+    def _start_server(self) -> None:
+        """Raises OSError."""
+        note = self._server_note
+        command = [*self._given["command"], "--ip", "127.0.0.1", "--port", str(note["port"])]
+        if note["web_ui"]:
+            command += ["--ui-ip", note["ui_ip"], "--ui-port", str(note["ui_port"])]
+            command += ["--ui-disable-news-fetch"]
+        else:
+            command += ["--headless"]
+        move = network.enter_own_network if self._private else None
+        self._server.start(command, self._given["environment"], self._lock, move)
+        note.update(pid=self._server.pid, ready=False, started_at=now(), failure="")
+        self._write("server.json", note)
+        self._begin(self._find_server(self._server.process))
+
+    async def _find_server(self, process: "subprocess.Popen[bytes] | None") -> None:
+        """Wait until the server accepts connections."""
+        while process is not None and process.poll() is None and process is self._server.process:
+            try:
+                probe = await self._connect_now()
+            except OSError:
+                await asyncio.sleep(PROBE_SECONDS)
+                continue
+            probe.close()
+            self._reached.set()
+            if self._private and not self._was_reached:
+                for held in self._published:
+                    web_ui = held is not self._published[0]
+                    await publish(held, self._way(held.getsockname()), self._is_ours, web_ui=web_ui)
+            self._was_reached = True
+            self._write("server.json", self._server_note | {"ready": True})
+            return
+
+    def _is_ours(self, peer: Address, own: Address) -> bool:
+        return self._sockets is not None and self._sockets.owner(peer, own) == os.geteuid()
+
+    def _way(self, address: Address) -> Callable[[], "asyncio.Future[socket.socket]"]:
+        return lambda: asyncio.ensure_future(self._connect(address))
+
+    async def _connect(self, address: Address | None = None) -> socket.socket:
+        """A connection to the server, by default to its API, once it accepts some. Raises OSError,
+        TimeoutError."""
+        await asyncio.wait_for(self._reached.wait(), CONNECT_SECONDS)
+        return await self._connect_now(address)
+
+    async def _connect_now(self, address: Address | None = None) -> socket.socket:
+        """Raises OSError, also when another user's process is at the other end."""
+        address = address or ("127.0.0.1", self._server_note["port"])
+        if self._private:
+            if not self._spare:
+                self._spare = network.sockets_inside(self._server.pid, SPARE_SOCKETS)
+            made = self._spare.pop()
+        else:
+            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        made.setblocking(False)
+        try:
+            if not self._private and self._sockets and self._sockets.listener(address) != os.geteuid():
+                raise ConnectionRefusedError(f"no process of this user listens at {address}")  # noqa: TRY301 - it is closed below
+            await asyncio.get_running_loop().sock_connect(made, address)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    async def _visit(self, session: Session) -> socket.socket:
+        """A connection for a command or the worker. Raises OSError, TimeoutError."""
+        self._remember(session)
+        return await self._connect()
+
+    def _remember(self, session: Session) -> None:
+        self._sessions.add(session)
+        session.close = lambda: self._forget(session)
+
+    def _forget(self, session: Session) -> None:
+        self._sessions.discard(session)
+        if session.holds:
+            self._released = time.monotonic()
+
+    def _is_used(self) -> bool:
+        """Whether a command is connected, or was a moment ago."""
+        if any(session.pid not in (0, self._worker.pid) for session in self._sessions):
+            self._used = time.monotonic()
+        return time.monotonic() - max(self._used, self._released) < LINGER_SECONDS
+
+    def _reap(self) -> None:
+        """See which process has ended. Called for SIGCHLD."""
+        if (code := self._server.reaped()) is not None:
+            self._reached.clear()
+            for each in self._spare:
+                each.close()
+            self._spare = []
+            if not self._over.done():
+                self._server_died(code)
+        if (code := self._worker.reaped()) is not None and not self._over.done():
+            self._worker_ended(code)
+
+    def _server_died(self, code: int) -> None:
+        report("server", code)
+        early = not self._was_reached and len(self._server.deaths) + 1 >= MAX_EARLY_DEATHS
+        if self._server.died_too_often() or early:
+            failure = last_error(self._server.log) or f"it ended with the exit code {code}"
+            with contextlib.suppress(OSError):
+                self._write("server.json", self._server_note | {"ready": False, "failure": failure})
+            self._end(1)
+            return
+        self._later(self._server.back_off(), self._restart_server)
+
+    def _restart_server(self) -> None:
+        if not self._private and not self._was_reached:
+            self._choose_ports({})  # another process may have been given the port
+        self._start_server()
+
+    # the worker
+
+    def _start_worker(self) -> None:
+        """Raises OSError."""
+        if self._wanted is None:
+            return
+        command = [*self._wanted["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
+        command += ["--private-socket", str(self._state / "private.sock")]
+        self._worker.start(command, self._wanted["environment"], self._lock)
+        self._worker_note = dict(self._wanted["note"])
+        self._note_worker(pid=self._worker.pid, started_at=now(), ended=False, failure="")
+
+    def _worker_ended(self, code: int) -> None:
+        if self._replaced or (code == IDLE and self._is_used()):
+            self._replaced = False
+            self._later(0.0, self._start_worker)
+        elif code == IDLE:
+            self._end(0)
+        elif self._worker.died_too_often():
+            report("worker", code)
+            self._wanted = None
+            failure = f"it ended {MAX_DEATHS + 1} times within {DEATHS_SECONDS:.0f} s, with the code {code}"
+            self._note_worker(ended=True, failure=failure)
+        else:
+            report("worker", code)
+            self._later(self._worker.back_off(), self._start_worker)
+
+    def _note_worker(self, **changes: object) -> None:
+        self._worker_note.update(changes)
+        self._write("worker.json", self._worker_note)
+
+    # what commands ask
+
+    async def _control(self, body: bytes, session: Session) -> bytes:
+        """Answer a command: `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends
+        it. Raises ValueError."""
+        asked = json.loads(body)
+        answer: dict[str, Any] = {}
+        if asked["do"] == "worker":
+            answer["served"] = self._have_worker(asked)
+            if asked["hold"] and answer["served"]:
+                session.holds = True
+                self._remember(session)
+        answer["server"] = self._server_note | {"ready": self._reached.is_set()}
+        answer["worker"] = self._worker_note if self._wanted else None
+        return json.dumps(answer).encode()
+
+    def _have_worker(self, asked: dict[str, Any]) -> bool:
+        """Whether the worker has the settings that a command asks for, after starting it where none runs, or
+        replacing the one that the command names (`over`) unless another command keeps it."""
+        self._used = time.monotonic()
+        if self._wanted is None:
+            self._want(asked)
+            self._later(0.0, self._start_worker)
+            return True
+        present = self._wanted["note"]["fingerprint"]
+        if present == asked["note"]["fingerprint"] and not asked["force"]:
+            return True
+        held = any(session.holds for session in self._sessions)
+        lingers = time.monotonic() - self._released < LINGER_SECONDS
+        if not asked["force"] and (asked["over"] != present or held or lingers):
+            return False
+        self._want(asked)
+        if self._worker.process is not None:  # else it is about to be started
+            self._replaced = True
+            self._begin(self._worker.stop())
+        return True
+
+    def _want(self, asked: dict[str, Any]) -> None:
+        self._wanted = asked
+        self._worker_note = dict(asked["note"])
+
+    async def _end_when_idle(self) -> None:
+        """End a server without a worker when nobody has asked it anything for long. A worker ends itself when
+        there is nothing to do (`worker.daemon`)."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            idle = self._wanted is None and not self._is_used()
+            if idle and time.monotonic() - self._used > self._given["idle_seconds"]:
+                self._end(0)
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            found = json.loads((self._state / name).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self, name: str, note: dict[str, Any]) -> None:
+        """Raises OSError."""
+        write_whole(self._state / name, json.dumps(note, indent=2).encode() + b"\n")
+
+
+LINUX = sys.platform == "linux"
+
+
+def listening_at(path: Path) -> socket.socket:
+    """The private socket of a home, in place of one that a former process has left. Where the file system of
+    the home has no sockets, it is in a folder of its own and the home has a link to it. Raises OSError."""
+    remove_socket(path)
+    held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    former = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(path.parent)  # an address has 107 bytes at most, a path may be longer
+        try:
+            held.bind(path.name)
+        except OSError:
+            elsewhere = Path(tempfile.mkdtemp(prefix="determinator-"), path.name)
+            held.bind(str(elsewhere))
+            path.symlink_to(elsewhere)
+        path.chmod(0o600)
+        held.listen(BACKLOG)
+    finally:
+        os.fchdir(former)
+        os.close(former)
+    return held
+
+
+def remove_socket(path: Path) -> None:
+    """Remove the private socket of a home, and the folder that it was in."""
+    if path.is_symlink():
+        shutil.rmtree(path.readlink().parent, ignore_errors=True)
+    path.unlink(missing_ok=True)
+
+
+def published(address: Address) -> socket.socket:
+    """A port on which this process listens: that of the address, or another one when it is in use. Raises
+    OSError."""
+    try:
+        return listening(address)
+    except OSError:
+        return listening((address[0], 0))
+
+
+def report(name: str, code: int) -> None:
+    """Write into the log that a process has died."""
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    sys.stderr.write(f"{now()} the {name} ended: {how}\n")
+    sys.stderr.flush()
+
+
+def now() -> str:
+    """The time as notes have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def main() -> None:
+    """Supervise the home that the first argument describes. The exit code is 0 also when another process
+    supervises it already."""
+    given = json.loads(sys.argv[1])
+    os.umask(PRIVATE_UMASK)
+    lock = LockFile(Path(given["state"]) / "supervisor.lock")
+    code = 0
+    try:
+        lock.acquire(TEST_SECONDS)
+        lock.sign(os.getpid())
+        code = asyncio.run(supervised(given, lock))
+    except Locked:
+        pass
+    except OSError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        code = 1
+    leave(code)
+
+
+async def supervised(given: dict[str, Any], lock: LockFile) -> int:
+    """Run a supervisor. Raises OSError."""
+    return await Supervisor(given, lock).run()
+
+
+if __name__ == "__main__":
+    main()

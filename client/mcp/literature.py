@@ -1,0 +1,216 @@
+"""Tools that need no run: searching the literature, looking up a paper, checking quotes."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from activities.errors import SourceError
+from activities.types import Evidence, Filters, SearchStatus
+from activities.verification.identifiers import normal_pmid
+from activities.verification.normal_form import MIN_QUOTE_CHARS
+from activities.verification.quote_check import normalise, quote_fault, verbatim, worded
+from client.api import Determinator
+from client.failures import BadInput, Failure
+from client.mcp.answers import (
+    AllSources,
+    CheckedQuote,
+    DateRange,
+    Notice,
+    PaperDetails,
+    QuoteToCheck,
+    SearchAnswer,
+    Work,
+    text_values,
+)
+from client.mcp.errors import clearly, one_line
+
+READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=True)
+YEARS = {"1y": 1, "5y": 5, "10y": 10}
+MAX_QUERY_CHARS = 2_000
+MAX_QUOTES = 200
+
+QueryText = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_QUERY_CHARS, description="Words, or the source's own query syntax"),
+]
+MaxResults = Annotated[int, Field(ge=1, le=100, description="Works at most")]
+Range = Annotated[DateRange, Field(description="Years of publication, counted back from this one")]
+
+
+def since(date_range: DateRange) -> Filters:
+    """The filter of a range of years."""
+    if date_range == "all":
+        return Filters()
+    return Filters(year_from=datetime.now(UTC).year - YEARS[date_range])
+
+
+class Literature:
+    """The tools, on one client."""
+
+    def __init__(self, client: Determinator) -> None:
+        self._client = client
+
+    def register(self, server: MCPServer) -> None:
+        """Add the tools to a server."""
+        for tool in (
+            self.search_pubmed,
+            self.search_europepmc,
+            self.search_clinical_trials,
+            self.search_all_sources,
+            self.get_paper_details,
+            self.verify_quotes,
+        ):
+            server.add_tool(clearly(tool), annotations=READS)
+
+    async def search_pubmed(
+        self, query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
+    ) -> SearchAnswer:
+        """Search PubMed: abstracts of the biomedical literature, with MeSH terms and retractions. Understands
+        boolean and field syntax, `related:PMID` and `citedby:PMID`. An outage is an error, never an empty
+        answer."""
+        return await self._search("pubmed", query, max_results, date_range)
+
+    async def search_europepmc(
+        self, query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
+    ) -> SearchAnswer:
+        """Search Europe PMC: abstracts of the life sciences including preprints. An outage is an error, never
+        an empty answer."""
+        return await self._search("europepmc", query, max_results, date_range)
+
+    async def search_clinical_trials(
+        self, query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
+    ) -> SearchAnswer:
+        """Search ClinicalTrials.gov: registered trials with their phase, status and results. An outage is an
+        error, never an empty answer."""
+        return await self._search("clinicaltrials", query, max_results, date_range)
+
+    async def search_all_sources(
+        self,
+        query: QueryText,
+        max_results: Annotated[int, Field(ge=1, le=100, description="Works at most of each source")] = 10,
+        date_range: Range = "all",
+        sources: Annotated[
+            Sequence[str], Field(description="Names of sources; none: PubMed, Europe PMC, ClinicalTrials.gov")
+        ] = (),
+    ) -> AllSources:
+        """Search several sources at once. Each answers for itself: one that fails is named in `failed` and
+        does not spoil the others."""
+        names = list(dict.fromkeys(sources)) or ["pubmed", "europepmc", "clinicaltrials"]
+        found = await asyncio.gather(
+            *(self._search(name, query, max_results, date_range) for name in names), return_exceptions=True
+        )
+        searches, failed = [], []
+        for name, answer in zip(names, found, strict=True):
+            if isinstance(answer, SearchAnswer):
+                searches.append(answer)
+            elif isinstance(answer, BadInput) or not isinstance(answer, Failure):
+                raise answer
+            else:
+                failed.append(f"{name}: {one_line(str(answer))}")
+        if not searches:
+            raise Failure(f"no source answered: {'; '.join(failed)}")
+        return AllSources(searches=searches, failed=failed)
+
+    async def get_paper_details(
+        self, pmid: Annotated[str, Field(description="A PubMed id, such as 22663011", max_length=32)]
+    ) -> PaperDetails:
+        """A paper in PubMed: abstract, MeSH terms, the works it cites, and whether it was retracted or
+        corrected."""
+        item = await self._paper(pmid)
+        references, status = await self._references(str(item.identifiers.pmid))
+        return PaperDetails(
+            work=Work.of(item),
+            mesh_terms=text_values(item.facts, "mesh", ";"),
+            publication_types=text_values(item.facts, "publication_types", ";"),
+            registered_trials=text_values(item.facts, "registered_trials", ","),
+            notices=[Notice(kind=n.kind, date=n.date, pmid=n.pmid, doi=n.doi) for n in item.notices],
+            references=references,
+            references_status=status,
+        )
+
+    async def verify_quotes(
+        self,
+        quotes: Annotated[list[QuoteToCheck], Field(min_length=1, max_length=MAX_QUOTES)],
+        run: Annotated[str, Field(description="The run whose items `evidence_id` names")] = "",
+    ) -> list[CheckedQuote]:
+        """Check whether quotes are verbatim: one contiguous run of at least 25 characters, after white space
+        and typographic quotes and dashes are made plain. Nothing similar passes."""
+        texts = await self._texts(quotes, run)
+        return [checked(quote, text) for quote, text in zip(quotes, texts, strict=True)]
+
+    async def _search(self, source: str, query: str, limit: int, date_range: DateRange) -> SearchAnswer:
+        found = await self._client.search(source, query, limit=limit, filters=since(date_range))
+        return SearchAnswer.of(source, found)
+
+    async def _paper(self, pmid: str) -> Evidence:
+        """Raises BadInput when there is none, or none with an abstract."""
+        number = normal_pmid(pmid)
+        if number is None:
+            raise BadInput(f"{pmid!r} is not a PubMed id; it is a number, such as 22663011")
+        found = await self._client.search("pubmed", f"{number}[uid]", limit=1)
+        item = next((record for record in found.records if record.identifiers.pmid == number), None)
+        if item is None:
+            raise BadInput(f"PubMed has no record {number} with an abstract")
+        return item
+
+    async def _references(self, pmid: str) -> tuple[list[str], SearchStatus]:
+        """PMIDs of what a paper cites, and whether PubMed answered."""
+        try:
+            found = await self._client.search("pubmed", f"references:{pmid}", limit=100)
+        except Failure as error:
+            cause = error.__cause__
+            return [], cause.status if isinstance(cause, SourceError) else "unavailable"
+        return [record.identifiers.pmid for record in found.records if record.identifiers.pmid], found.status
+
+    async def _texts(self, quotes: Sequence[QuoteToCheck], run: str) -> list[Evidence | None]:
+        """The text each quote is said to be from; None for an item that the run does not have."""
+        wanted = {quote.evidence_id for quote in quotes if quote.evidence_id and quote.text is None}
+        items: dict[str, Evidence] = {}
+        if wanted:
+            if not run:
+                raise BadInput("a quote names an evidence_id; name its run as well")
+            async for line in (await self._client.run(run, worker=False)).evidence_lines():
+                if line["evidence_id"] in wanted:
+                    items[line["evidence_id"]] = given(line["text"], line["title"])
+        pmids = {
+            quote.pmid for quote in quotes if quote.pmid and quote.text is None and not quote.evidence_id
+        }
+        papers = dict(zip(pmids, await asyncio.gather(*map(self._paper, pmids)), strict=True))
+        found: list[Evidence | None] = []
+        for quote in quotes:
+            if quote.text is not None:
+                found.append(given(quote.text))
+            elif quote.evidence_id:
+                found.append(items.get(quote.evidence_id))
+            elif quote.pmid:
+                found.append(papers[quote.pmid])
+            else:
+                raise BadInput("each quote needs its text, an evidence_id or a pmid")
+        return found
+
+
+def given(text: str, title: str = "") -> Evidence:
+    """A text as an item of evidence."""
+    return Evidence(evidence_id="given", source="given", title=title, text=text)
+
+
+def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
+    """The verdict on one quote."""
+    if document is None:
+        return CheckedQuote(quote=asked.quote, verbatim=False, reason="the run has no such item")
+    if len(normalise(asked.quote)) < MIN_QUOTE_CHARS:
+        reason = f"it is shorter than {MIN_QUOTE_CHARS} characters, and would match by chance"
+        return CheckedQuote(quote=asked.quote, verbatim=False, reason=reason)
+    if not verbatim(asked.quote, document.text):
+        return CheckedQuote(quote=asked.quote, verbatim=False, reason="it is not in the text")
+    fault = quote_fault(asked.quote, document)
+    if fault is not None:
+        return CheckedQuote(
+            quote=asked.quote, verbatim=True, reason=f"it supports nothing: {worded([fault])}"
+        )
+    return CheckedQuote(quote=asked.quote, verbatim=True)

@@ -1,0 +1,101 @@
+"""Model servers: those that run on this machine, and whether one has the model that was named."""
+
+import asyncio
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from activities.credentials import without_credentials
+from activities.settings import Settings
+from client.failures import BadInput
+
+if TYPE_CHECKING:
+    import httpx
+
+LOCAL_PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
+"""The port on which each serves by default."""
+LOOK_SECONDS = 0.5
+"""How long a server on this machine may take to list its models."""
+ASK_SECONDS = 10.0
+"""How long a configured server may take to say that it does not have a model."""
+OPENAI = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A model server on this machine that no setting names."""
+
+    kind: str
+    url: str
+    models: tuple[str, ...]
+
+    def line(self) -> str:
+        """How to use it, on one line."""
+        return (
+            f"{self.kind} runs on this machine with the model {self.models[0]}: use it with "
+            f"`--base-url {self.url} --model {self.models[0]}`"
+        )
+
+
+async def local_servers() -> list[LocalServer]:
+    """The model servers that answer on their usual ports of this machine. They are asked for the list of
+    their models and for nothing else."""
+    found = await asyncio.gather(*(_look(kind, port) for kind, port in LOCAL_PORTS.items()))
+    return [server for server in found if server is not None]
+
+
+async def _look(kind: str, port: int) -> LocalServer | None:
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.close()
+    except (OSError, TimeoutError):
+        return None
+    import httpx  # only where there is something to ask: it takes a tenth of a second
+
+    url = f"http://127.0.0.1:{port}/v1"
+    try:
+        async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as http:
+            names = model_names(await http.get(f"{url}/models"))
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return None
+    return LocalServer(kind, url, names) if names else None
+
+
+def model_names(answer: "httpx.Response") -> tuple[str, ...]:
+    """The ids in a list of models; empty when it is no such list."""
+    try:
+        return tuple(str(entry["id"]) for entry in answer.json()["data"])
+    except (ValueError, KeyError, TypeError):
+        return ()
+
+
+async def check_models(settings: Settings, models: list[str]) -> None:
+    """Raises BadInput for a model that its server says it does not have.
+
+    A server that lists the model is asked nothing more. One that lists others is asked for one token, since
+    some answer under any name; a server that cannot be asked is left to the run, which waits or falls back.
+    """
+    import httpx
+
+    address = (settings.openai_base_url or OPENAI).rstrip("/")
+    key = settings.openai_api_key
+    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    async with httpx.AsyncClient(timeout=ASK_SECONDS, headers=headers) as http:
+        try:
+            names = model_names(await http.get(f"{address}/models"))
+            for model in models:
+                if not names or model in names:
+                    continue
+                asked = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "1"}]}
+                answer = await http.post(f"{address}/chat/completions", json=asked)
+                if answer.status_code == httpx.codes.NOT_FOUND:
+                    raise BadInput(_no_model(without_credentials(address), model, names))
+        except (httpx.HTTPError, httpx.InvalidURL):
+            return
+
+
+def _no_model(address: str, model: str, names: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(model, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{address} has no model {model!r}{hint} It has {', '.join(sorted(names)[:8])}"

@@ -1,0 +1,86 @@
+"""The summary of a report as sound (WAV), by an engine found on this machine: espeak-ng, flite or piper.
+
+All of the summary is spoken, whatever its length. Nothing leaves the machine.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from activities.extras import NotInstalled
+from activities.report.schema import Report
+
+MIN_SPEED, MAX_SPEED = 0.5, 2.0
+WORDS_A_MINUTE = 160
+"""Of espeak-ng at speed 1."""
+SECONDS = 600.0
+"""For an engine to speak a summary into a file."""
+PIPER_VOICE = "PIPER_VOICE"
+"""Environment variable that names the voice file of piper, which has none of its own."""
+_NUMBERS = re.compile(r"\s*\[\d+(?:[,\u2013 -]+\d+)*\]")
+_MARKUP = re.compile(r"[*_`#>|]+")
+
+
+def spoken_text(report: Report) -> str:
+    """What is read aloud: the title, the answer or the summary, without the numbers of references."""
+    answer = " ".join(claim.text for claim in report.answer)
+    summary = " ".join(claim.text for claim in report.summary) or report.executive_summary
+    parts = [report.title, answer, summary if summary != answer else ""]
+    lines = (_MARKUP.sub(" ", _NUMBERS.sub("", part)) for part in parts)
+    sentences = [" ".join(line.split()) for line in lines]
+    return "\n\n".join(line if line.endswith((".", "?", "!")) else f"{line}." for line in sentences if line)
+
+
+def wav(report: Report, speed: float = 1.0) -> bytes:
+    """The summary as a WAV file, `speed` times as fast as usual (0.5 to 2). Raises NotInstalled without an
+    engine."""
+    text = spoken_text(report)
+    with tempfile.TemporaryDirectory(prefix="determinator-") as folder:
+        file = Path(folder) / "speech.wav"
+        command = _engine(file, Path(folder) / "text.txt", speed)
+        (Path(folder) / "text.txt").write_text(text, "utf-8")
+        with (Path(folder) / "text.txt").open("rb") as said:
+            done = subprocess.run(
+                command, stdin=said, capture_output=True, timeout=SECONDS, check=False, cwd=folder
+            )
+        if done.returncode or not file.is_file():
+            told = done.stderr.decode(errors="replace").strip().splitlines()
+            raise NotInstalled(
+                "a working speech engine is", f"{command[0]} says: {(told or ['nothing'])[-1]}"
+            )
+        return file.read_bytes()
+
+
+def _engine(wav_file: Path, text_file: Path, speed: float) -> list[str]:
+    """The command line of the first engine that is there."""
+    made: tuple[tuple[str, Callable[[str], list[str]]], ...] = (
+        (
+            "espeak-ng",
+            lambda path: [path, "-w", str(wav_file), "-s", str(round(WORDS_A_MINUTE * speed)), "--stdin"],
+        ),
+        (
+            "flite",
+            lambda path: [
+                *(path, "--setf", f"duration_stretch={1 / speed:.3f}"),
+                *("-f", str(text_file), "-o", str(wav_file)),
+            ],
+        ),
+        (
+            "piper",
+            lambda path: [
+                *(path, "--model", os.environ.get(PIPER_VOICE, "")),
+                *("--length_scale", f"{1 / speed:.3f}", "--output_file", str(wav_file)),
+            ],
+        ),
+    )
+    for name, command in made:
+        path = shutil.which(name)
+        if path is not None and (name != "piper" or os.environ.get(PIPER_VOICE)):
+            return command(path)
+    raise NotInstalled(
+        "an engine that speaks is", f"install espeak-ng or flite, or piper with its voice in {PIPER_VOICE}"
+    )

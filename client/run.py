@@ -1,0 +1,356 @@
+"""One run of research: its state, its results, and the messages that it receives."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
+
+from temporalio.client import WorkflowUpdateFailedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.evidence_store import EvidenceStore
+from activities.report.audit import EvidenceLine, evidence_line
+from activities.settings import Settings
+from activities.types import EvidenceRef, Gate, ReportPlan
+from client.connect import connect_to_run
+from client.connection import Connection, Say
+from client.failures import BadInput
+from client.reports.load import load_report
+from client.reports.run_report import RunReport
+from client.reports.use import Use, use_in_report
+from client.runs.calls import ModelCall, calls_under_way
+from client.runs.checks import check_sources
+from client.runs.errors import NoAnswer
+from client.runs.events import read_events
+from client.runs.fairness import user_name
+from client.runs.follow import Ended, Follower
+from client.runs.graph_view import graph_of
+from client.runs.listing import Row, describe
+from client.runs.query import evidence_index, progress, query
+from workflows.event_types import AgentEvent
+from workflows.graph.definition import GraphView
+from workflows.types import (
+    AddSource,
+    Approval,
+    BudgetStatus,
+    ChooseCandidates,
+    EditPlan,
+    ExtendBudget,
+    PlanView,
+    Progress,
+    Steer,
+)
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+WORKER_SECONDS = 8.0
+"""How long to wait for a worker that is just starting."""
+AT_ONCE = 16
+"""Documents read from the store at the same time."""
+
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """A run at one moment."""
+
+    row: Row
+    """What the server knows."""
+    progress: Progress | None
+    """What the run itself reports, its sections included; None when no worker answers."""
+    calls: tuple[ModelCall, ...]
+    """Model calls under way, the oldest first."""
+    graph: GraphView | None
+    """Where it is in its graph, for a run of the mode `graph`."""
+
+
+class Run:
+    """A run, under way or over. Methods raise NoConnection, NoAnswer (no worker answers), NoSuchRun,
+    RPCError, and BadInput for what the run refuses."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        connection: Connection,
+        run_id: str,
+        *,
+        say: Say,
+        attached: bool = False,
+        earlier: str = "",
+    ) -> None:
+        self.settings = settings
+        self.connection = connection
+        self.id = run_id
+        self.attached = attached
+        """The same question with the same settings was already being researched."""
+        self.earlier = earlier
+        """Id of the latest earlier run of the same question and settings."""
+        self._say = say
+
+    @classmethod
+    async def find(
+        cls, settings: Settings, address: str | None, name: str, *, say: Say, worker: bool = True
+    ) -> Self:
+        """The run with an id, an unambiguous part of one, or `last`. With `worker`, an embedded server gets a
+        worker for it."""
+        connection, run_id = await connect_to_run(settings, address, name, worker=worker, say=say)
+        return cls(settings, connection, run_id, say=say)
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r})"
+
+    @property
+    def link(self) -> str | None:
+        """Its page in Temporal's Web UI; None where there is none."""
+        return self.connection.link(self.id)
+
+    # its state
+
+    async def row(self) -> Row:
+        """What the server knows of it; needs no worker."""
+        return await describe(self.connection.client, self.id)
+
+    async def progress(self) -> Progress | None:
+        """What the run itself reports; None, with a message, when no worker answers."""
+        deadline = asyncio.get_running_loop().time() + WORKER_SECONDS
+        while True:
+            try:
+                return await progress(self.connection.client, self.id)
+            except NoAnswer as error:
+                waits = self.connection.embedded and self.connection.served
+                if not waits or asyncio.get_running_loop().time() > deadline:
+                    self._say(f"{error}; what follows is what the server knows")
+                    return None
+            await asyncio.sleep(0.2)
+
+    async def status(self) -> RunStatus:
+        """Everything known of it at this moment."""
+        client = self.connection.client
+        row, seen = await self.row(), await self.progress()
+        calls = await calls_under_way(client, seen) if seen is not None else ()
+        return RunStatus(row, seen, calls, await graph_of(client, seen))
+
+    async def events(self, after: int = 0, *, follow: bool = True) -> AsyncGenerator[AgentEvent, None]:
+        """Its events with a number above `after`, in order; with `follow`, also those to come, until it
+        ends."""
+        if not follow:
+            await self.progress()
+            for event in await read_events(self.connection.client, self.settings, self.id, after):
+                yield event
+            return
+        display = _Events()
+        follower = Follower(self.settings, self.connection, self.id, display, after)
+        following = asyncio.create_task(follower.follow())
+        following.add_done_callback(lambda _: display.queue.put_nowait(None))
+        try:
+            while (seen := await display.queue.get()) is not None:
+                yield seen
+            await following  # raises what ended it
+        finally:
+            self.connection = follower.connection
+            following.cancel()
+
+    async def wait(self) -> Ended:
+        """Wait for its end, whatever happens to server and worker meanwhile."""
+        follower = Follower(self.settings, self.connection, self.id, _Events())
+        try:
+            return await follower.follow()
+        finally:
+            self.connection = follower.connection
+
+    # its results
+
+    async def report(self) -> RunReport:
+        """Its report, after waiting for its end. Raises NoReport."""
+        ended = await self.wait()
+        if ended.outcome is None and ended.reason:
+            self._say(f"the run {self.id} ended without an outcome: {ended.reason}")
+        report, _ = await load_report(self.settings, self.connection, self.id)
+        return RunReport.of(report)
+
+    async def draft(self) -> RunReport:
+        """The report as it stands now. Raises NoReport."""
+        return RunReport.of((await load_report(self.settings, self.connection, self.id))[0])
+
+    async def found(self) -> tuple[EvidenceRef, ...]:
+        """References to the items it has found."""
+        await self.progress()
+        return await evidence_index(self.connection.client, self.id)
+
+    async def use(self) -> Use | None:
+        """What its report cites and why not the rest; None while there is no report."""
+        return await use_in_report(self.settings, self.connection, self.id)
+
+    async def evidence_lines(self) -> AsyncIterator[EvidenceLine]:
+        """The items it has found with their full text, as `evidence --format jsonl` prints them."""
+        refs, use = await self.found(), await self.use()
+        store = EvidenceStore.at(self.settings.evidence_url)
+        for start in range(0, len(refs), AT_ONCE):
+            part = refs[start : start + AT_ONCE]
+            for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
+                name = ref.evidence_id
+                cited = use.cited.get(name) if use else None
+                yield evidence_line(ref, item, cited, use.unused.get(name) if use else None)
+
+    async def evidence(self) -> list[EvidenceLine]:
+        """The same as a list of rows, for `pandas.DataFrame`."""
+        return [line async for line in self.evidence_lines()]
+
+    async def plan(self) -> PlanView:
+        """The plan of a deep run."""
+        await self.progress()
+        return await query(self.connection.client, self.id, "plan", PlanView)
+
+    # messages to it
+
+    async def approve(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
+        """Approve what waits at a gate; return which one."""
+        return await self._decide("approve", gate, by, note)
+
+    async def reject(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
+        """Reject what waits at a gate; return which one."""
+        return await self._decide("reject", gate, by, note)
+
+    async def pause(self) -> None:
+        """Pause it at its next step; waiting uses no budget."""
+        await self._signal("pause")
+
+    async def resume(self) -> None:
+        """Resume it."""
+        await self._signal("resume")
+
+    async def finish(self) -> None:
+        """Stop searching and write the report."""
+        await self._signal("finish_now")
+
+    async def steer(self, text: str, *, by: str | None = None) -> None:
+        """Give it an instruction, which it follows from its next step on."""
+        if not text.strip():
+            raise BadInput(
+                'the instruction is empty; write one: `determinator steer last "only trials in adults"`'
+            )
+        await self._signal("steer", Steer(text=text.strip(), by=named(by)))
+
+    async def add_source(self, source: str) -> None:
+        """Search this source as well."""
+        check_sources((source,))
+        await self._signal("add_source", AddSource(source=source))
+
+    async def extend(
+        self, *, tokens: int = 0, cost: float = 0.0, seconds: float = 0.0, iterations: int = 0
+    ) -> BudgetStatus:
+        """Add to its budget (`cost` in US dollars); return the budget after it."""
+        if not (tokens or cost or seconds or iterations):
+            raise BadInput("nothing to add; give --tokens, --cost, --time or --iterations")
+        await self.running()
+        more = ExtendBudget(
+            tokens=tokens, cost_microusd=round(cost * 1e6), seconds=seconds, iterations=iterations
+        )
+        return await self._update("extend_budget", more, BudgetStatus)
+
+    async def choose_candidates(self, names: Sequence[str], *, by: str | None = None) -> list[str]:
+        """Keep these candidates, which opens the gate; return their names."""
+        await self.running()
+        chosen = ChooseCandidates(names=tuple(names), by=named(by))
+        kept: list[str] = await self._update("choose_candidates", chosen, list[str])
+        return kept
+
+    async def edit_plan(self, plan: ReportPlan, *, by: str | None = None) -> PlanView:
+        """Replace the plan while it waits for approval; the gate goes on waiting."""
+        await self.running()
+        return await self._update("edit_plan", EditPlan(plan=plan, by=named(by)), PlanView)
+
+    async def cancel(self, section: str | None = None) -> str:
+        """Stop it, or one of its sections; a report is still written. Returns the workflow that is
+        cancelled."""
+        seen = await self.running()
+        if section and seen and section not in (known := [s.id for s in seen.sections]):
+            raise BadInput(f"{self.id} has no section {section}; it has {', '.join(known) or 'none'}")
+        target = f"{self.id}/{section}" if section else self.id
+        try:
+            await self.connection.client.get_workflow_handle(target).cancel()
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise
+            raise BadInput(f"{target} is not running") from error
+        return target
+
+    async def running(self) -> Progress | None:
+        """Its progress; None when no worker answers. Raises BadInput when it is over."""
+        row = await self.row()
+        if row.status != "running":
+            raise BadInput(f"{self.id} is over ({row.status})")
+        return await self.progress()
+
+    async def _decide(
+        self, action: Literal["approve", "reject"], gate: Gate | None, by: str | None, note: str
+    ) -> Gate:
+        seen = await self.running()
+        if seen is not None and seen.waiting_for is None:
+            raise BadInput(f"{self.id} waits at no gate (it is {seen.phase.replace('_', ' ')})")
+        if seen is not None and gate is not None and seen.waiting_for != gate:
+            raise BadInput(f"{self.id} waits for the {seen.waiting_for}, not for the {gate}")
+        chosen = gate or (seen.waiting_for if seen else None)
+        if chosen is None:
+            raise BadInput("no worker answers, so the gate that waits is not known; name it with --gate")
+        await self._send(action, Approval(gate=chosen, by=named(by), note=note))
+        return chosen
+
+    async def _signal(self, name: str, payload: "BaseModel | None" = None) -> None:
+        await self.running()
+        await self._send(name, payload)
+
+    async def _send(self, name: str, payload: "BaseModel | None" = None) -> None:
+        handle = self.connection.client.get_workflow_handle(self.id)
+        await handle.signal(name, args=[] if payload is None else [payload])
+
+    async def _update(self, name: str, payload: "BaseModel", kind: type[Answer]) -> Answer:
+        handle = self.connection.client.get_workflow_handle(self.id)
+        try:
+            answer: Answer = await handle.execute_update(name, payload, result_type=kind)
+        except WorkflowUpdateFailedError as error:
+            raise BadInput(f"the run refused: {error.cause}") from error
+        return answer
+
+
+def named(by: str | None) -> str:
+    """The person who acts: the one who is named, else the user of this process."""
+    return by or user_name() or "unknown"
+
+
+class _Events:
+    """A display that puts the events of a run into a queue."""
+
+    shows_progress = False
+
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+    def progress(self, progress: Progress) -> None:
+        return
+
+    def calls(self, calls: Sequence[ModelCall]) -> None:
+        return
+
+    def events(self, events: Sequence[AgentEvent]) -> None:
+        for event in events:
+            self.queue.put_nowait(event)
+
+    def note(self, message: str) -> None:
+        return
+
+    def suspended(self) -> AbstractContextManager[None]:
+        return nullcontext()

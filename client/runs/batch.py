@@ -1,0 +1,252 @@
+"""A batch: many questions from a file, started and followed by one process.
+
+The folder of a batch holds a note of which run answers which question, written before the next one is
+started. The same command after a kill finds the runs that go on, reads those that have ended, and starts only
+what was not started. Runs are durable: they go on while nobody follows them.
+"""
+
+import asyncio
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from activities.private_files import write_whole
+from client.failures import BadInput, unknown
+from client.runs.request import AskOptions, build_request
+
+if TYPE_CHECKING:
+    from activities.report.schema import Report
+    from activities.settings import Settings
+    from client.api import Determinator
+
+TABLES = {".csv": ",", ".tsv": "\t"}
+"""Endings of tables, and what separates their columns."""
+LISTS = ("sources", "columns", "types", "phases", "approve", "fallback")
+"""Options whose cells hold several values, separated by `;`."""
+NUMBERS: Mapping[str, type] = {"since": int, "until": int}
+"""Options that are no settings, by the type of their value; settings know theirs."""
+MAX_QUESTIONS = 10_000
+NOTE = "batch.json"
+TABLE = "results.csv"
+REPORTS = "reports.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A line of a batch."""
+
+    line: int
+    text: str
+    options: AskOptions
+
+    @property
+    def key(self) -> str:
+        """What the note knows it by: the question with its options."""
+        data = json.dumps([self.text, self.options], sort_keys=True, default=str)
+        return hashlib.sha256(data.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A row of the table of results."""
+
+    line: int
+    question: str
+    run_id: str
+    status: str
+    """`answered`, `not_answered` (its report says why), or `failed`."""
+    stop_reason: str = ""
+    confidence: float | None = None
+    references: int = 0
+    tokens: int = 0
+    cost_usd: float | None = None
+    file: str = ""
+    reason: str = ""
+
+
+def read_questions(path: Path, common: AskOptions) -> list[Question]:
+    """The questions of a file: one a line (`#` begins a comment), or a table (.csv, .tsv) with a column
+    `question` and columns named as the options of `ask`. Raises BadInput with the line of what cannot be
+    used."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
+    separator = TABLES.get(path.suffix.lower())
+    found = _lines(text, common) if separator is None else _table(path, text, separator, common)
+    if not found:
+        raise BadInput(f"{path} has no question")
+    if len(found) > MAX_QUESTIONS:
+        raise BadInput(f"{path} has {len(found):,} questions; a batch has at most {MAX_QUESTIONS:,}")
+    return found
+
+
+def _lines(text: str, common: AskOptions) -> list[Question]:
+    lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    return [Question(number, line, common) for number, line in lines if line and not line.startswith("#")]
+
+
+def _table(path: Path, text: str, separator: str, common: AskOptions) -> list[Question]:
+    rows = csv.DictReader(io.StringIO(text), delimiter=separator)
+    names = [name.strip() for name in rows.fieldnames or ()]
+    known = [name for name in AskOptions.__annotations__ if name != "graph"]
+    if "question" not in names:
+        raise BadInput(f"{path}:1: a table of questions needs a column `question`")
+    for name in names:
+        if name not in (*known, "question"):
+            raise BadInput(f"{path}:1: column {unknown(name, known)}")
+    found = []
+    for row in rows:
+        cells = {name.strip(): (cell or "").strip() for name, cell in row.items() if name is not None}
+        question = cells.pop("question", "")
+        if question:
+            options = cast("AskOptions", {**common, **_values(path, rows.line_num, cells)})
+            found.append(Question(rows.line_num, question, options))
+    return found
+
+
+def _values(path: Path, line: int, cells: Mapping[str, str]) -> dict[str, object]:
+    """The cells of a row as the values of options; an empty cell leaves what holds for all."""
+    found: dict[str, object] = {}
+    for name, cell in cells.items():
+        if not cell:
+            continue
+        if name in LISTS:
+            found[name] = tuple(part.strip() for part in cell.split(";") if part.strip())
+        elif name in NUMBERS:
+            if not cell.isdecimal():
+                raise BadInput(f"{path}:{line}: {name}: {cell!r} is not a number")
+            found[name] = int(cell)
+        elif cell.lower() in ("true", "false"):
+            found[name] = cell.lower() == "true"
+        else:
+            found[name] = cell
+    return found
+
+
+def check(settings: "Settings", questions: Sequence[Question], path: Path) -> None:
+    """Raises BadInput for the first question that cannot be asked, before any is started."""
+    for question in questions:
+        try:
+            build_request(settings, question.text, question.options)
+        except BadInput as error:
+            raise BadInput(f"{path}:{question.line}: {error}") from error
+
+
+class Batch:
+    """Asks the questions, at most `at_once` at the same time. `folder` gets the note, the table and the
+    reports."""
+
+    def __init__(
+        self,
+        client: "Determinator",
+        folder: Path,
+        *,
+        at_once: int,
+        say: Callable[[str], None],
+        start_only: bool = False,
+    ) -> None:
+        self._client = client
+        self._folder = folder
+        self._turns = asyncio.Semaphore(at_once)
+        self._starting = asyncio.Lock()
+        self._say = say
+        self._start_only = start_only
+        self._note: dict[str, str] = {}
+        self._reports: dict[int, Report] = {}
+        self._ended = 0
+
+    async def run(self, questions: Sequence[Question]) -> list[Result]:
+        """The results, in the order of the questions. Raises BadInput for a folder that cannot be used,
+        NoConnection."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                self._note = json.loads((self._folder / NOTE).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{self._folder} cannot be used for a batch: {error}") from error
+        if self._note:
+            self._say(f"{len(self._note)} of {len(questions)} were started before")
+        tasks = [asyncio.create_task(self._answer(question, len(questions))) for question in questions]
+        try:
+            results = list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+        if not self._start_only:
+            self._export(results)
+        return results
+
+    async def _answer(self, question: Question, total: int) -> Result:
+        async with self._turns:
+            run_id = self._note.get(question.key) or await self._start(question)
+            if self._start_only:
+                return Result(question.line, question.text, run_id, "started")
+            result = await self._result(question, run_id)
+            self._ended += 1
+            self._say(f"{self._ended}/{total} {result.status}: {question.text[:80]}")
+            return result
+
+    async def _start(self, question: Question) -> str:
+        """Start a run, or join the one that answers this question, and note it."""
+        async with self._starting:
+            run = await self._client.ask(question.text, **question.options)
+            self._note[question.key] = run.id
+            write_whole(self._folder / NOTE, json.dumps(self._note, indent=1).encode())
+            return run.id
+
+    async def _result(self, question: Question, run_id: str) -> Result:
+        """Wait for the end of a run, and save its report."""
+        from activities.report.formats import render
+        from client.reports.load import NoReport
+        from client.runs.errors import NoSuchRun
+
+        try:
+            try:
+                report: Report = await (await self._client.run(run_id)).report()
+            except NoSuchRun:  # the server has forgotten it; the evidence store has not
+                report = (await self._client.finished(run_id, whole=False)).report
+        except (NoReport, NoSuchRun) as error:
+            return Result(question.line, question.text, run_id, "failed", reason=str(error))
+        form = self._client.settings.output_format
+        data = await asyncio.to_thread(render, report, form)
+        name = f"{run_id}.{form}"
+        write_whole(self._folder / name, data)
+        self._reports[question.line] = report
+        method = report.methodology
+        return Result(
+            line=question.line,
+            question=question.text,
+            run_id=run_id,
+            status="answered" if report.references else "not_answered",
+            stop_reason=report.stop_reason,
+            confidence=report.confidence,
+            references=len(report.references),
+            tokens=method.tokens,
+            cost_usd=method.cost_usd,
+            file=name,
+        )
+
+    def _export(self, results: Sequence[Result]) -> None:
+        """Write the table of results, and all reports as JSON lines."""
+        from activities.report.formats import render
+
+        table = io.StringIO()
+        writer = csv.DictWriter(table, fieldnames=list(asdict(results[0])))
+        writer.writeheader()
+        writer.writerows({name: harmless_cell(value) for name, value in asdict(r).items()} for r in results)
+        write_whole(self._folder / TABLE, table.getvalue().encode())
+        reports = (self._reports[result.line] for result in results if result.line in self._reports)
+        lines = [json.dumps(json.loads(render(report, "json")), ensure_ascii=False) for report in reports]
+        write_whole(self._folder / REPORTS, "".join(f"{line}\n" for line in lines).encode())
+
+
+def harmless_cell(value: Any) -> Any:  # noqa: ANN401 - a cell has any plain type
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

@@ -1,0 +1,148 @@
+"""Checks of a command's arguments, made before anything is started. Each raises BadInput with one line that
+says what is wrong and how to fix it."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from activities.report.format_table import FORMATS
+from client.configuration import source_names
+from client.failures import BadInput, unknown
+
+if TYPE_CHECKING:
+    from activities.settings import Settings
+
+EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
+MIN_LETTERS = 3
+"""Letters and digits of the shortest question (`p53`)."""
+COMMON = (".txt", ".md", ".html", ".pdf")
+"""Endings of documents that the library certainly reads."""
+ENDINGS = (*(ending for form in FORMATS.values() for ending in form.suffixes), ".txt", "")
+"""What a report file may end in; `.txt` and nothing stand for Markdown."""
+EXTRA_OF = {".docx": ("docx", "docx"), ".pdf": ("typst", "pdf")}
+"""Ending -> the library that writes it, and the extra of this package that installs it."""
+
+
+def check_question(question: str) -> None:
+    """Raises BadInput for text that cannot be a question."""
+    from workflows.types import QUESTION_CHARS
+
+    if sum(character.isalnum() for character in question) < MIN_LETTERS:
+        wrong = f"{question!r} is too short for a question" if question else "the question is empty"
+        raise BadInput(f'{wrong}; write a whole one in quotes: `determinator ask "{EXAMPLE}"`')
+    if len(question) > QUESTION_CHARS:
+        raise BadInput(
+            f"the question has {len(question):,} characters; the limit is {QUESTION_CHARS:,}. "
+            "Ask one question, and give long material as documents with --library"
+        )
+
+
+def check_library(folder: str | None) -> str | None:
+    """The folder's absolute path. Raises BadInput when it holds no document that can be read."""
+    if folder is None:
+        return None
+    path = Path(folder).expanduser().absolute()
+    if not path.exists():
+        raise BadInput(f"the library {folder} does not exist; give a folder with your documents")
+    if not path.is_dir():
+        raise BadInput(f"the library {folder} is not a folder; give the folder that holds the documents")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise BadInput(f"the library {folder} cannot be opened; give it read permission")
+    if not has_document(path):
+        raise BadInput(
+            f"the library {folder} has no document that can be read; give a folder with "
+            ".txt, .md, .html, .pdf, .json or .jsonl files"
+        )
+    return str(path)
+
+
+def has_document(folder: Path) -> bool:
+    """Whether a folder holds a document that can be read. A common ending decides; the readers, which are
+    slow to load, are used only for a folder without one. Raises BadInput."""
+    for _, _, names in os.walk(folder):
+        if any(name.lower().endswith(COMMON) and not name.startswith(".") for name in names):
+            return True
+    from activities.errors import Refused
+    from activities.sources.library.files import list_folder
+
+    try:
+        return bool(list_folder(folder).files)
+    except Refused as error:
+        raise BadInput(str(error)) from error
+
+
+def check_sources(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names without repetition. Raises BadInput for one that is not in the registry."""
+    if not names:
+        return ()
+    known = source_names()
+    for name in names:
+        if name not in known:
+            raise BadInput(f"source {unknown(name, known)}")
+    return tuple(dict.fromkeys(names))
+
+
+def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
+    """A profile's name and, for a file, its path. Raises BadInput."""
+    if profile == "auto":
+        return profile, None
+    from activities.profiles.loader import ProfileError, load_profile, profile_names
+
+    try:
+        if profile.endswith(".toml"):
+            path = Path(profile).expanduser().absolute()
+            return load_profile("", path=path).name, str(path)
+        folder = settings.profiles_dir or settings.home / "profiles"
+        names = profile_names(folder)
+        if profile not in names:
+            raise BadInput(f"profile {unknown(profile, ['auto', *names])}")
+        load_profile(profile, folder=folder)
+    except ProfileError as error:
+        raise BadInput(str(error)) from error
+    return profile, None
+
+
+def check_output(output: Path, *, formats: bool = True) -> None:
+    """Raises BadInput when a report could not be written there. With `formats`, the ending must name a format
+    that this installation can write."""
+    if output.is_dir():
+        raise BadInput(f"{output} is a folder; give the file for the report")
+    if formats:
+        check_format(output)
+    folder = output.expanduser().absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise BadInput(
+            f"the report cannot be written to {output}: {folder} is not a writable folder; "
+            "give another --output"
+        )
+
+
+def check_format(output: Path) -> None:
+    """Raises BadInput when the ending names no format, or one whose library is not installed."""
+    from importlib.util import find_spec
+
+    ending = output.suffix.lower()
+    if ending not in ENDINGS:
+        raise BadInput(
+            f"{output}: no report format ends in {ending}; there are {', '.join(filter(None, ENDINGS))}"
+        )
+    library, extra = EXTRA_OF.get(ending, ("", ""))
+    if library and find_spec(library) is None:
+        raise BadInput(f"{output}: {ending} files need an extra: pip install 'determinator[{extra}]'")
+
+
+def check_configuration(settings: "Settings") -> None:
+    """Raises BadInput for a source, a profile or a hook of the configuration that does not exist."""
+    from activities.hooks import HookError, load_hooks
+
+    for names in (settings.default_sources, settings.disabled_sources):
+        check_sources(tuple(names))
+    check_profile(settings, settings.profile)
+    if settings.library is not None:
+        check_library(str(settings.library))
+    try:
+        load_hooks(settings)
+    except HookError as error:
+        raise BadInput(str(error)) from error

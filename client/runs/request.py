@@ -1,0 +1,351 @@
+"""What a question is asked with, and the request that it becomes."""
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from activities.configuration.declaration import declared, flag_of
+from client.failures import BadInput, unknown
+from client.runs.checks import check_library, check_profile, check_question, check_sources
+
+if TYPE_CHECKING:
+    from activities.analysis.types import Effect
+    from activities.settings import Settings
+    from activities.types import Filters, ModelChoice, SourceOption
+    from client.connection import Say
+    from workflows.graph.definition import GraphDefinition
+    from workflows.types import ResearchRequest
+
+
+class AskOptions(TypedDict, total=False):
+    """What a question may be asked with, beside the settings in force. The names are those of `Settings`,
+    where each is explained, and of the flags of `ask`; None stands for the setting. Durations are seconds, or
+    text such as `30m`."""
+
+    mode: str | None
+    graph: str | None
+    """A built-in graph or a file; it makes the mode `graph`."""
+    profile: str | None
+    sources: Sequence[str]
+    library: str | None
+    """A folder of one's own documents: with it nothing else is searched unless it is named."""
+    also_web: bool | None
+    columns: Sequence[str] | None
+    since: int | None
+    until: int | None
+    """Years of publication, both included."""
+    types: Sequence[str]
+    """Types of publication, as `activities.sources.filters` names them."""
+    free_full_text: bool
+    phases: Sequence[str]
+    """Phases of trials: `1` to `4`."""
+    analyse: bool
+    """Pool the effects that works report."""
+    effects: str | None
+    """A CSV file of one's own effects; it implies `analyse`."""
+    expect: Literal["lower", "higher", "different"] | None
+    model: str | None
+    fallback: Sequence[str] | None
+    effort: Literal["small", "normal", "large"] | None
+    wait_for_model: bool | None
+    max_iterations: int | None
+    judge_threshold: float | None
+    max_sections: int | None
+    parallel_sections: int | None
+    max_gaps: int | None
+    searches_per_gap: int | None
+    results_per_search: int | None
+    search_timeout: float | str | None
+    max_tokens: int | None
+    max_cost: float | None
+    max_time: float | str | None
+    max_section_tokens: int | None
+    max_section_cost: float | None
+    max_section_time: float | str | None
+    approve: Sequence[str] | None
+    approval_timeout: float | str | None
+    approval_default: Literal["approve", "reject"] | None
+
+
+def with_options(settings: "Settings", options: Mapping[str, object]) -> "Settings":
+    """The settings with those options over them that are settings too. Raises BadInput."""
+    from pydantic import ValidationError
+
+    from activities.settings import Settings
+
+    asked = settings.model_copy()
+    for name, key in declared(Settings.model_fields).items():
+        value = options.get(name)
+        if not key.flag or value is None:
+            continue
+        try:
+            Settings.__pydantic_validator__.validate_assignment(asked, name, value)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise BadInput(f"{flag_of(name, key)}: {first['msg'].removeprefix('Value error, ')}") from error
+    return asked
+
+
+def limits(asked: "Settings") -> dict[str, float]:
+    """The limits that are set, by their names in `workflows.types.Limits`."""
+    found: dict[str, float] = {}
+    for name, key in declared(type(asked).model_fields).items():
+        value = getattr(asked, name)
+        if key.limit and value is not None:
+            found[key.limit] = round(value * 1e6) if key.unit == "US dollars" else value
+    return found
+
+
+def filters(options: Mapping[str, Any]) -> "Filters":
+    """What a search is narrowed to. Raises BadInput for a type that no source knows, or no years."""
+    from activities.sources.filters import TYPES, canonical
+    from activities.types import Filters
+
+    since, until = options.get("since"), options.get("until")
+    names = tuple(canonical(name) for name in options.get("types") or ())
+    for name in names:
+        if name not in TYPES:
+            raise BadInput(f"type {unknown(name, list(TYPES))}")
+    if since and until and since > until:
+        raise BadInput(f"--since {since} is after --until {until}; no work is of both")
+    return Filters(
+        year_from=since,
+        year_to=until,
+        publication_types=names,
+        free_full_text=bool(options.get("free_full_text")),
+        phases=tuple(f"PHASE{phase}" for phase in options.get("phases") or ()),
+    )
+
+
+def sources_to_search(asked: "Settings", options: AskOptions) -> tuple[str, ...]:
+    """The sources a run is limited to; empty when the run chooses among those that are enabled.
+
+    Documents of one's own are private: with a library and no other source named, by flag or in the
+    configuration, only the library is searched. Raises BadInput for a name that does not exist.
+    """
+    named = check_sources(tuple(options.get("sources") or asked.default_sources))
+    library = options.get("library")
+    if library is not None and named:
+        return ("library", *(name for name in named if name != "library"))
+    private = library is not None or asked.library is not None
+    return ("library",) if private and not named and not asked.also_web else named
+
+
+def build_request(settings: "Settings", question: str, options: AskOptions) -> "ResearchRequest":
+    """The request for a question. Raises BadInput with one line on what is wrong."""
+    from pydantic import ValidationError
+
+    from activities.settings import choice
+    from workflows.types import Limits, ResearchRequest
+
+    check_question(question)
+    asked = with_options(settings, options)
+    name, path = check_profile(asked, asked.profile)
+    given: dict[str, Any] = {
+        "question": question,
+        **mode_and_graph(asked, options),
+        "profile": name,
+        "profile_path": path,
+        "sources": sources_to_search(asked, options),
+        "library": check_library(options.get("library")),
+        "columns": tuple(asked.columns),
+        **analysis(options),
+        "models": models(settings, options),
+        "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
+        "filters": filters(options),
+        "search_seconds": asked.search_timeout,
+        "judge_threshold": asked.judge_threshold,
+        "approve": tuple(asked.approve),
+        "approval_timeout_seconds": asked.approval_timeout,
+        "approval_default": asked.approval_default,
+        "wait_for_model": asked.wait_for_model,
+    }
+    chosen = limits(asked)
+    try:
+        return ResearchRequest.model_validate(
+            {
+                **given,
+                "limits": Limits.model_validate({**defaults_of(given["mode"]), **chosen}),
+                "open_limits": open_limits(given["mode"], chosen),
+            }
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{where}: {first['msg'].removeprefix('Value error, ')}") from error
+
+
+def analysis(options: AskOptions) -> dict[str, Any]:
+    """What a request says of statistics. Raises BadInput for a file that cannot be read."""
+    from activities.errors import Refused
+
+    path = options.get("effects")
+    if not (path or options.get("analyse")):
+        return {}
+    if find_spec("statsmodels") is None:
+        raise BadInput("statistics are not installed; pip install 'determinator[analysis]'")
+    effects: tuple[Effect, ...] = ()
+    if path:
+        from activities.analysis.effects_file import read_effects
+
+        try:
+            effects = read_effects(Path(path).expanduser())
+        except Refused as error:
+            raise BadInput(str(error)) from error
+    return {"analyse": True, "effects": effects, "expected": options.get("expect") or "different"}
+
+
+def defaults_of(mode: str) -> dict[str, int]:
+    """The limits that a mode sets where the user set none."""
+    from workflows.modes import MODES
+
+    return dict(MODES[mode].defaults) if mode in MODES else {}
+
+
+def open_limits(mode: str, chosen: Mapping[str, float]) -> tuple[str, ...]:
+    """The limits that are left to the mode that `auto` will choose."""
+    from workflows.modes import AUTO, TABLE
+
+    names = dict.fromkeys(name for info in TABLE for name in info.defaults)
+    return tuple(name for name in names if name not in chosen) if mode == AUTO else ()
+
+
+def mode_and_graph(asked: "Settings", options: AskOptions) -> dict[str, Any]:
+    """The mode and, where it is `graph`, the graph that travels with the run; `auto` walks one that is given.
+    Raises BadInput for a graph that is not valid."""
+    from workflows.modes import AUTO
+
+    graph = options.get("graph")
+    mode = asked.mode if options.get("mode") or graph is None else "graph"
+    if graph is not None and mode not in ("graph", AUTO):
+        raise BadInput(f"--graph is for the mode graph; leave out --mode {mode}, or add --mode graph")
+    if mode != "graph" and graph is None:
+        return {"mode": mode}
+    from workflows.graph.library import DEFAULT
+
+    return {"mode": mode, "graph": read_graph(graph or DEFAULT)}
+
+
+def read_graph(name: str) -> "GraphDefinition":
+    """A built-in graph or the one in a file. Raises BadInput with all that is wrong with it."""
+    from workflows.graph.library import load
+    from workflows.graph.validation import GraphError
+
+    try:
+        return load(name)
+    except GraphError as error:
+        raise BadInput(f"{name}: {error}") from error
+
+
+def models(settings: "Settings", options: AskOptions) -> "dict[str, ModelChoice]":
+    """The models that are asked for by name, or by how much is asked of them; empty for the worker's own.
+
+    Raises BadInput for an effort without a model it is for.
+    """
+    from activities.settings import choice
+
+    model, effort = options.get("model"), options.get("effort")
+    chosen = {"default": choice(model)} if model else {}
+    if effort is None:
+        return chosen
+    chosen = chosen or settings.model_choices()
+    if all(one.backend == "extractive" for one in chosen.values()):
+        raise BadInput("--effort is for a language model: name one with --model, or set DETERMINATOR_MODEL")
+    return {role: one.model_copy(update={"effort": effort}) for role, one in chosen.items()}
+
+
+async def checked(
+    settings: "Settings", request: "ResearchRequest", *, named: bool, say: "Say"
+) -> "ResearchRequest":
+    """The request as the embedded worker can run it; `named`: its sources were given by flags. Raises
+    BadInput when it cannot."""
+    check_mode(settings, request)
+    check_hooks(settings)
+    check_model(settings, request)
+    await check_model_names(settings, request)
+    return await with_enabled_sources(settings, request, named=named, say=say)
+
+
+def check_mode(settings: "Settings", request: "ResearchRequest") -> None:
+    """Raises BadInput for a mode that the embedded worker cannot run; the run itself checks the sources."""
+    from workflows.modes import Available, refusal
+
+    chosen = request.models or settings.model_choices()
+    model = any(one.backend == "openai" for one in chosen.values())
+    if reason := refusal(request.mode, Available(sources=True, model=model)):
+        raise BadInput(reason)
+
+
+def check_model(settings: "Settings", request: "ResearchRequest") -> None:
+    """Raises BadInput when the embedded worker has no access to a model of the run, or may not use it."""
+    from client.runs.destinations import is_loopback, models_of
+
+    wanted = models_of(settings, request)
+    if not wanted:
+        return
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise BadInput(
+            f"the model {wanted[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
+            "use --model extractive to do without a model"
+        )
+    if settings.offline and not is_loopback(settings.openai_base_url):
+        raise BadInput(
+            f"offline mode is on and the model {wanted[0]} is not on this machine; use --model extractive, "
+            "or set OPENAI_BASE_URL to a server on this machine"
+        )
+
+
+async def check_model_names(settings: "Settings", request: "ResearchRequest") -> None:
+    """Raises BadInput for a model of the run that its server does not have."""
+    chosen = request.models or settings.model_choices()
+    names = [one.model for one in chosen.values() if one.backend == "openai" and one.base_url is None]
+    if names:
+        from client.model_servers import check_models
+
+        await check_models(settings, list(dict.fromkeys(names)))
+
+
+def check_hooks(settings: "Settings") -> None:
+    """Raises BadInput for a hook of the settings that cannot be loaded: no worker would start with it."""
+    if not settings.hooks:
+        return
+    from activities.hooks import HookError, load_hooks
+
+    try:
+        load_hooks(settings)
+    except HookError as error:
+        raise BadInput(str(error)) from error
+
+
+async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
+    """The sources as a worker with these settings sees them."""
+    from activities.sources.http.client import open_http
+    from activities.sources.registry import build_sources, options
+
+    async with open_http(settings) as http:
+        return options(settings, build_sources(settings, http))
+
+
+async def with_enabled_sources(
+    settings: "Settings", request: "ResearchRequest", *, named: bool, say: "Say"
+) -> "ResearchRequest":
+    """The request with the sources that the embedded worker can use.
+
+    A source `named` by a flag must be enabled: raises BadInput with how to enable it. One that the
+    configuration lists may be left out as long as another is enabled.
+    """
+    if not request.sources or (request.sources == ("library",) and not settings.disabled_sources):
+        return request
+    offered = {option.info.name: option for option in await available(settings)}
+    closed = {}
+    for name in request.sources:
+        if name not in offered:
+            raise BadInput(f"source {unknown(name, list(offered))}")
+        if not offered[name].enabled:
+            closed[name] = f"the source {name} is not enabled: {offered[name].reason}"
+    if closed and (named or len(closed) == len(request.sources)):
+        raise BadInput(next(iter(closed.values())))
+    for reason in closed.values():
+        say(f"{reason}; continuing without it")
+    return request.model_copy(update={"sources": tuple(n for n in request.sources if n not in closed)})

@@ -1,0 +1,38 @@
+"""The version with the commit that it was built from."""
+
+import re
+import shutil
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
+SHOWN_DIGITS = 12
+
+
+def described(root: Path = ROOT) -> str:
+    """`0.1.0 (0123456789ab)`; the version alone where the commit is not known."""
+    number, commit = version("determinator"), commit_of(root)
+    return f"{number} ({commit[:SHOWN_DIGITS]})" if commit else number
+
+
+def commit_of(root: Path) -> str:
+    """The commit of the sources in `root`: of their git repository, else the one that the build recorded;
+    empty where neither is there."""
+    found = _of_git(root) if (root / ".git").exists() else ""
+    recorded = root / "client" / "commit.txt"
+    if not found and recorded.is_file():
+        found = recorded.read_text("utf-8").strip()
+    return found if COMMIT.fullmatch(found) else ""
+
+
+def _of_git(root: Path) -> str:
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    try:
+        asked = [git, "-C", str(root), "rev-parse", "HEAD"]
+        return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=5).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""

@@ -1,0 +1,68 @@
+"""What a user of the page may see: the runs they started; on a page without sign-in, all runs of the home."""
+
+from collections import OrderedDict
+
+from temporalio.client import WorkflowUpdateFailedError
+from temporalio.service import RPCError
+
+from activities.errors import DeterminatorError
+from client.api import Determinator
+from client.connection import BadConnectionSettings, NoConnection
+from client.failures import BadInput, Failure, as_failure
+from client.run import Run
+from client.runs.errors import NoAnswer, NoSuchRun
+from client.runs.listing import Filter, Row
+from client.web.users import LOCAL_USER
+
+RUNS_KEPT = 64
+"""Handles of runs that are kept, so that each look at a run needs no search for it."""
+CLIENT_ERRORS = (
+    *(Failure, DeterminatorError, NoConnection, BadConnectionSettings, NoAnswer, NoSuchRun),
+    *(RPCError, WorkflowUpdateFailedError),
+)
+"""What the client raises for a person to read."""
+LISTED = 100
+"""Runs in the list, the newest."""
+
+
+class Access:
+    """The runs of users. Its only memory is a cache that can be lost."""
+
+    def __init__(self, client: Determinator, *, shared: bool) -> None:
+        """`shared`: several people use the page, each with runs of their own."""
+        self.client = client
+        self.shared = shared
+        self._handles: OrderedDict[str, tuple[Run, str]] = OrderedDict()
+
+    async def run(self, run_id: str, user: str) -> Run:
+        """A run that the user may see. Raises BadInput for one of another user as for one that does not
+        exist, and what `Determinator.run` raises."""
+        if run_id in self._handles:
+            self._handles.move_to_end(run_id)
+        else:
+            found = await self.client.run(run_id)
+            self._handles[run_id] = (found, (await found.row()).user)
+            while len(self._handles) > RUNS_KEPT:
+                self._handles.popitem(last=False)
+        handle, owner = self._handles[run_id]
+        if self.shared and owner != user:
+            raise BadInput(f"there is no run {run_id[:100]}")
+        return handle
+
+    async def runs(self, user: str) -> list[Row]:
+        """The runs that the user may see, the newest first."""
+        return await self.client.runs(LISTED, Filter(user=user if self.shared else None))
+
+    def forget(self, run_id: str) -> None:
+        """Look the run up again at the next request: its server or worker may be another one."""
+        self._handles.pop(run_id, None)
+
+
+def user_of(name: str | None) -> str:
+    """The user of a request of the page."""
+    return name or LOCAL_USER
+
+
+def line_of(error: Exception) -> str:
+    """One line for people on an error of `CLIENT_ERRORS`."""
+    return str(as_failure(error) or error)

@@ -1,0 +1,127 @@
+"""The form that asks a question. It holds no key: models are those that the settings in force name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import gradio as gr
+from pydantic import BaseModel, ConfigDict
+
+from activities.profiles.loader import profile_names
+from activities.settings import Settings
+from activities.sources.names import source_names
+from client.failures import BadInput
+from client.runs.request import AskOptions
+from workflows.modes import MODES
+
+EXAMPLES = (
+    "Can metformin lower the risk of colorectal cancer?",
+    "Which approved drugs could be repurposed for glioblastoma?",
+    "What is known about survival in lung cancer?",
+)
+"""They fill the box and do not run by themselves."""
+WITHOUT_MODEL = "without a model"
+IN_FORCE = "as configured"
+
+
+class Fields(BaseModel):
+    """What a browser sends: anything, so that it is validated. None and empty stand for the setting."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = ""
+    mode: str = "auto"
+    profile: str = "auto"
+    model: str = IN_FORCE
+    sources: list[str] | None = None
+    library: str | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    minutes: float | None = None
+    rounds: int | None = None
+    sections: int | None = None
+    columns: str | None = None
+    gates: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskForm:
+    """The form's components."""
+
+    fields: Mapping[str, gr.components.Component]
+    """By their names in `Fields`."""
+    button: gr.Button
+    message: gr.Markdown
+
+
+def ask_form(settings: Settings, *, shared: bool) -> AskForm:
+    """Build the form. On a page of several users no folder of the machine can be named."""
+    question = gr.Textbox(
+        label="Question", lines=3, max_lines=8, placeholder="What do you want to know?", elem_id="question"
+    )
+    gr.Examples([[text] for text in EXAMPLES], inputs=[question], run_on_click=False, label="Examples")
+    with gr.Row():
+        mode = gr.Dropdown(["auto", *MODES], value="auto", label="Mode")
+        profile = gr.Dropdown(["auto", *profile_names()], value="auto", label="Profile")
+        model = gr.Dropdown([IN_FORCE, *models_of(settings), WITHOUT_MODEL], value=IN_FORCE, label="Model")
+    with gr.Row():
+        sources = gr.Dropdown(
+            source_names(), multiselect=True, label="Sources (none: what the profile prefers)"
+        )
+        library = gr.Textbox(label="Folder of your documents", visible=not shared)
+    with gr.Accordion("Limits, columns and gates", open=False):
+        with gr.Row():
+            tokens = gr.Number(label="Tokens", minimum=0, precision=0, value=None)
+            cost = gr.Number(label="US dollars", minimum=0, value=None)
+            minutes = gr.Number(label="Minutes", minimum=0, value=None)
+            rounds = gr.Number(label="Rounds", minimum=1, precision=0, value=None)
+            sections = gr.Number(label="Sections", minimum=1, precision=0, value=None)
+        columns = gr.Textbox(label="Columns of the table", placeholder="population, dose, outcome, effect")
+        gates = gr.CheckboxGroup(["plan", "candidates", "report"], label="Wait for my approval of")
+    button = gr.Button("Ask", variant="primary", elem_id="ask")
+    message = gr.Markdown(elem_id="ask-message")
+    fields: dict[str, gr.components.Component] = {
+        "question": question,
+        "mode": mode,
+        "profile": profile,
+        "model": model,
+        "sources": sources,
+        "library": library,
+        "tokens": tokens,
+        "cost": cost,
+        "minutes": minutes,
+        "rounds": rounds,
+        "sections": sections,
+        "columns": columns,
+        "gates": gates,
+    }
+    return AskForm(fields, button, message)
+
+
+def models_of(settings: Settings) -> list[str]:
+    """Names of the models that the settings in force offer."""
+    return list(dict.fromkeys(filter(None, (settings.model, *settings.roles.values(), *settings.fallback))))
+
+
+def options_of(fields: Fields, *, shared: bool, offered: list[str]) -> AskOptions:
+    """What the form asks. Raises BadInput for what the page does not offer."""
+    library = (fields.library or "").strip()
+    if fields.model not in (IN_FORCE, WITHOUT_MODEL, *offered):
+        raise BadInput(f"the model {fields.model[:100]!r} is not offered here")
+    if shared and library:
+        raise BadInput("a page of several users reads no folder of its machine")
+    options: AskOptions = {
+        "mode": fields.mode,
+        "profile": fields.profile,
+        "sources": fields.sources or (),
+        "library": library or None,
+        "max_tokens": fields.tokens or None,
+        "max_cost": fields.cost or None,
+        "max_time": fields.minutes * 60 if fields.minutes else None,
+        "max_iterations": fields.rounds or None,
+        "max_sections": fields.sections or None,
+        "columns": [name.strip() for name in (fields.columns or "").split(",") if name.strip()] or None,
+        "approve": fields.gates or None,
+    }
+    if fields.model != IN_FORCE:
+        options["model"] = "extractive" if fields.model == WITHOUT_MODEL else fields.model
+    return options

@@ -1,0 +1,117 @@
+"""The page: a form, a run, the list of runs. The address of a run (`/?run=ID`) is a link."""
+
+import html
+from urllib.parse import quote
+
+import gradio as gr
+from gradio.components import Component
+from pydantic import ValidationError
+
+from client.failures import BadInput
+from client.web.access import CLIENT_ERRORS, Access, line_of, user_of
+from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
+from client.web.limits import RUNS_AN_HOUR, RateLimit
+from client.web.run_view import Look, run_view
+
+HEAD = ("question", "state", "mode", "started", "run")
+INTO_ADDRESS = (
+    "(run) => { if (run) { const u = new URL(window.location); u.searchParams.set('run', run); "
+    "history.replaceState({}, '', u); } }"
+)
+"""Puts the id of the run into the address, so that a reload and a link show it."""
+
+
+def build_page(access: Access) -> gr.Blocks:
+    """The whole page."""
+    settings = access.client.settings
+    shared = access.shared
+    page = gr.Blocks(title="Determinator", analytics_enabled=False, fill_width=True)
+    with page:
+        run_id = gr.State("")
+        gr.Markdown(
+            "# Determinator\nA question goes in, a report comes out in which every claim quotes its source."
+        )
+        with gr.Tabs(selected="ask") as tabs:
+            with gr.Tab("Ask", id="ask"):
+                form = ask_form(settings, shared=shared)
+                follow_up = gr.Checkbox(label="Build on the run that is open", value=False)
+            with gr.Tab("Run", id="run"):
+                view = run_view(access, run_id)
+            with gr.Tab("Earlier runs", id="runs") as earlier:
+                listed = gr.HTML(elem_id="runs")
+        asking = Asking(access, form, run_id, follow_up, RateLimit(RUNS_AN_HOUR, 3600))
+        form.button.click(
+            asking.ask,
+            {run_id, follow_up, *form.fields.values()},
+            [run_id, form.message, tabs, view.timer],
+        ).then(None, [run_id], None, js=INTO_ADDRESS)
+        earlier.select(RunList(access).html, None, [listed])
+        look = Look(access)
+
+        def opened(request: gr.Request) -> tuple[str, object]:
+            name = request.query_params.get("run", "")
+            return name, gr.Tabs(selected="run" if name else "ask")
+
+        page.load(opened, None, [run_id, tabs]).then(look.again, [run_id, view.seen], view.outputs)
+    page.queue(default_concurrency_limit=16, api_open=False)
+    return page
+
+
+class Asking:
+    """Starts runs."""
+
+    def __init__(
+        self, access: Access, form: AskForm, run_id: gr.State, follows: gr.Checkbox, limit: RateLimit
+    ) -> None:
+        self._access = access
+        self._form = form
+        self._run_id = run_id
+        self._follows = follows
+        self._limit = limit
+
+    async def ask(self, values: dict[Component, object], request: gr.Request) -> list[object]:
+        """Start a run and open it: its id, a line for the form, the tab, the timer."""
+        user = user_of(request.username)
+        client = self._access.client
+        open_run = str(values[self._run_id] or "") if values[self._follows] else ""
+        try:
+            fields = Fields.model_validate({name: values[part] for name, part in self._form.fields.items()})
+            if wait := self._limit.admit(user):
+                raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
+            options = options_of(fields, shared=self._access.shared, offered=models_of(client.settings))
+            if open_run:
+                await self._access.run(open_run, user)
+            run = await client.ask(fields.question, follow_up=open_run or None, user=user, **options)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            return [gr.skip(), f"**{first['loc'][0]}: {first['msg']}**", gr.skip(), gr.skip()]
+        except CLIENT_ERRORS as error:
+            return [gr.skip(), f"**{line_of(error)}**", gr.skip(), gr.skip()]
+        return [run.id, "", gr.Tabs(selected="run"), gr.Timer(active=True)]
+
+
+class RunList:
+    """The list of earlier runs."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def html(self, request: gr.Request) -> str:
+        """The runs as a table of links."""
+        try:
+            rows = await self._access.runs(user_of(request.username))
+        except CLIENT_ERRORS as error:
+            return f"<p>{html.escape(line_of(error))}</p>"
+        if not rows:
+            return "<p>There are no runs yet.</p>"
+        body = "".join(
+            f'<tr><td><a href="/?run={quote(row.run_id)}">{html.escape(row.question)}</a></td>'
+            f"<td>{html.escape(row.phase if row.status == 'running' and row.phase else row.status)}</td>"
+            f"<td>{html.escape(row.mode)}</td><td>{row.started:%Y-%m-%d %H:%M}</td></tr>"
+            for row in rows
+        )
+        return (
+            '<section class="run"><table><thead><tr><th scope="col">Question</th><th scope="col">State</th>'
+            '<th scope="col">Mode</th><th scope="col">Started</th></tr></thead>'
+            f"<tbody>{body}</tbody></table></section>"
+        )

@@ -1,0 +1,134 @@
+"""Signing in to the page, as routes of its server: with a name and a password, through an OpenID Connect
+provider, or with the token in the address that the command prints.
+
+The session is a signed cookie that holds the user's name only. A browser sends it to this site alone
+(`SameSite=lax`), and every change goes through Gradio's own queue or a form of this site.
+"""
+
+import hmac
+from collections.abc import Awaitable, Callable
+from html import escape
+from typing import Any
+
+from authlib.integrations.starlette_client import OAuth, OAuthError
+from fastapi import FastAPI, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from client.web.limits import SIGN_INS_A_MINUTE, RateLimit
+from client.web.users import LOCAL_USER, Provider, UserList
+
+Next = Callable[[Request], Awaitable[Response]]
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Determinator: sign in</title><link rel="stylesheet" href="/web.css"><main class="sign-in">
+<h1>Determinator</h1>{problem}{password}{provider}</main></html>"""
+NAME_FORM = """<form method="post" action="/sign-in"><label for="name">Name</label>
+<input id="name" name="name" autocomplete="username" required><label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button>Sign in</button></form>"""
+PROVIDER_LINK = """<p><a class="button" href="/sign-in/provider">Sign in with {issuer}</a></p>"""
+
+
+class SignIn:
+    """The ways of signing in that are configured."""
+
+    def __init__(
+        self, users: UserList | None = None, provider: Provider | None = None, token: str = ""
+    ) -> None:
+        """`token` opens the page where neither `users` nor `provider` is configured."""
+        self._users = users
+        self._provider = provider
+        self._token = token
+        self._attempts = RateLimit(SIGN_INS_A_MINUTE, 60)
+        self._oauth = _client_of(provider) if provider else None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether several people may use the page, each with runs of their own."""
+        return self._users is not None or self._provider is not None
+
+    def user(self, request: Request) -> str | None:
+        """The user of a request; None when nobody is signed in."""
+        name = request.session.get("user")
+        return str(name) if name else None
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add the routes."""
+        app.get("/sign-in", response_class=HTMLResponse)(self._form)
+        app.post("/sign-in")(self._with_password)
+        app.get("/sign-in/provider")(self._to_provider)
+        app.get("/sign-in/callback", name="signed_in")(self._from_provider)
+        app.get("/sign-out")(self._sign_out)
+        app.middleware("http")(self._token_in_address)
+
+    async def _form(self, problem: str = "", status: int = 200) -> HTMLResponse:
+        if not self.is_needed:
+            problem = problem or "open the address that `determinator web` printed: it holds the token"
+        return HTMLResponse(
+            PAGE.format(
+                problem=f'<p role="alert">{escape(problem)}</p>' if problem else "",
+                password=NAME_FORM if self._users else "",
+                provider=PROVIDER_LINK.format(issuer=escape(self._provider.issuer)) if self._provider else "",
+            ),
+            status_code=status,
+        )
+
+    async def _with_password(
+        self, request: Request, name: str = Form(max_length=200), password: str = Form(max_length=1000)
+    ) -> Response:
+        address = request.client.host if request.client else ""
+        if wait := self._attempts.admit(address):
+            return await self._form(f"too many attempts; try again in {wait:.0f} s", 429)
+        if self._users is None or not self._users.accepts(name, password):
+            return await self._form("this name and password do not fit", 403)
+        request.session["user"] = name
+        return RedirectResponse("/", status_code=303)
+
+    async def _to_provider(self, request: Request) -> Response:
+        if self._oauth is None:
+            return await self._form("no OpenID Connect provider is configured", 404)
+        answer: Response = await self._oauth.provider.authorize_redirect(
+            request, request.url_for("signed_in")
+        )
+        return answer
+
+    async def _from_provider(self, request: Request) -> Response:
+        if self._oauth is None:
+            return await self._form("no OpenID Connect provider is configured", 404)
+        try:
+            token: dict[str, Any] = await self._oauth.provider.authorize_access_token(request)
+        except OAuthError as error:
+            return await self._form(f"the provider refused: {error.error}", 403)
+        claims = token.get("userinfo") or {}
+        if not claims.get("sub"):
+            return await self._form("the provider named no user", 403)
+        # `sub` alone is promised to stay the same and to belong to one person
+        request.session["user"] = f"{claims['iss']}#{claims['sub']}"
+        return RedirectResponse("/", status_code=303)
+
+    async def _sign_out(self, request: Request) -> Response:
+        request.session.clear()
+        return RedirectResponse("/sign-in", status_code=303)
+
+    async def _token_in_address(self, request: Request, call_next: Next) -> Response:
+        """Open a session for the token in an address, and remove it from the address."""
+        given = request.query_params.get("token", "")
+        if self._token and not self.is_needed and hmac.compare_digest(given.encode(), self._token.encode()):
+            request.session["user"] = LOCAL_USER
+            return RedirectResponse(str(request.url.remove_query_params("token")), status_code=303)
+        if request.url.path == "/" and self.user(request) is None:
+            return RedirectResponse("/sign-in", status_code=303)
+        return await call_next(request)
+
+
+def _client_of(provider: Provider) -> OAuth:
+    oauth = OAuth()
+    oauth.register(
+        "provider",
+        client_id=provider.client_id,
+        client_secret=provider.client_secret,
+        server_metadata_url=f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration",
+        client_kwargs={"scope": "openid", "code_challenge_method": "S256"},
+    )
+    return oauth

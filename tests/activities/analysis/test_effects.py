@@ -1,0 +1,133 @@
+"""Effects from cells and from a file: each number stands in its sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from activities.analysis.cells import effects_of
+from activities.analysis.effects_file import parse_effects, read_effects
+from activities.analysis.numbers import numbers_in
+from activities.analysis.types import Arms
+from activities.errors import Refused
+from activities.judgements import Cell, Table, TableRow
+from activities.types import Support
+
+SENTENCE = (
+    "All-cause death occurred in 49 of 1,615 patients given the drug and 67 of 1,624 given placebo "
+    "(odds ratio 0\u00b772, 95% CI 0\u00b749\u20131\u00b706)."
+)
+TEXT = f"Background. {SENTENCE} Fever occurred in 12 patients of the drug group in this trial."
+NAMES = {"pmid:1": "Smith 2020"}
+
+
+def table(**cells: str | tuple[str, str]) -> Table:
+    """A row of a table; a cell is its text, or its text and its sentence."""
+    made = {}
+    for column, given in cells.items():
+        text, quote = given if isinstance(given, tuple) else (given, SENTENCE)
+        made[column] = Cell(text=text, support=Support(evidence_id="pmid:1", quote=quote))
+    return Table(columns=tuple(cells), rows=(TableRow(evidence_id="pmid:1", cells=made),))
+
+
+def test_an_effect_has_the_numbers_of_its_sentence_and_the_sentence() -> None:
+    cells = {"outcome": "all-cause death", "measure": "or", "estimate": "0.72", "low": "0.49", "high": "1.06"}
+    counts = {"events": "49", "total": "1615", "control_events": "67", "control_total": "1624"}
+    (effect,), refused = effects_of(table(**cells, **counts), {"pmid:1": TEXT}, NAMES)
+    assert refused == ()
+    assert (effect.study, effect.outcome, effect.measure) == ("Smith 2020", "all-cause death", "OR")
+    assert (effect.estimate, effect.low, effect.high) == (0.72, 0.49, 1.06)
+    assert effect.arms == Arms(events=49, total=1615, control_events=67, control_total=1624)
+    assert effect.quote == SENTENCE
+
+
+@pytest.mark.parametrize(
+    ("estimate", "reason"),
+    [
+        ("0.27", "number_not_in_sentence"),
+        ("-0.72", "number_not_in_sentence"),
+        ("72", "number_not_in_sentence"),
+        ("12", "number_not_in_sentence"),
+        (("0.72", SENTENCE.replace("drug", "medicine")), "not_in_work"),
+        (("12", "Fever occurred in 12 patients of the drug group in another trial."), "not_in_work"),
+        ("lower", "not_a_number"),
+        ("0.49 to 1.06", "not_a_number"),
+    ],
+)
+def test_a_cell_whose_number_is_not_in_its_sentence_is_left_out(
+    estimate: str | tuple[str, str], reason: str
+) -> None:
+    cells = table(outcome="all-cause death", measure="OR", estimate=estimate)
+    (effect,), refused = effects_of(cells, {"pmid:1": TEXT}, NAMES)
+    assert effect.estimate is None
+    assert [(cell.column, cell.reason) for cell in refused] == [("estimate", reason)]
+
+
+def test_a_sentence_of_another_work_supports_nothing() -> None:
+    cell = Cell(text="0.72", support=Support(evidence_id="pmid:2", quote=SENTENCE))
+    made = Table(columns=("estimate",), rows=(TableRow(evidence_id="pmid:1", cells={"estimate": cell}),))
+    effects, refused = effects_of(made, {"pmid:1": TEXT, "pmid:2": TEXT}, NAMES)
+    assert effects == ()
+    assert refused[0].reason == "no_sentence"
+
+
+def test_a_work_without_a_known_measure_has_no_effect() -> None:
+    effects, refused = effects_of(
+        table(outcome="all-cause death", measure="beta", estimate="0.72"), {"pmid:1": TEXT}, NAMES
+    )
+    assert effects == ()
+    assert refused[0].reason == "unknown_measure"
+
+
+def test_incomplete_counts_are_no_groups() -> None:
+    (effect,), _ = effects_of(
+        table(outcome="death", measure="OR", events="49", total="1615"), {"pmid:1": TEXT}, NAMES
+    )
+    assert effect.arms is None
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("0\u00b784 (0.72\u20130.98)", {"0.84", "0.72", "0.98"}),
+        ("1,204 of 12,345,678", {"1204", "12345678"}),
+        ("a change of \u22123.5 points", {"-3.5"}),
+        ("range 5-7", {"5", "7", "-7"}),
+        ("p<.05", {"0.05"}),
+        ("IL-6", {"6", "-6"}),
+        ("none", set()),
+    ],
+)
+def test_numbers_are_read_by_their_value(text: str, numbers: set[str]) -> None:
+    assert {str(number) for number in numbers_in(text)} == numbers
+
+
+def test_effects_of_a_file_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "effects.csv"
+    path.write_text(
+        "study,outcome,measure,estimate,low,high,events,total,control_events,control_total\n"
+        "A,death,rr,0.8,0.6,1.07,,,,\n"
+        "\n"
+        "B,death,RR,,,,5,50,9,50\n"
+    )
+    first, second = read_effects(path)
+    assert (first.study, first.measure, first.estimate, first.arms) == ("A", "RR", 0.8, None)
+    assert second.arms == Arms(events=5, total=50, control_events=9, control_total=50)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("study,measure\nA,RR\n", "no column outcome"),
+        ("study,outcome,measure,p\nA,d,RR,1\n", "unknown column 'p'"),
+        ("study,outcome,measure,estimate\nA,d,RR,0.5\nB,d,RR,half\n", "line 3: estimate"),
+        ("study,outcome,measure,estimate\nA,d,RR,nan\n", "line 2: estimate"),
+        ("study,outcome,measure\nA,d,beta\n", "line 2: measure"),
+        ("study,outcome,measure,events\nA,d,RR,5\n", "line 2: events, total"),
+        ("study,outcome,measure\n,d,RR\n", "line 2: study"),
+        ("study,outcome,measure\n", "no effects"),
+        ("", "no column study"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        parse_effects(text, "effects.csv")

@@ -1,0 +1,115 @@
+"""The verdict and its reservations, and the forest plot."""
+
+import sys
+
+import pytest
+from lxml import etree
+
+from activities.analysis.forest import forest_plot
+from activities.analysis.meta_analysis import analyse_effects
+from activities.analysis.types import Effect, Expected, GeneratedAnalysis, Interval
+from activities.analysis.verdict import verdict_of
+from activities.extras import NotInstalled
+from tests.activities.analysis.studies import aspirin, bcg, stroke
+
+
+def effect(study: str, estimate: float, low: float, high: float, **fields: object) -> Effect:
+    named = {"study": study, "outcome": "death", "measure": "RR", **fields}
+    return Effect.model_validate({**named, "estimate": estimate, "low": low, "high": high})
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected", "verdict"),
+    [
+        (0.5, 0.9, "lower", "SUPPORTED"),
+        (0.5, 0.9, "higher", "REFUTED"),
+        (1.1, 1.9, "lower", "REFUTED"),
+        (1.1, 1.9, "higher", "SUPPORTED"),
+        (0.5, 1.9, "lower", "INCONCLUSIVE"),
+        (0.5, 1.0, "lower", "INCONCLUSIVE"),
+        (0.5, 0.9, "different", "SUPPORTED"),
+        (0.9, 1.1, "different", "INCONCLUSIVE"),
+        (float("nan"), 0.9, "lower", "INCONCLUSIVE"),
+        (float("-inf"), 0.9, "lower", "INCONCLUSIVE"),
+    ],
+)
+def test_the_verdict_follows_from_the_interval(
+    low: float, high: float, expected: Expected, verdict: str
+) -> None:
+    assert verdict_of(Interval(estimate=0.7, low=low, high=high), 1.0, expected) == verdict
+
+
+def test_vaccination_lowers_the_risk_with_a_reservation() -> None:
+    analysis = analyse_effects(bcg("RR"), expected="lower")
+    assert analysis.verdict == "SUPPORTED"
+    # the prediction interval includes no effect, which costs a quarter of the confidence
+    assert analysis.confidence == 0.75
+    assert analyse_effects(bcg("RR"), expected="higher").verdict == "REFUTED"
+
+
+@pytest.mark.parametrize("effects", [aspirin(), stroke()])
+def test_an_effect_that_is_uncertain_with_few_studies_is_inconclusive(effects: list[Effect]) -> None:
+    # the normal interval alone would exclude no effect by the older estimator
+    analysis = analyse_effects(effects, expected="lower", estimator="DL")
+    assert analysis.verdict == "INCONCLUSIVE" or analysis.pools[0].hartung_knapp.high < 1
+    analysis = analyse_effects(stroke(), expected="lower")
+    assert (analysis.verdict, analysis.confidence) == ("INCONCLUSIVE", None)
+
+
+def test_one_study_decides_nothing_alone() -> None:
+    analysis = analyse_effects([effect("a", 0.5, 0.4, 0.625)], expected="lower")
+    assert (analysis.verdict, analysis.pools) == ("INCONCLUSIVE", ())
+    assert [item.reason for item in analysis.not_pooled] == ["only_one_study"]
+
+
+def test_pools_that_contradict_each_other_are_inconclusive() -> None:
+    lower = [effect(name, 0.5, 0.4, 0.625) for name in "abc"]
+    higher = [effect(name, 2.0, 1.6, 2.5, outcome="stroke") for name in "abc"]
+    assert analyse_effects(lower, expected="lower").verdict == "SUPPORTED"
+    assert analyse_effects([*lower, *higher], expected="lower").verdict == "INCONCLUSIVE"
+
+
+def test_a_generated_program_does_not_overrule_a_pool() -> None:
+    program = GeneratedAnalysis(code="", output="", estimate=0.5, low=0.4, high=0.6, null=1.0)
+    assert analyse_effects([], expected="lower", generated=program).verdict == "SUPPORTED"
+    assert analyse_effects(stroke(), expected="lower", generated=program).verdict == "INCONCLUSIVE"
+    failed = program.model_copy(update={"failed": "it needs more than 120 seconds"})
+    assert analyse_effects([], expected="lower", generated=failed).verdict == "INCONCLUSIVE"
+
+
+def test_the_plot_shows_each_study_and_is_well_formed() -> None:
+    effects = bcg("RR")
+    (pool,) = analyse_effects(effects).pools
+    tree = etree.fromstring(forest_plot(pool).encode())
+    texts = [str(node.text) for node in tree.iter("{http://www.w3.org/2000/svg}text")]
+    assert {e.study for e in effects} <= set(texts)
+    assert "0.49 (0.33 to 0.73)" in texts
+    boxes = list(tree.iter("{http://www.w3.org/2000/svg}rect"))
+    assert len(boxes) == len(effects) + 1
+    width = float(tree.get("width", "0"))
+    for node in tree.iter("{http://www.w3.org/2000/svg}line"):
+        assert all(0 <= float(node.get(name, "-1")) <= width for name in ("x1", "x2"))
+
+
+def test_a_name_of_a_study_cannot_add_to_the_picture() -> None:
+    hostile = '</text><script>alert(1)</script><image href="http://192.0.2.1/x"/>\x00\x1b'
+    (pool,) = analyse_effects([effect(hostile, 0.8, 0.6, 1.07), effect("b", 0.9, 0.7, 1.16)]).pools
+    tree = etree.fromstring(forest_plot(pool).encode())
+    assert {etree.QName(node).localname for node in tree.iter()} == {
+        *("svg", "title", "rect", "text", "line", "polygon")
+    }
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_plot_of_differences_has_labelled_ticks_at_every_scale(scale: float) -> None:
+    effects = [effect(str(i), i * scale, (i - 2) * scale, (i + 2) * scale, measure="MD") for i in range(1, 5)]
+    (pool,) = analyse_effects(effects).pools
+    assert forest_plot(pool).count('text-anchor="middle"') >= 2
+
+
+def test_without_statsmodels_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "statsmodels"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "statsmodels", None)
+    with pytest.raises(NotInstalled, match=r"determinator\[analysis\]"):
+        analyse_effects(bcg("RR"))

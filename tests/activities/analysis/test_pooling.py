@@ -1,0 +1,153 @@
+"""The pooled results of published worked examples, to their printed digits, and what is not pooled."""
+
+import math
+
+import pytest
+
+from activities.analysis.pooling import pool_all
+from activities.analysis.types import Arms, Effect, Interval, Pool
+from tests.activities.analysis.studies import aspirin, bcg, stroke
+
+
+def one(effects: list[Effect]) -> Pool:
+    (pool,), listed = pool_all(effects, "DL")
+    assert listed == ()
+    return pool
+
+
+def logs(interval: Interval) -> tuple[float, float, float]:
+    return math.log(interval.estimate), math.log(interval.low), math.log(interval.high)
+
+
+def rounded(values: tuple[float, ...], digits: int = 4) -> tuple[float, ...]:
+    return tuple(round(value, digits) for value in values)
+
+
+def test_the_risk_ratios_of_bcg_vaccination_pool_as_published() -> None:
+    # metafor: rma(measure="RR", data=dat.bcg, method="DL") and method="FE"
+    pool = one(bcg("RR"))
+    assert rounded(logs(pool.random)) == (-0.7141, -1.0644, -0.3638)
+    assert rounded(logs(pool.fixed)) == (-0.4303, -0.5097, -0.3509)
+    assert rounded((pool.tau2, pool.q)) == (0.3088, 152.2330)
+    assert round(100 * pool.i2, 2) == 92.12
+    # regtest(res, model="lm"): t = -1.4013, df = 11, p = 0.1887
+    assert pool.small_studies is not None
+    assert round(pool.small_studies.p, 4) == 0.1887
+
+
+def test_the_odds_ratios_of_bcg_vaccination_pool_as_published() -> None:
+    # metafor: rma(measure="OR", data=dat.bcg, method="DL") and method="FE"
+    pool = one(bcg("OR"))
+    assert round(math.log(pool.random.estimate), 4) == -0.7474
+    assert round(math.log(pool.fixed.estimate), 4) == -0.4361
+    assert rounded((pool.tau2, pool.q)) == (0.3663, 163.1649)
+    assert round(100 * pool.i2, 2) == 92.65
+
+
+def test_the_odds_ratios_of_aspirin_pool_as_published() -> None:
+    # meta: metabin(sm="OR", method="inverse", data=Fleiss93)
+    pool = one(aspirin())
+    assert rounded(tuple(pool.fixed.model_dump().values())) == (0.8969, 0.8405, 0.9571)
+    assert rounded(tuple(pool.random.model_dump().values())) == (0.8763, 0.7743, 0.9917)
+    assert round(pool.tau2, 4) == 0.0096
+    assert round(pool.q, 2) == 9.95
+    assert round(pool.q_p, 4) == 0.1269
+    assert round(100 * pool.i2, 1) == 39.7
+    assert [round(100 * row.weight, 2) for row in pool.rows] == [8.21, 7.85, 13.23, 5.36, 8.89, 20.70, 35.77]
+    assert rounded(tuple(pool.rows[0].result.model_dump().values())) == (0.7197, 0.4890, 1.0593)
+
+
+def test_the_mean_differences_of_stroke_care_pool_as_published() -> None:
+    # metafor: rma(measure="MD", data=dat.normand1999, method="DL") and method="FE"
+    pool = one(stroke())
+    assert round(pool.fixed.estimate, 4) == -3.4636
+    assert round(pool.random.estimate, 4) == -13.9817
+    assert rounded((pool.tau2, pool.q)) == (205.4094, 238.9158)
+
+
+def test_the_default_estimator_is_that_of_paule_and_mandel() -> None:
+    # metafor: rma(measure="RR", data=dat.bcg, method="PM"): Q(tau2) equals k - 1 at tau2
+    (pool,), _ = pool_all(bcg("RR"))
+    weights = []
+    values = []
+    for effect in bcg("RR"):
+        arms = effect.arms
+        assert arms is not None
+        variance = 1 / arms.events - 1 / arms.total + 1 / arms.control_events - 1 / arms.control_total
+        values.append(math.log((arms.events / arms.total) / (arms.control_events / arms.control_total)))
+        weights.append(1 / (variance + pool.tau2))
+    mean = sum(w * y for w, y in zip(weights, values, strict=True)) / sum(weights)
+    q = sum(w * (y - mean) ** 2 for w, y in zip(weights, values, strict=True))
+    assert q == pytest.approx(12, abs=1e-3)
+    assert math.log(pool.random.estimate) == pytest.approx(mean, abs=1e-6)
+
+
+def test_the_prediction_interval_is_wider_than_that_of_the_mean() -> None:
+    pool = one(bcg("RR"))
+    assert pool.prediction is not None
+    # t(0.975, 11) * sqrt(0.3088 + 0.1787^2) around -0.7141
+    assert rounded(logs(pool.prediction), 2) == (-0.71, -2.0, 0.57)
+    assert pool.prediction.low < pool.hartung_knapp.low <= pool.random.low
+
+
+def test_leaving_each_study_out_gives_a_pool_of_the_others() -> None:
+    effects = aspirin()
+    pool = one(effects)
+    assert [left.study for left in pool.left_out] == [effect.study for effect in effects]
+    for place, left in enumerate(pool.left_out):
+        rest = one(effects[:place] + effects[place + 1 :])
+        assert left.result.estimate == pytest.approx(rest.random.estimate)
+
+
+def effect(study: str, **fields: object) -> Effect:
+    return Effect.model_validate({"study": study, "outcome": "death", "measure": "RR", **fields})
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (effect("x", estimate=0.8), "no_uncertainty"),
+        (effect("x", estimate=0.8, low=0.9, high=1.4), "interval_contradicts_estimate"),
+        (effect("x", estimate=-0.8, low=-0.9, high=-0.7), "not_a_ratio"),
+        (
+            effect("x", arms=Arms(events=9, total=5, control_events=1, control_total=5)),
+            "impossible_counts",
+        ),
+        (
+            effect("x", arms=Arms(events=0, total=5, control_events=0, control_total=5)),
+            "no_event_in_either_group",
+        ),
+        (
+            effect("x", estimate=3.0, arms=Arms(events=50, total=500, control_events=100, control_total=500)),
+            "estimate_contradicts_counts",
+        ),
+        (effect("a", estimate=0.8, low=0.6, high=1.07), "same_study"),
+        (effect("x", measure="OR", estimate=0.8, low=0.6, high=1.07), "only_one_study"),
+    ],
+)
+def test_an_effect_that_cannot_be_pooled_is_listed_with_its_reason(broken: Effect, reason: str) -> None:
+    sound = [effect("a", estimate=0.8, low=0.6, high=1.07), effect("B", estimate=0.9, low=0.7, high=1.16)]
+    pools, listed = pool_all([*sound, broken])
+    assert [(item.effect, item.reason) for item in listed] == [(broken, reason)]
+    assert [row.effect for row in pools[0].rows] == sound
+
+
+def test_a_group_without_events_is_pooled_with_half_an_event() -> None:
+    pools, listed = pool_all(
+        [
+            effect("a", arms=Arms(events=0, total=50, control_events=5, control_total=50)),
+            effect("b", arms=Arms(events=3, total=50, control_events=6, control_total=50)),
+        ]
+    )
+    assert listed == ()
+    assert pools[0].rows[0].result.estimate == pytest.approx((0.5 / 51) / (5.5 / 51))
+
+
+def test_outcomes_are_the_same_whatever_their_case() -> None:
+    pools, _ = pool_all(
+        [
+            effect("a", outcome="All-cause  death", estimate=0.8, low=0.6, high=1.07),
+            effect("b", outcome="all-cause death", estimate=0.9, low=0.7, high=1.16),
+        ]
+    )
+    assert len(pools[0].rows) == 2

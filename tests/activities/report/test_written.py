@@ -1,0 +1,224 @@
+"""A report that a model wrote: what stands, what is refused, and that both are shown."""
+
+import csv
+import io
+
+import pytest
+
+from activities.drafts import DraftParagraph, Edited, EditedSentence, SectionDraft
+from activities.report.assemble import build_report
+from activities.report.audit import evidence_line, verify
+from activities.report.formats import render
+from activities.report.schema import Report
+from tests.activities.cases import quoting, ref_of
+from tests.activities.report.rendered import EVERY_FORMAT, page_of, words_of
+from tests.activities.report.written import (
+    FEWER,
+    INFECTION,
+    INJURY,
+    PASSAGES,
+    PNEUMONIA,
+    STAY,
+    STEP,
+    WORKS,
+    section,
+    step,
+)
+
+REPORT = build_report(STEP, WORKS)
+
+
+def body_of(report: Report, name: str) -> str:
+    """What a reader sees of the report itself, on one line."""
+    if name != "html":
+        return words_of(report, name)
+    (main,) = page_of(render(report, "html")).xpath("//main")
+    return " ".join(main.text_content().split())
+
+
+def refusals(report: Report, kind: str) -> list[tuple[str, str]]:
+    return [(d.text, d.statement.code) for d in report.verification.dropped if d.kind == kind]
+
+
+def test_a_written_report_passes_an_outsiders_check_and_one_with_a_changed_cell_does_not() -> None:
+    lines = [evidence_line(ref_of(item), item) for item in WORKS.values()]
+    assert verify(REPORT, lines) == []
+    (row,) = (row for row in REPORT.table.rows if row.cells)
+    moved = row.model_copy(update={"evidence_id": "pmid:12"})
+    forged = REPORT.model_copy(update={"table": REPORT.table.model_copy(update={"rows": (moved,)})})
+    assert any("has no sentence of that work" in problem for problem in verify(forged, lines))
+
+
+def test_a_sentence_on_several_works_has_a_quote_of_each() -> None:
+    first = REPORT.answer[0]
+    assert first.text == FEWER
+    assert [(s.evidence_id, s.quote) for s in first.support] == [
+        ("pmid:11", INFECTION),
+        ("pmid:12", PNEUMONIA),
+    ]
+    assert (first.strength, first.independent_works) == ("strong", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes", "code"),
+    [
+        (
+            FEWER,
+            (("pmid:11", INFECTION), ("pmid:12", "Pneumonia was never seen in the registry.")),
+            "quote_not_in_text",
+        ),
+        (f"{FEWER} In 77%.", (("pmid:11", INFECTION), ("pmid:12", PNEUMONIA)), "number_missing"),
+        (
+            "Injury was rarer and infection lower after laparoscopic surgery.",
+            (("pmid:11", INFECTION), ("pmid:13", "Urinary tract injury was increased, more frequent")),
+            "quote_not_in_text",
+        ),
+    ],
+)
+def test_a_sentence_on_several_works_falls_with_any_of_them(
+    text: str, quotes: tuple[tuple[str, str], ...], code: str
+) -> None:
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(quoting(text, *quotes),)),))
+    report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
+    assert text not in {claim.text for claim in report.claims()}
+    assert code in {d.statement.code for d in report.verification.dropped}
+
+
+def test_a_refused_wording_is_replaced_by_the_whole_sentence_of_its_quote() -> None:
+    lie = quoting("Nobody died in 9,999 operations.", ("pmid:11", "shorter by one day after laparoscopic"))
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(lie,)),))
+    report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
+    (claim,) = report.claims()
+    assert (claim.text, claim.quoted) == (STAY, True)
+    assert report.verification.replaced == 1
+    assert refusals(report, "wording") == [("Nobody died in 9,999 operations.", "number_missing")]
+
+
+def test_everything_that_was_refused_is_listed_with_its_reason() -> None:
+    assert ("A claim that the writer lost.", "cites_nothing") in refusals(REPORT, "claim")
+    assert ("Nobody died in 9,999 operations.", "number_missing") in refusals(REPORT, "claim")
+    assert refusals(REPORT, "reservation") == [("Only 777 patients had cancer.", "number_not_shown")]
+    assert refusals(REPORT, "summary") == [("Infection fell by 55%.", "number_missing")]
+    assert refusals(REPORT, "cell") == [("4% after laparoscopic surgery", "quote_of_another_work")]
+    assert set(refusals(REPORT, "judgement")) == {
+        ("A work that was never found.", "cites_unknown_item"),
+        ("randomised by envelopes", "words_not_in_work"),
+        ("999", "number_missing"),
+    }
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_every_format_lists_what_was_refused_and_states_it_nowhere_else(name: str) -> None:
+    shown = words_of(REPORT, name)
+    assert "What was refused" in shown
+    clean = REPORT.verification.model_copy(update={"dropped": ()})
+    without = words_of(REPORT.model_copy(update={"verification": clean}), name)
+    for dropped in REPORT.verification.dropped:
+        start = " ".join(dropped.text.split()[:3])
+        assert start in shown, dropped
+        if dropped.kind != "cell":  # the same words are true of the other work
+            assert start not in without, dropped
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_every_format_has_answer_counts_reservations_table_and_judgements(name: str) -> None:
+    shown = body_of(REPORT, name)
+    assert shown.index("Answer") < shown.index(FEWER.rstrip(".")) < shown.index("Summary")
+    assert "Of 3 works that answer: 2 yes (1 strong, 1 moderate), 1 no (1 strong)." in shown
+    assert shown.index("Reservations") < shown.index("Surgeons were not blinded.") < shown.index("Works")
+    assert "210 adults" in shown
+    assert "Judgements of works" in shown
+    assert "directly" in shown
+    assert "Confidence" in shown
+    assert "62%" in shown
+
+
+def test_the_models_order_is_kept_and_a_quote_stands_beside_each_wording() -> None:
+    text = render(REPORT, "md").decode()
+    body = text[text.index("## Appendectomy") :]
+    assert body.index("Wound infection fell from 11%") < body.index("Patients left a day earlier")
+    assert body.index("Patients left a day earlier") < body.index(f"> {STAY}") < body.index("## Works")
+
+
+def test_each_cell_leads_to_its_sentence_in_the_page_and_in_the_spreadsheet() -> None:
+    page = render(REPORT, "html").decode()
+    assert '<a class="read" href="#work-1-1-q1">210 adults</a>' in page
+    assert 'id="work-1-1-q1"' in page
+    rows = list(csv.DictReader(io.StringIO(render(REPORT, "csv").decode("utf-8-sig"))))
+    (first,) = (row for row in rows if row["evidence_id"] == "pmid:11")
+    assert (first["infection"], first["infection: sentence"]) == ("4% after laparoscopic surgery", INFECTION)
+    assert [row["infection"] for row in rows if row["evidence_id"] == "pmid:12"] == [""]
+
+
+def test_a_draft_that_lost_more_than_a_third_is_stated() -> None:
+    assert "draft_lost" not in {s.code for s in REPORT.statements}
+    bad = [quoting(f"Nobody of {n} died.", ("pmid:11", STAY)) for n in (881, 882, 883)]
+    draft = SectionDraft(
+        paragraphs=(DraftParagraph(claims=(*bad, quoting("They left a day earlier.", ("pmid:11", STAY)))),)
+    )
+    report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
+    (lost,) = [s for s in report.statements if s.code == "draft_lost"]
+    assert (lost.number("lost"), lost.number("drafted")) == (3, 4)
+
+
+def test_the_editor_removes_repetition_and_never_the_last_claim() -> None:
+    same = quoting("The patients went home one day earlier.", ("pmid:11", STAY))
+    once = quoting("Patients left a day earlier.", ("pmid:11", STAY))
+    sections = tuple(
+        section(name, SectionDraft(paragraphs=(DraftParagraph(claims=(claim,)),)))
+        for name, claim in (("s1", once), ("s2", same))
+    )
+    edited = Edited(repeated=("s1c1", "s2c1"))
+    report = build_report(step(sections=sections, edited=edited), WORKS)
+    assert [claim.id for claim in report.claims()] == ["s2c1"]
+    (removed,) = [d for d in report.verification.dropped if d.statement.code == "repeats_claim"]
+    assert removed.section == "s1"
+
+
+def test_a_sentence_of_the_editor_on_a_claim_that_fell_is_refused() -> None:
+    edited = Edited(answer=(EditedSentence(text="Nobody died.", claims=("s1c3",)),))
+    report = build_report(step(edited=edited), WORKS)
+    assert ("Nobody died.", "rests_on_dropped") in refusals(report, "summary")
+    assert "Nobody died." not in {claim.text for claim in report.sentences()}
+
+
+def test_without_a_model_the_report_says_first_that_nobody_has_read_this() -> None:
+    report = build_report(PASSAGES, WORKS)
+    assert (report.confidence, report.answer, report.unanswered) == (None, (), None)
+    assert [(c.text, c.support[0].quote, c.strength) for c in report.claims()] == [
+        (INFECTION, INFECTION, None)
+    ]
+    (passage,) = report.sections[0].passages
+    assert (passage.number, passage.before) == (
+        1,
+        "We compared laparoscopic with open appendectomy in 210 adults.",
+    )
+    assert report.sections[0].related[0].number == 2
+    lines = [evidence_line(ref_of(item), item) for item in WORKS.values()]
+    assert verify(report, lines) == []
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_without_a_model_every_format_shows_passages_and_what_is_not_mentioned(name: str) -> None:
+    shown = body_of(build_report(PASSAGES, WORKS), name)
+    first = shown.index("No language model has read this.")
+    assert (
+        first
+        < shown.index("Wound infection occurred")
+        < shown.index("Related, without mention of open surgery")
+    )
+    assert "mentions laparoscopic, open surgery" in shown
+    assert "randomized trial" in shown
+    assert "not judged" in shown
+    assert "Nobody ever wrote this" in shown[shown.index("What was refused") :]
+    for judging in ("strong", "Answer", " for, ", "against it"):
+        assert judging not in shown.replace("Answers", "")
+
+
+def test_without_a_near_passage_nothing_is_answered_and_the_nearest_is_shown() -> None:
+    far = PASSAGES.sections[0].draft.model_copy(update={"passages": ()})
+    report = build_report(PASSAGES.model_copy(update={"sections": (section("s1", far),)}), WORKS)
+    assert report.unanswered is not None
+    assert report.unanswered.code == "nothing_near"
+    assert report.verification.verified == 0
+    assert INJURY in words_of(report, "md")

@@ -1,0 +1,179 @@
+"""A report that a model wrote, judged and edited, and one of passages without a model."""
+
+from activities.drafts import DraftParagraph, Edited, EditedSentence, Passage, SectionDraft
+from activities.judgements import Cell, Refused, Table, TableRow, WorkJudgement
+from activities.publication import PlannedSection, PublishInput
+from activities.types import Claim, Evidence, Identifiers, ReportPlanSection, Statement, Support
+from tests.activities.cases import publish_input, quoting, ref_of
+
+LAPAROSCOPIC = Evidence(
+    evidence_id="pmid:11",
+    source="pubmed",
+    title="Laparoscopic against open appendectomy: a randomized trial",
+    text=(
+        "We compared laparoscopic with open appendectomy in 210 adults. Wound infection occurred in 4% after "
+        "laparoscopic surgery and in 11% after open surgery. The stay was shorter by one day after "
+        "laparoscopic appendectomy. Operating time was longer in the laparoscopic group."
+    ),
+    authors=("Doe JA",),
+    year=2012,
+    identifiers=Identifiers(pmid="11"),
+    evidence_type="randomized_trial",
+    standing="none",
+)
+REGISTRY = Evidence(
+    evidence_id="pmid:12",
+    source="pubmed",
+    title="A registry of gallbladder surgery",
+    text=(
+        "In a registry of 5,400 patients bile duct injury was as frequent after laparoscopic as after open "
+        "cholecystectomy. Pneumonia was rarer after laparoscopic cholecystectomy."
+    ),
+    authors=("Roe B",),
+    year=2015,
+    identifiers=Identifiers(pmid="12"),
+    evidence_type="observational",
+    standing="none",
+)
+AGAINST = Evidence(
+    evidence_id="pmid:13",
+    source="pubmed",
+    title="Hysterectomy by two routes",
+    text="Urinary tract injury was more frequent after laparoscopic than after abdominal hysterectomy.",
+    year=2009,
+    identifiers=Identifiers(pmid="13"),
+    evidence_type="meta_analysis",
+    standing="none",
+)
+WORKS = {item.evidence_id: item for item in (LAPAROSCOPIC, REGISTRY, AGAINST)}
+INFECTION = "Wound infection occurred in 4% after laparoscopic surgery and in 11% after open surgery."
+STAY = "The stay was shorter by one day after laparoscopic appendectomy."
+PNEUMONIA = "Pneumonia was rarer after laparoscopic cholecystectomy."
+INJURY = "Urinary tract injury was more frequent after laparoscopic than after abdominal hysterectomy."
+QUESTION = "Is laparoscopic surgery as safe and effective as open surgery?"
+FEWER = "After laparoscopic surgery wound infection and pneumonia were rarer."
+
+
+def section(identity: str, draft: SectionDraft, title: str = "") -> PlannedSection:
+    asked = ReportPlanSection(
+        id=identity, title=title or f"Part {identity}", key_question=f"What of {identity}?"
+    )
+    return PlannedSection(section=asked, draft=draft)
+
+
+def judged(name: str, answers: int, direction: str, quote: str, **more: object) -> WorkJudgement:
+    return WorkJudgement.model_validate(
+        {
+            "evidence_id": name,
+            "answers": answers,
+            "direction": direction,
+            "role": "clinical",
+            "finding": quote,
+            "support": (Support(evidence_id=name, quote=quote),),
+            **more,
+        }
+    )
+
+
+DRAFT = SectionDraft(
+    answer=(
+        quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA)),
+        quoting("The urinary tract was injured more often.", ("pmid:13", INJURY)),
+    ),
+    paragraphs=(
+        DraftParagraph(
+            claims=(
+                quoting("Wound infection fell from 11% to 4%.", ("pmid:11", INFECTION)),
+                quoting("Patients left a day earlier.", ("pmid:11", STAY)),
+                quoting("Nobody died in 9,999 operations.", ("pmid:11", STAY)),
+            )
+        ),
+    ),
+    reservations=("Surgeons were not blinded.", "Only 777 patients had cancer."),
+    refused=(
+        Refused(kind="claim", text="A claim that the writer lost.", reason=Statement(code="cites_nothing")),
+    ),
+)
+EDITED = Edited(
+    title="Laparoscopic and open surgery",
+    executive_summary=(EditedSentence(text="Wound infection fell to 4%.", claims=("s1c1",)),),
+    mechanism=(EditedSentence(text="Infection fell by 55%.", claims=("s1c1",)),),
+)
+STEP = publish_input(
+    section("s1", DRAFT, "Appendectomy"),
+    question=QUESTION,
+    profile="biomedical",
+    evidence=tuple(map(ref_of, WORKS.values())),
+    found=tuple(WORKS),
+    edited=EDITED,
+    judgements=(
+        judged("pmid:13", 2, "no", INJURY),
+        judged("pmid:11", 3, "yes", INFECTION, participants=210, comparator="open appendectomy"),
+        judged("pmid:12", 3, "yes", PNEUMONIA, participants=999, design="randomised by envelopes"),
+        WorkJudgement(evidence_id="pmid:99", answers=3, finding="A work that was never found."),
+    ),
+    table=Table(
+        columns=("population", "infection"),
+        rows=(
+            TableRow(
+                evidence_id="pmid:11",
+                cells={
+                    "population": Cell(
+                        text="210 adults",
+                        support=Support(
+                            evidence_id="pmid:11",
+                            quote="We compared laparoscopic with open appendectomy in 210 adults.",
+                        ),
+                    ),
+                    "infection": Cell(
+                        text="4% after laparoscopic surgery",
+                        support=Support(evidence_id="pmid:11", quote=INFECTION),
+                    ),
+                },
+            ),
+            TableRow(
+                evidence_id="pmid:12",
+                cells={
+                    "infection": Cell(
+                        text="4% after laparoscopic surgery",
+                        support=Support(evidence_id="pmid:11", quote=INFECTION),
+                    )
+                },
+            ),
+        ),
+    ),
+    confidence=0.62,
+    models=("some-model",),
+)
+PASSAGES = publish_input(
+    section(
+        "s1",
+        SectionDraft(
+            passages=(
+                Passage(
+                    evidence_id="pmid:11",
+                    quotes=(INFECTION,),
+                    before="We compared laparoscopic with open appendectomy in 210 adults.",
+                    mentions=("laparoscopic", "open surgery"),
+                ),
+                Passage(evidence_id="pmid:12", quotes=("Nobody ever wrote this sentence anywhere.",)),
+            ),
+            related=(Passage(evidence_id="pmid:13", quotes=(INJURY,), lacks=("open surgery",)),),
+        ),
+    ),
+    question=QUESTION,
+    profile="biomedical",
+    evidence=tuple(map(ref_of, WORKS.values())),
+    written_by="extractive",
+    models=("extractive",),
+)
+
+
+def claims(*texts: str) -> tuple[Claim, ...]:
+    """Claims of the first work, for steps that are given claims."""
+    support = (Support(evidence_id="pmid:11", quote=INFECTION),)
+    return tuple(Claim(id=f"s1c{n}", text=text, support=support) for n, text in enumerate(texts, start=1))
+
+
+def step(**more: object) -> PublishInput:
+    return STEP.model_copy(update=dict(more))

@@ -1,0 +1,25 @@
+"""The analyst: its program is text that only the sandbox runs, asked for where something is left."""
+
+from activities.analysis.types import AnalystInput, Program
+from activities.roles.runner import BY_CODE
+from tests.activities.roles.conftest import Case
+from tests.fake_openai import says
+
+CODE = "x = [e['estimate'] for e in effects]\nresult = {'estimate': np.mean(x)}"
+
+
+async def test_a_program_is_returned_without_its_block_of_markdown(case: Case) -> None:
+    case.server.script(says({"code": f"```python\n{CODE}\n```", "method": "A\nmean"}))
+    charged = await case.thinker.think("analyst", case.step("analyst"))
+    assert charged.output == Program(code=CODE, method="A mean")
+    (asked,) = (one for one in case.server.asked if one.body)
+    assert b"only_one_study" not in asked.body, "the reason is worded"
+    assert b"dementia, HR 0.81, [0.69, 0.95] at 0.95" in asked.body
+
+
+async def test_no_model_is_asked_where_all_effects_were_pooled(case: Case) -> None:
+    step = case.step("analyst").model_copy(update={"not_pooled": ()})
+    assert isinstance(step, AnalystInput)
+    charged = await case.thinker.think("analyst", step)
+    assert (charged.output, charged.model) == (Program(), BY_CODE)
+    assert not [one for one in case.server.asked if one.body]

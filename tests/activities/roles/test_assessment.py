@@ -1,0 +1,153 @@
+"""Confidence and relevance, computed from judgements; which works are judged, and in what batches."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.judgements import Direction, WorkJudgement
+from activities.profiles.loader import load_profile
+from activities.roles.allowances import MAX_JUDGED, WORKS_A_BATCH, judge_batches
+from activities.roles.assessment import DIRECT, MAX_CONFIDENCE, assess
+from activities.roles.selection import FIRST_OF_A_SEARCH, order
+from activities.steps import JudgeAssessment, JudgeBatch, OrderInput
+from activities.types import Effort, Evidence, EvidenceRef, EvidenceType, Identifiers, ModelChoice
+
+PROFILE = load_profile("drug_repurposing")
+
+
+def ref(name: str, kind: EvidenceType = "randomized_trial", **update: object) -> EvidenceRef:
+    return EvidenceRef(
+        evidence_id=name, blob=name, source="pubmed", title=name, evidence_type=kind, chars=1_500
+    ).model_copy(update=update)
+
+
+def work(name: str, answers: int = 3, direction: Direction = "yes") -> WorkJudgement:
+    return WorkJudgement(evidence_id=name, answers=answers, direction=direction)
+
+
+def assessed(*judged: WorkJudgement, works: tuple[EvidenceRef, ...] = ()) -> JudgeAssessment:
+    return assess([JudgeBatch(judgements=judged)], judged, PROFILE, works or tuple(map(ref, "abcdef")))
+
+
+def sure(*judged: WorkJudgement, works: tuple[EvidenceRef, ...] = ()) -> float:
+    value = assessed(*judged, works=works).confidence
+    assert value is not None
+    return value
+
+
+def test_without_a_judgement_there_is_no_confidence() -> None:
+    found = assess([JudgeBatch(relevant=("a",))], (), PROFILE)
+    assert found.confidence is None
+    assert found.relevant == ("a",)
+
+
+def test_works_that_do_not_answer_give_none() -> None:
+    assert sure(work("a", 1), work("b", 0)) == 0.0
+    assert assessed(work("a", 1)).relevant == ()
+
+
+def test_each_independent_work_that_answers_adds() -> None:
+    one, two = sure(work("a")), sure(work("a"), work("b"))
+    assert one == pytest.approx(DIRECT * 0.95)
+    assert one < two <= MAX_CONFIDENCE
+    assert sure(work("a"), work("b"), works=(ref("a"), ref("b", "case_report"))) < two
+
+
+def test_two_reports_of_one_trial_count_once() -> None:
+    trial = Identifiers(nct="NCT00000001")
+    same = (ref("a", identifiers=trial), ref("b", identifiers=trial))
+    assert sure(work("a"), work("b"), works=same) == sure(work("a"))
+
+
+def test_disagreement_lowers_confidence() -> None:
+    split = sure(work("a"), work("b", direction="no"))
+    assert split < sure(work("a"))
+    assert sure(work("a"), work("b"), work("c"), work("d", direction="no")) > split
+
+
+def test_a_retracted_work_carries_nothing() -> None:
+    assert sure(work("a"), works=(ref("a", standing="retracted"),)) == 0.0
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["yes", "no", "mixed", "not_asked"])), max_size=6)
+)
+def test_confidence_stays_within_bounds(rows: list[tuple[int, Direction]]) -> None:
+    judged = [work(name, answers, side) for name, (answers, side) in zip("abcdef", rows, strict=False)]
+    if judged:
+        assert 0.0 <= sure(*judged) <= MAX_CONFIDENCE
+
+
+def test_the_works_that_answer_most_directly_come_first() -> None:
+    works = (ref("a", "case_report"), ref("b"), ref("c", "meta_analysis"))
+    found = assessed(work("a"), work("b", 2), work("c"), works=works)
+    assert found.relevant == ("c", "a", "b")
+
+
+def test_a_criterion_has_its_best_score_and_none_where_it_does_not_apply() -> None:
+    batches = [
+        JudgeBatch(scores={"mechanism": 3, "sources": 7}, recommendation="continue", gaps=("g1", "g2")),
+        JudgeBatch(scores={"mechanism": 6}, recommendation="synthesize", gaps=("G1", "g3")),
+    ]
+    found = assess(batches, [work("a")], PROFILE)
+    assert found.scores == {"mechanism": 6, "sources": 7}
+    assert (found.recommendation, found.sufficient) == ("synthesize", True)
+    assert found.gaps == ("g1", "g2", "g3")
+
+
+@pytest.mark.parametrize("effort", ["small", "normal", "large"])
+def test_every_work_is_in_one_batch_that_its_prompt_holds(effort: Effort) -> None:
+    refs = [ref(f"w{n}", chars=400 + 97 * n) for n in range(MAX_JUDGED[effort])]
+    batches = judge_batches(refs, ModelChoice(backend="openai", model="m", effort=effort))
+    assert [one for batch in batches for one in batch] == refs
+    assert max(map(len, batches)) <= WORKS_A_BATCH[effort]
+
+
+def test_a_few_works_too_many_make_two_calls_of_the_same_size() -> None:
+    most = WORKS_A_BATCH["normal"]
+    refs = [ref(f"w{n}", chars=400) for n in range(most + 1)]
+    batches = judge_batches(refs, ModelChoice(backend="openai", model="m", effort="normal"))
+    assert len(batches) == 2
+    assert max(map(len, batches)) - min(map(len, batches)) <= 1
+
+
+def evidence(name: str, text: str) -> Evidence:
+    return Evidence(evidence_id=name, source="pubmed", title=name, text=text)
+
+
+NOISE = [
+    evidence(f"n{n}", f"Number {n} of the reports is on the weather, the harvest and fields of crop {n * 7}.")
+    for n in range(30)
+]
+SCREENED = evidence("screened", "Mortality of screened and unscreened women with a tumour of the breast.")
+
+
+def test_the_first_works_of_every_search_are_shown() -> None:
+    """A precise question is far from every abstract; what a search put first is judged all the same."""
+    documents = [*NOISE, SCREENED]
+    refs = [
+        ref(d.evidence_id, queries=("pubmed: screening trial",) if d is SCREENED else ()) for d in documents
+    ]
+    step = OrderInput(
+        run_id="r",
+        question="Does mammographic screening (film, digital) alter outcomes?",
+        profile=PROFILE,
+        evidence=tuple(refs),
+        queries=("screening trial",),
+        most=FIRST_OF_A_SEARCH,
+    )
+    assert "screened" in order(step, documents)
+
+
+def test_a_copy_of_a_work_is_shown_once() -> None:
+    copies = [evidence(f"c{n}", SCREENED.text) for n in range(5)]
+    step = OrderInput(
+        run_id="r",
+        question="Mortality of screened women?",
+        profile=PROFILE,
+        evidence=tuple(ref(d.evidence_id) for d in (*copies, *NOISE[:3])),
+        most=4,
+    )
+    found = order(step, [d.model_copy(update={"title": "Same"}) for d in copies] + NOISE[:3])
+    assert sum(name.startswith("c") for name in found) == 1
+    assert len(found) == 4

@@ -1,0 +1,107 @@
+"""Searching what earlier runs have collected."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from activities.evidence_store import EvidenceStore
+from activities.settings import Settings
+from activities.sources.base import search
+from activities.sources.evidence import EvidenceIndex, EvidenceSource, index_of
+from activities.types import Evidence, Filters, Identifiers, Query
+
+WORKS = (
+    (
+        "pmid:1",
+        "pubmed",
+        "Metformin and colorectal adenomas",
+        "Metformin reduced the recurrence of adenomas.",
+        2016,
+    ),
+    (
+        "pmid:2",
+        "europepmc",
+        "Statins in sepsis",
+        "Statins did not change mortality in septic patients.",
+        2010,
+    ),
+    ("doc:3", "library", "Notes on hypertension", "High blood pressure falls with less salt.", None),
+)
+
+
+def work(evidence_id: str, source: str, title: str, text: str, year: int | None) -> Evidence:
+    return Evidence(
+        evidence_id=evidence_id, source=source, title=title, text=text, year=year, identifiers=Identifiers()
+    )
+
+
+@pytest.fixture
+async def settings(tmp_path: Path) -> Settings:
+    made = Settings(home=tmp_path / "home")
+    store = EvidenceStore.at(made.evidence_url)
+    for fields in WORKS:
+        await store.put(work(*fields))
+    await store.put_bytes(json.dumps({"answer": "metformin"}).encode())
+    await store.put_bytes(b"metformin, no JSON", "txt")
+    await store.put_named("reports/x.json", b"{}")
+    return made
+
+
+async def test_a_work_of_an_earlier_run_is_found_and_keeps_its_source(settings: Settings) -> None:
+    found = await search(EvidenceSource(settings), Query(text="metformin for adenomas"))
+    assert found.records[0].evidence_id == "pmid:1"
+    assert found.records[0].source == "pubmed"
+    assert found.records[0].provenance[0].source == "evidence"
+
+
+async def test_a_work_that_shares_no_word_is_found_by_its_meaning(settings: Settings) -> None:
+    found = await search(
+        EvidenceSource(settings), Query(text="arterial hypertensive disease, dietary sodium")
+    )
+    assert "doc:3" in {record.evidence_id for record in found.records}
+
+
+async def test_what_was_collected_since_is_found(settings: Settings) -> None:
+    source = EvidenceSource(settings)
+    assert not (await search(source, Query(text="sildenafil"))).records
+    store = EvidenceStore.at(settings.evidence_url)
+    await store.put(work("pmid:4", "pubmed", "Sildenafil", "Sildenafil lowers pulmonary pressure.", 2005))
+    assert (await search(source, Query(text="sildenafil"))).records[0].evidence_id == "pmid:4"
+
+
+async def test_of_several_records_of_a_work_the_longest_is_searched_once(settings: Settings) -> None:
+    store = EvidenceStore.at(settings.evidence_url)
+    longer = WORKS[0][3] + " Its full text also describes zebrafish in detail."
+    await store.put(work("pmid:1", "pmc", WORKS[0][2], longer, 2016))
+    found = await search(EvidenceSource(settings), Query(text="metformin zebrafish"))
+    assert [record.text for record in found.records if record.evidence_id == "pmid:1"] == [longer]
+
+
+async def test_filters_hold(settings: Settings) -> None:
+    index = index_of(settings)
+    found, _ = await index.search("patients adenomas statins", 10, Filters(year_from=2015))
+    assert "pmid:2" not in {item.work.evidence_id for item in found}
+
+
+async def test_a_shared_store_does_not_show_what_was_in_somebodys_library(
+    settings: Settings, tmp_path: Path
+) -> None:
+    index = EvidenceIndex(EvidenceStore.at(settings.evidence_url), tmp_path / "i.sqlite", shared=True)
+    found, _ = await index.search("high blood pressure and salt", 10)
+    assert "doc:3" not in {item.work.evidence_id for item in found}
+
+
+async def test_words_of_the_index_language_are_only_words(settings: Settings) -> None:
+    found = await search(EvidenceSource(settings), Query(text='metformin" OR NEAR( * -adenomas AND'))
+    assert found.records[0].evidence_id == "pmid:1"
+
+
+async def test_a_damaged_index_is_made_again(settings: Settings) -> None:
+    source = EvidenceSource(settings)
+    await search(source, Query(text="metformin"))
+    (place,) = (settings.home / "cache" / "evidence").glob("*.sqlite")
+    place.write_bytes(b"no database" * 1000)
+    with pytest.raises(Exception, match="made again"):
+        await search(source, Query(text="metformin"))
+    assert (await search(source, Query(text="metformin"))).records

@@ -1,0 +1,189 @@
+"""Tools of MCP servers as sources: what they find can be quoted, and what goes wrong is an outage."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from activities.configuration.file import ConfigError
+from activities.configuration.mcp import McpSource, check_name
+from activities.errors import Malformed, Refused, SourceError, TooSlow, Unavailable
+from activities.settings import Settings
+from activities.sources import registry
+from activities.sources.base import SearchResult, search
+from activities.sources.http.client import Http
+from activities.sources.mcp import McpToolSource, at
+from activities.types import Query
+from client.configuration import source_names
+from tests.activities.sources.mcp_server import BODY
+
+ROOT = Path(__file__).parents[3]
+MAP = {"text": "/body", "title": "/title", "url": "/link", "year": "/date", "authors": "/by"}
+
+
+def notes(way: str = "well", **more: Any) -> McpToolSource:
+    command = [sys.executable, "-m", "tests.activities.sources.mcp_server", way]
+    given = {"command": command, "tool": "search_notes", "query": "text", "items": "/results", "map": MAP}
+    return McpToolSource("notes", McpSource.model_validate({**given, **more}))
+
+
+async def asked(source: McpToolSource, text: str = "metformin", limit: int = 10) -> SearchResult:
+    return await search(source, Query(text=text, limit=limit))
+
+
+async def test_what_a_tool_finds_becomes_evidence_by_json_pointers() -> None:
+    found = await asked(notes())
+    assert found.status == "ok"
+    first, second = found.records
+    assert (first.title, first.year, first.url) == (
+        "Metformin and mortality",
+        2021,
+        "https://notes.example/1",
+    )
+    assert first.text == BODY
+    assert first.authors == ("Ada Lovelace", "Alan Turing")
+    assert second.evidence_id.startswith("doc:")
+    assert found.set_aside == 1, "a note without a text cannot be quoted"
+
+
+async def test_nothing_found_is_empty_and_no_outage() -> None:
+    assert (await asked(notes(), "nothing")).status == "empty"
+
+
+async def test_the_tool_is_told_how_many_are_wanted() -> None:
+    assert len((await asked(notes(limit="count"), limit=1)).records) == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "error"), [("dies", Unavailable), ("errs", Unavailable), ("odd", Malformed), ("hangs", TooSlow)]
+)
+async def test_a_server_that_fails_is_an_outage_and_never_an_empty_answer(
+    way: str, error: type[SourceError]
+) -> None:
+    with pytest.raises(error) as raised:
+        await asked(notes(way, timeout=4 if way == "hangs" else 30))
+    assert raised.value.status != "empty"
+
+
+async def test_arguments_that_the_schema_of_the_tool_does_not_allow_are_refused_before_the_call() -> None:
+    for wrong in ({"query": "words"}, {"arguments": {"count": "many"}}, {"tool": "find"}):
+        with pytest.raises(Refused, match=r"\[mcp.notes\]"):
+            await asked(notes(**wrong))
+
+
+async def test_a_program_that_is_not_there_is_refused_with_its_name() -> None:
+    with pytest.raises(Refused, match="no-such-server"):
+        await asked(notes(command=["/usr/bin/no-such-server"]))
+
+
+def test_what_a_tool_says_of_itself_is_not_told_to_the_step_that_selects_sources() -> None:
+    assert "IGNORE" not in notes().info.covers
+
+
+async def test_a_program_gets_only_the_variables_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-ours")
+    monkeypatch.setenv("NOTES_FOLDER", "named")
+    script = (
+        "import os\nfrom mcp.server.mcpserver import MCPServer\ns = MCPServer(name='e')\n"
+        "@s.tool()\ndef env(query: str) -> dict[str, list[str]]:\n"
+        "    return {'all': [f'{k}={v} ' * 3 for k, v in os.environ.items()]}\ns.run('stdio')"
+    )
+    source = McpToolSource(
+        "env",
+        McpSource(
+            command=[sys.executable, "-c", script], variables=["NOTES_FOLDER"], tool="env", items="/all"
+        ),
+    )
+    seen = "\n".join(record.text for record in (await asked(source, limit=200)).records)
+    assert "NOTES_FOLDER=named" in seen
+    assert "sk-secret-of-ours" not in seen
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"tool": "t"},
+        {"tool": "t", "command": ["a"], "url": "https://b"},
+        {"tool": "t", "url": "file:///etc/passwd"},
+        {"tool": "t", "command": ["a"], "items": "results"},
+        {"tool": "t", "command": ["a"], "domains": ["everything"]},
+        {"tool": "t", "command": ["a"], "colour": "red"},
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        McpSource.model_validate(wrong)
+
+
+def test_a_source_cannot_replace_another_one_and_has_a_plain_name() -> None:
+    given = McpSource(command=["x"], tool="t")
+    settings = Settings(mcp={"pubmed": given, "notes": given})
+    sources = registry.build_sources(settings, Http(httpx.AsyncClient()))
+    assert isinstance(sources["notes"], McpToolSource)
+    assert not isinstance(sources["pubmed"], McpToolSource)
+    with pytest.raises(ValueError, match="name"):
+        check_name("../x")
+
+
+def test_the_configuration_file_names_such_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "determinator.toml"
+    monkeypatch.setenv("DETERMINATOR_CONFIG", str(path))
+    path.write_text("[mcp.notes]\ncommand = ['notes-server']\ntool = 'find'\nmap = { text = '/body' }\n")
+    assert Settings().mcp["notes"].map.text == "/body"
+    assert "notes" in source_names()
+    path.write_text("[mcp.notes]\ncommand = ['notes-server']\ntol = 'find'\n")
+    with pytest.raises(ConfigError, match=r"determinator.toml:3 .*did you mean tool"):
+        Settings()
+
+
+def test_a_pointer_finds_what_rfc_6901_says() -> None:
+    data: Any = {"a/b": [1, {"m~n": 2}], "": 3}
+    assert at(data, "/a~1b/1/m~0n") == 2
+    assert at(data, "") == data
+    assert at(data, "/") == 3
+    assert at(data, "/a~1b/7") is None
+
+
+def reference_server(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed: npm install -g @modelcontextprotocol/{name[4:]}")
+    return found
+
+
+async def test_files_are_found_and_read_through_the_reference_server_for_files(tmp_path: Path) -> None:
+    program = reference_server("mcp-server-filesystem")
+    text = "Metformin lowered mortality in adults with diabetes."
+    (tmp_path / "metformin.txt").write_text(text)
+    (tmp_path / "other.md").write_text("Nothing of it.")
+    source = McpToolSource(
+        "files",
+        McpSource.model_validate(
+            {
+                "command": [program, str(tmp_path)],
+                "tool": "search_files",
+                "query": "pattern",
+                "arguments": {"path": str(tmp_path)},
+                "lines": True,
+                "fetch": {"tool": "read_text_file", "argument": "path"},
+                "map": {"text": "/content"},
+            }
+        ),
+    )
+    found = await asked(source, "*metformin*")
+    assert [record.text for record in found.records] == [text]
+
+
+async def test_the_reference_server_for_everything_is_a_source() -> None:
+    source = McpToolSource(
+        "everything",
+        McpSource(
+            command=[reference_server("mcp-server-everything")], tool="echo", query="message", timeout=60
+        ),
+    )
+    found = await asked(source, "metformin lowers mortality")
+    assert "metformin lowers mortality" in found.records[0].text

@@ -1,0 +1,218 @@
+"""The source `neo4j` by its real driver against a real Bolt server."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from activities.candidates.lookup import look_up
+from activities.candidates.types import CandidateLookUp
+from activities.errors import Refused, Unavailable
+from activities.report.works import grade
+from activities.settings import Settings
+from activities.sources.base import search
+from activities.sources.graph_schema import BUNDLED, load_schema
+from activities.sources.neo4j import Neo4jSource, names_in
+from activities.types import Query
+from activities.verification.quote_check import verbatim
+from tests.activities.sources.bolt import bolt_server
+
+HETIONET = """
+CREATE (m:Compound {name: 'Metformin', identifier: 'DB00331'}),
+ (a:Compound {name: 'Aspirin', identifier: 'DB00945'}),
+ (k:Gene {name: 'PRKAB1', identifier: 5564}), (p:Gene {name: 'PTGS2', identifier: 5743}),
+ (d:Disease {name: 'type 2 diabetes mellitus', identifier: 'DOID:9352'}),
+ (c:Disease {name: 'colon cancer', identifier: 'DOID:219'}),
+ (m)-[:BINDS_CbG {sources: ['DrugBank', 'ChEMBL'], year: 2017}]->(k),
+ (d)-[:ASSOCIATES_DaG {sources: ['GWAS Catalog'], year: 2016}]->(k),
+ (c)-[:ASSOCIATES_DaG {source: 'DISEASES'}]->(k),
+ (m)-[:TREATS_CtD {sources: ['PharmacotherapyDB']}]->(d),
+ (a)-[:BINDS_CbG {sources: ['DrugBank']}]->(p), (c)-[:ASSOCIATES_DaG]->(p)
+"""
+
+
+class Graph:
+    """A graph database with a few nodes, and the sources that search it."""
+
+    def __init__(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        from neo4j import GraphDatabase
+
+        self._driver = GraphDatabase.driver(address, auth=("falkordb", ""))
+        monkeypatch.setenv("DETERMINATOR_NEO4J_URL", address)
+        self.sources: list[Neo4jSource] = []
+
+    def run(self, statement: str, **parameters: object) -> list[dict[str, Any]]:
+        with self._driver.session() as session:
+            return session.run(statement, **parameters).data()  # type: ignore[arg-type]  # it wants a literal
+
+    def source(self, **settings: Any) -> Neo4jSource:
+        self.sources.append(Neo4jSource(Settings(neo4j_user="falkordb", **settings)))
+        return self.sources[-1]
+
+    async def close(self) -> None:
+        for source in self.sources:
+            await source.close()
+        self._driver.close()
+
+
+@pytest.fixture
+async def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Graph]:
+    with bolt_server(tmp_path) as address:
+        made = Graph(address, monkeypatch)
+        made.run(HETIONET)
+        yield made
+        await made.close()
+
+
+def source(address: str, monkeypatch: pytest.MonkeyPatch) -> Neo4jSource:
+    monkeypatch.setenv("DETERMINATOR_NEO4J_URL", address)
+    return Neo4jSource(Settings())
+
+
+async def test_a_drug_and_a_disease_are_joined_by_their_paths(graph: Graph) -> None:
+    found = await search(graph.source(), Query(text="Can metformin help in colon cancer?"))
+    assert found.status == "ok"
+    first = found.records[0]
+    assert first.facts["path"] == "drug - gene - disease"
+    assert first.facts["relations"] == "BINDS_CbG, ASSOCIATES_DaG"
+    stated = "Metformin (drug DB00331) binds PRKAB1 (gene 5564) in Hetionet"
+    assert f"{stated} (sources: DrugBank, ChEMBL; year: 2017)." in first.text
+    assert first.facts["provenance"] == "sources: DrugBank, ChEMBL; source: DISEASES"
+    assert first.year == 2017
+    assert verbatim("Metformin (drug DB00331) binds PRKAB1 (gene 5564)", first.text)
+    assert all("Aspirin" not in record.text for record in found.records if "Metformin" in record.text)
+
+
+async def test_a_path_is_weak_evidence_however_many_there_are(graph: Graph) -> None:
+    found = await search(graph.source(), Query(text="metformin and type 2 diabetes mellitus"))
+    assert {record.evidence_type for record in found.records} == {"knowledge_graph"}
+    assert grade(found.records * 20) == "weak"
+
+
+async def test_a_drug_alone_finds_what_it_leads_to(graph: Graph) -> None:
+    found = await search(graph.source(), Query(text="What does ASPIRIN do?"))
+    assert {record.title for record in found.records} == {
+        "Aspirin \u2013 PTGS2 \u2013 colon cancer (Hetionet)"
+    }
+
+
+async def test_what_the_graph_does_not_know_is_an_empty_answer(graph: Graph) -> None:
+    found = await search(graph.source(), Query(text="influenza in ferrets"))
+    assert (found.status, found.records) == ("empty", ())
+
+
+INJECTIONS = (
+    "metformin') DETACH DELETE n0 //",
+    'metformin"}) MATCH (n) DETACH DELETE n //',
+    "`metformin` MATCH (n) SET n.name = 'x' RETURN n",
+    "metformin] RETURN n UNION MATCH (n) DETACH DELETE n",
+    "$names metformin {limit: 1}",
+    "\\u0027 OR 1=1 //",
+    "CREATE (n:Compound {name: 'metformin'})",
+    "'] DETACH DELETE n0 // metformin",
+    "metformin'x' AS y, n0 DETACH DELETE n0 //",
+    "metformin \\",
+)
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+async def test_a_question_adds_no_clause(graph: Graph, text: str) -> None:
+    before = graph.run("MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, type(r) ORDER BY n.name, type(r)")
+    found = await search(graph.source(), Query(text=text, limit=50))
+    assert all("etformin" in record.text for record in found.records)
+    assert (
+        graph.run("MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, type(r) ORDER BY n.name, type(r)") == before
+    )
+
+
+async def test_a_name_of_the_graph_is_only_text(graph: Graph) -> None:
+    name = "evil\x1b[31m' }) DETACH DELETE n //"
+    graph.run(f"""CREATE (:Compound {{name: "{name}"}})-[:TREATS_CtD]->(:Disease {{name: 'gout'}})""")
+    found = await search(graph.source(), Query(text="gout"))
+    assert "\x1b" not in found.records[0].text
+
+
+async def test_a_name_with_an_apostrophe_is_found(graph: Graph) -> None:
+    graph.run(
+        """CREATE (:Compound {name: 'L-dopa'})-[:TREATS_CtD]->(:Disease {name: "Parkinson's disease"})"""
+    )
+    for text in ("Which drugs treat Parkinson's disease?", "drugs for Parkinson\u2019s disease"):
+        found = await search(graph.source(), Query(text=text))
+        assert "L-dopa (drug) treats Parkinson's disease (disease)" in found.records[0].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HETIONET,
+        (BUNDLED / "hetionet.toml")
+        .read_text()
+        .replace('drug = "Compound"', 'drug = "Compound) DELETE n //"'),
+        (BUNDLED / "hetionet.toml").read_text().replace('name = "name"', 'name = "x` OR true //"'),
+        (BUNDLED / "hetionet.toml").read_text().replace("TREATS_CtD =", '"T`]-() DELETE n //" ='),
+        (BUNDLED / "hetionet.toml")
+        .read_text()
+        .replace('kinds = ["drug", "disease"]', 'kinds = ["drug", "x"]'),
+        (BUNDLED / "hetionet.toml").read_text() + '\nquery = "MATCH (n) DELETE n"\n',
+    ],
+)
+def test_a_schema_that_is_more_than_names_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "graph.toml"
+    path.write_text(text)
+    with pytest.raises(Refused):
+        load_schema(str(path))
+
+
+@pytest.mark.parametrize("name", ["hetionet", "primekg"])
+def test_the_statements_of_a_schema_only_read(name: str) -> None:
+    for statement in load_schema(name).statements:
+        assert statement.cypher.startswith("MATCH ")
+        words = set(statement.cypher.upper().replace("(", " ").split())
+        assert not words & {"CREATE", "MERGE", "DELETE", "DETACH", "SET", "REMOVE", "DROP", "CALL", "LOAD"}
+
+
+async def test_another_schema_finds_its_own_names(graph: Graph) -> None:
+    graph.run(
+        "CREATE (:drug {name: 'Sildenafil', id: 'DB00203'})-[:drug_protein {source: 'DrugBank'}]->"
+        "(:gene_protein {name: 'PDE5A'})-[:disease_protein]->(:disease {name: 'pulmonary hypertension'})",
+    )
+    found = await search(
+        graph.source(neo4j_schema="primekg"), Query(text="sildenafil in pulmonary hypertension")
+    )
+    assert {record.facts["graph"] for record in found.records} == {"PrimeKG"}
+    assert "Sildenafil (drug DB00203) acts on PDE5A (gene)" in found.records[0].text
+
+
+async def test_a_server_that_is_down_is_no_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = source("bolt://127.0.0.1:9", monkeypatch)
+    with pytest.raises(Unavailable):
+        await search(made, Query(text="metformin"))
+    await made.close()
+
+
+@pytest.mark.parametrize("address", ["http://localhost:7687", "bolt://", "localhost:7687", "bolt://h:port"])
+async def test_an_address_that_is_not_bolts_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    made = source(address, monkeypatch)
+    assert "DETERMINATOR_NEO4J_URL" in made.missing
+    with pytest.raises(Refused):
+        await search(made, Query(text="metformin"))
+
+
+async def test_candidates_are_looked_up_in_the_graph(graph: Graph) -> None:
+    step = CandidateLookUp(run_id="r", name="Metformin", question="metformin in cancer?", sources=("neo4j",))
+    answered = await look_up(step, {"neo4j": graph.source()})
+    (targets,) = [field for field in answered.findings.fields if field.name == "targets"]
+    assert targets.status == "found"
+    assert "PRKAB1" in targets.entries[0].text
+    assert targets.entries[0].source == "neo4j"
+
+
+def test_names_are_runs_of_words_the_long_ones_first() -> None:
+    names = names_in("Does metformin treat type 2 diabetes mellitus?")
+    assert names[0] == "does metformin treat type 2 diabetes"
+    assert {"metformin", "type 2 diabetes mellitus"} <= set(names)
+    assert names_in(" ?! ") == []
+    assert len(names_in("word " * 0 + " ".join(map(str, range(5000))))) == 300

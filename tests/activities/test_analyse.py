@@ -1,0 +1,72 @@
+"""The statistics of a run as an activity."""
+
+from pathlib import Path
+
+from activities.analyse import AnalysisActivities
+from activities.analysis.types import AnalyseInput, Analysis
+from activities.evidence_store import EvidenceStore
+from activities.judgements import Cell, Table, TableRow
+from activities.types import Evidence, EvidenceRef, Support
+from tests.activities.analysis.studies import bcg
+
+SENTENCE = "The odds ratio of death with the drug was {estimate} (95% CI {low} to {high}) in this trial."
+
+
+async def works(store: EvidenceStore) -> tuple[Table, tuple[EvidenceRef, ...]]:
+    """Three trials whose abstracts report an odds ratio, and their rows; the third row has a wrong number."""
+    rows, refs = [], []
+    for number, (estimate, low, high) in enumerate(
+        (("0.70", "0.50", "0.98"), ("0.80", "0.60", "1.07"), ("0.60", "0.40", "0.90"))
+    ):
+        name = f"pmid:{number}"
+        quote = SENTENCE.format(estimate=estimate, low=low, high=high)
+        work = Evidence(evidence_id=name, source="pubmed", title=f"Trial {number}", text=quote, year=2000)
+        refs.append(await store.put(work))
+        shown = {"outcome": "death", "measure": "OR", "estimate": estimate, "low": low, "high": high}
+        if number == 2:
+            shown["estimate"] = "6.0"
+        support = Support(evidence_id=name, quote=quote)
+        rows.append(
+            TableRow(evidence_id=name, cells={k: Cell(text=v, support=support) for k, v in shown.items()})
+        )
+    return Table(columns=("outcome",), rows=tuple(rows)), tuple(refs)
+
+
+async def analysed(folder: Path, **fields: object) -> Analysis:
+    store = EvidenceStore.at(str(folder))
+    table, refs = await works(store)
+    given = {"run_id": "r", "table": table, "evidence": refs, "expected": "lower", **fields}
+    done = await AnalysisActivities(store).analyse(AnalyseInput.model_validate(given))
+    analysis = Analysis.model_validate_json(await store.get_bytes(done.blob))
+    assert done.verdict == analysis.verdict
+    assert done.studies == sum(len(pool.rows) for pool in analysis.pools)
+    return analysis
+
+
+async def test_effects_of_the_table_are_pooled_with_their_sentences(tmp_path: Path) -> None:
+    analysis = await analysed(tmp_path)
+    (pool,) = analysis.pools
+    assert [row.effect.evidence_id for row in pool.rows] == ["pmid:0", "pmid:1"]
+    assert all(row.effect.quote.startswith("The odds ratio") for row in pool.rows)
+    assert [(item.effect.evidence_id, item.reason) for item in analysis.not_pooled] == [
+        ("pmid:2", "no_uncertainty")
+    ]
+    assert any(text.endswith(": 1.") for text in analysis.limitations)
+
+
+async def test_effects_of_the_user_are_pooled_beside_them(tmp_path: Path) -> None:
+    analysis = await analysed(tmp_path, effects=bcg("RR"))
+    assert {(pool.outcome, pool.measure): len(pool.rows) for pool in analysis.pools} == {
+        ("tuberculosis", "RR"): 13,
+        ("death", "OR"): 2,
+    }
+
+
+async def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    first = await analysed(tmp_path / "a", effects=bcg("RR"))
+    assert first == await analysed(tmp_path / "b", effects=bcg("RR"))
+
+
+async def test_a_run_without_effects_is_inconclusive(tmp_path: Path) -> None:
+    analysis = await analysed(tmp_path, table=Table())
+    assert (analysis.verdict, analysis.pools) == ("INCONCLUSIVE", ())

@@ -1,0 +1,78 @@
+"""Documents and sentences are ranked by words, names and meaning."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.text import ranking
+from activities.text.ranking import RELEVANT, best_first, bm25, fuse, rank, relevant
+from tests.activities.extractive.abstracts import document, library
+
+QUESTION = "Does metformin reduce the risk of dementia?"
+
+
+def order(question: str) -> list[str]:
+    return [item.document.evidence_id for item in best_first(rank(question, library()))]
+
+
+def test_works_on_the_question_come_before_others() -> None:
+    assert order(QUESTION)[-1] == "pmid:4"
+    assert order("How does long fermentation change bread?")[0] == "pmid:4"
+
+
+def test_a_work_in_other_words_is_found_by_meaning() -> None:
+    heart = document(1, "Myocardial infarction was survived by most of the men who reached hospital in time.")
+    other = document(2, "The survey of farms found more hedges and fewer ponds than ten years before.")
+    assert best_first(rank("heart attacks", [other, heart]))[0].document is heart
+
+
+def test_a_conclusion_comes_before_an_aim_that_repeats_the_question() -> None:
+    (item,) = rank(QUESTION, library()[:1])
+    assert item.ranked[0].sentence.part == "conclusion"
+
+
+def test_items_keep_the_given_order_and_every_document() -> None:
+    items = rank(QUESTION, library())
+    assert [item.document for item in items] == library()
+    assert rank(QUESTION, []) == []
+
+
+def test_only_what_is_near_is_relevant() -> None:
+    near = {item.document.evidence_id for item in relevant(rank(QUESTION, library()))}
+    assert {"pmid:1", "pmid:2"} <= near
+    assert "pmid:4" not in near
+
+
+def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "embedder", lambda: None)
+    ranking._rank.cache_clear()
+    try:
+        items = rank(QUESTION, library())
+        assert best_first(items)[-1].document.evidence_id == "pmid:4"
+        assert max(items, key=lambda item: item.relevance).relevance >= RELEVANT
+        assert all(ranked.likeness is None for item in items for ranked in item.ranked)
+    finally:
+        ranking._rank.cache_clear()
+
+
+def test_a_document_without_a_sentence_has_none() -> None:
+    (item,) = rank(QUESTION, [document(9, "", "Metformin")])
+    assert item.ranked == ()
+
+
+def test_words_that_nobody_has_score_nothing() -> None:
+    assert bm25(["zebra"], [["horse"], ["cow"]]).tolist() == [0.0, 0.0]
+    assert bm25(["zebra"], [[], []]).tolist() == [0.0, 0.0]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_fused_ranks_follow_a_single_ranking(scores: list[float]) -> None:
+    fused = fuse([np.array(scores)])
+    for one, mine in zip(scores, fused, strict=True):
+        for other, theirs in zip(scores, fused, strict=True):
+            if one > other:
+                assert mine > theirs
+            if one == other:
+                assert mine == theirs
+        assert (mine == 0) == (one <= 0)

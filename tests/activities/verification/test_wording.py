@@ -1,0 +1,107 @@
+"""What code decides of a wording: numbers, names and direction against the works it cites, and whether it
+follows its quote."""
+
+import pytest
+
+from activities.types import Evidence, Support
+from activities.verification.wording import follows, joins, sources_of, wording_problem
+
+SURGERY = Evidence(
+    evidence_id="pmid:1",
+    source="library",
+    title="Laparoscopic against open radical prostatectomy",
+    text="Robot-assisted laparoscopic prostatectomy (group I) was compared with open surgery (group IV). "
+    "Morbidity was highest in group IV. The 95% confidence interval of the difference was 2 to 9. "
+    "Aspirin was stopped before surgery in 12 patients.",
+    year=2015,
+)
+SCREENING = Evidence(
+    evidence_id="pmid:2",
+    source="library",
+    title="Screening for cancer",
+    text="Screening reduced mortality by 20% but increased overdiagnosis.",
+)
+MORBIDITY = "Morbidity was highest in group IV."
+MORTALITY = "Screening reduced mortality by 20% but increased overdiagnosis."
+KNOWN = {document.evidence_id: document for document in (SURGERY, SCREENING)}
+
+
+def code_of(text: str, *quotes: tuple[str, str]) -> str:
+    support = [Support(evidence_id=name, quote=quote) for name, quote in quotes]
+    problem = wording_problem(text, sources_of(support, KNOWN))
+    return problem.code if problem else ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Morbidity was highest with open surgery.",
+        "Open prostatectomy had the highest morbidity.",
+        "RALP was compared with open surgery, where morbidity was highest.",
+        "Regular open surgery had the highest morbidity, whatever the CI.",
+        "Acetylsalicylic acid aside, morbidity was highest in group IV.",
+    ],
+)
+def test_words_and_names_may_come_from_the_whole_cited_work(text: str) -> None:
+    assert code_of(text, ("pmid:1", MORBIDITY)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Morbidity was highest in 40 patients of group IV.", "number_missing"),
+        ("Morbidity was 95% in group IV.", "number_missing"),
+        ("Morbidity was highest with metformin.", "name_missing"),
+        ("Denosumab had the highest morbidity.", "name_missing"),
+        ("Morbidity was highest in Group IV of the PIVOT trial.", "name_missing"),
+        ("Morbidity was not highest in group IV.", "meaning_turned"),
+        ("", "claim_empty"),
+    ],
+)
+def test_a_number_a_name_and_a_direction_that_are_not_shown_are_refused(text: str, code: str) -> None:
+    assert code_of(text, ("pmid:1", MORBIDITY)) == code
+
+
+def test_a_sentence_on_two_works_has_the_numbers_of_both() -> None:
+    both = (("pmid:1", "The 95% confidence interval of the difference was 2 to 9."), ("pmid:2", MORTALITY))
+    assert code_of("The difference was 2 to 9, and mortality fell by 20%.", *both) == ""
+    assert code_of("The difference was 2 to 9, and mortality fell by 21%.", *both) == "number_missing"
+    assert code_of("Two works report it.", *both) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Screening reduced mortality by 20% but increased overdiagnosis.", True),
+        ("Screening reduced the mortality by 20% but increased overdiagnosis.", True),
+        ("Overdiagnosis reduced mortality by 20% but increased screening.", False),
+        ("Screening reduced overdiagnosis by 20% but increased mortality.", False),
+        ("Screening may have reduced mortality by 20% but increased overdiagnosis.", False),
+        ("Screening increased overdiagnosis.", False),
+        ("Screening of men reduced mortality by 20% but increased overdiagnosis.", False),
+    ],
+)
+def test_only_a_sentence_that_follows_its_quote_needs_no_second_reader(text: str, kept: bool) -> None:
+    assert follows(text, MORTALITY) is kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Screening reduced mortality by 20%, and aspirin was stopped before surgery in 12 patients.", True),
+        ("Screening reduced mortality by 20%.", True),
+        ("Screening reduced mortality by 20% and the morbidity and death rate was lower in group A.", True),
+        ("Aspirin reduced mortality by 20%.", False),
+        ("Aspirin was stopped before surgery, which reduced mortality by 20%.", False),
+        ("Screening increased mortality by 20%.", False),
+    ],
+)
+def test_a_joining_sentence_says_what_one_passage_says_in_each_clause(text: str, kept: bool) -> None:
+    rates = "The morbidity and death rate was lower in group A."
+    assert joins(text, [MORTALITY, "Aspirin was stopped before surgery in 12 patients.", rates]) is kept
+
+
+def test_statistics_in_brackets_may_be_left_out_of_what_is_joined() -> None:
+    said = "Adenomas were found in 26.2% (27/103) after one and 16.1% (14/87) after the other (P = 0.091)."
+    assert joins("Adenomas were found in 26.2% after one and 16.1% after the other.", [said])
+    assert not joins("Adenomas were found in 16.1% after one and 26.2% after the other.", [said])

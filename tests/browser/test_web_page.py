@@ -1,0 +1,128 @@
+"""The page in Chromium: ask, watch, approve, reload, lose the page's process, open a citation, download."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from client.embedded.binary import free_port
+from tests.browser.chromium import FLAGS, binary
+from tests.client.cli.test_ask import QUESTION
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+PASSWORD = "correct horse battery"
+
+
+class Served:
+    """The page as the command serves it, with two users."""
+
+    def __init__(self, users: Path) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}/"
+        self._users = users
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "client.cli.main", "web", "--port", str(self.port)]
+        self._process = subprocess.Popen(
+            [*command, "--users", str(self._users)], stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+        )
+        assert self._process.stderr is not None
+        assert "the page:" in self._process.stderr.readline()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture
+def served(home: Path, tmp_path: Path) -> Iterator[Served]:
+    from client.web.users import add_user
+
+    users = tmp_path / "users.json"
+    for name in ("ada", "eve"):
+        add_user(users, name, PASSWORD)
+    page = Served(users)
+    yield page
+    page.kill()
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=binary(), args=[f for f in FLAGS if "pipe" not in f])
+        yield opened
+        opened.close()
+
+
+def signed_in(browser: Browser, served: Served, name: str) -> Page:
+    page = browser.new_context(accept_downloads=True).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(served.address)
+    page.fill("#name", name)
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    page.wait_for_selector("#question textarea")
+    return page
+
+
+def test_a_run_is_asked_approved_and_read_whatever_happens_to_tab_and_page(
+    browser: Browser, served: Served
+) -> None:
+    page = signed_in(browser, served, "ada")
+    page.fill("#question textarea", "What is known about survival in lung cancer?")
+    page.get_by_label("Mode", exact=True).fill("deep")
+    page.get_by_label("Mode", exact=True).press("Enter")
+    page.get_by_text("Limits, columns and gates").click()
+    page.get_by_label("plan", exact=True).check()
+    page.click("#ask")
+    page.wait_for_selector("#approve")
+    assert "run=ask-" in page.url
+    address = page.url
+    page.reload()
+    page.wait_for_selector("#approve")
+    served.kill()
+    served.start()
+    page.goto(address)
+    page.wait_for_selector("#approve")
+    page.click("#approve")
+    page.wait_for_selector("iframe[title=Report]")
+    report = page.frame_locator("iframe[title=Report]")
+    report.locator("a.cite").first.click()
+    page.frame_locator("iframe[name=evidence]").locator("mark#quote").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="pdf", exact=True).click()
+    assert download.value.path().read_bytes().startswith(b"%PDF")
+
+    other = signed_in(browser, served, "eve")
+    other.goto(address)
+    other.wait_for_selector("text=there is no run")
+    assert other.locator("iframe[title=Report]").count() == 0
+
+
+def test_examples_fill_the_box_and_do_not_run(browser: Browser, served: Served) -> None:
+    page = signed_in(browser, served, "ada")
+    page.get_by_text("Can metformin lower the risk of colorectal cancer?").first.click()
+    page.wait_for_function("document.querySelector('#question textarea').value.includes('metformin')")
+    assert "run=" not in page.url
+    page.get_by_role("tab", name="Earlier runs").click()
+    page.wait_for_selector("text=There are no runs yet")
+
+
+def test_the_page_fits_a_narrow_screen_and_answers_the_keyboard(browser: Browser, served: Served) -> None:
+    page = signed_in(browser, served, "ada")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    page.focus("#question textarea")
+    page.keyboard.type(QUESTION)
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id === 'ask' || !!document.activeElement.closest('#ask')"):
+            break
+    else:
+        raise AssertionError("the keyboard does not reach the button")

@@ -1,0 +1,88 @@
+"""Settings are declared once: flags, the file of `config init` and the documents follow from that."""
+
+import re
+from pathlib import Path
+from typing import get_type_hints
+
+import click
+import pytest
+
+from activities.configuration.declaration import declared, flag_of
+from activities.configuration.file import read_file
+from activities.settings import Settings
+from client.cli.ask import ask
+from client.cli.settings_table import markdown, template
+from client.failures import BadInput
+from client.runs.request import AskOptions, build_request, limits, with_options
+from tests.client.harness import determinator
+
+FIELDS = Settings.model_fields
+FLAGS = {name: flag_of(name, key) for name, key in declared(FIELDS).items() if key.flag}
+
+
+def test_every_setting_with_a_flag_is_an_option_of_ask() -> None:
+    given = {flag for option in ask.params if isinstance(option, click.Option) for flag in option.opts}
+    assert {*FLAGS.values()} <= given
+
+
+def test_python_may_give_every_setting_that_has_a_flag() -> None:
+    assert FLAGS.keys() - get_type_hints(AskOptions).keys() == {"offline", "openai_base_url"}
+
+
+def test_the_file_of_config_init_sets_nothing_until_a_line_is_uncommented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "determinator.toml"
+    monkeypatch.setenv("DETERMINATOR_CONFIG", str(path))
+    path.write_text(template())
+    assert read_file(path, FIELDS).values == {}
+    lines = [re.sub(r"^# (?=[\[a-z].*(?: = |\]$))", "", line) for line in template().splitlines()]
+    path.write_text("\n".join(lines))
+    assert declared(FIELDS).keys() - read_file(path, FIELDS).values.keys() == set()
+    Settings()
+
+
+def test_a_flag_goes_over_the_setting_and_reaches_the_limits() -> None:
+    asked = with_options(Settings(max_tokens=10, max_cost=1.0), {"max_cost": 0.5, "max_section_time": "15m"})
+    assert limits(asked) == {
+        "max_tokens": 10,
+        "max_cost_microusd": 500_000,
+        "max_section_seconds": 900.0,
+    }
+
+
+def test_a_value_that_a_setting_refuses_is_refused_of_python_too(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="--max-iterations"):
+        build_request(Settings(home=tmp_path), "Does it work?", AskOptions(max_iterations=99))
+
+
+def test_the_columns_travel_with_the_request(tmp_path: Path) -> None:
+    asked = AskOptions(columns=("dose", "outcome"))
+    assert build_request(Settings(home=tmp_path), "Does it work?", asked).columns == ("dose", "outcome")
+
+
+def test_the_documents_have_the_table_of_settings() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
+    assert markdown() in page
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('[research]\nsources = ["pubmde"]\n', "did you mean pubmed?"),
+        ('disabled_sources = ["brav"]\n', "did you mean brave?"),
+        ('[research]\nprofile = "biomedcal"\n', "did you mean biomedical?"),
+        ("[sources.pubmde]\nrate = 1\n", "did you mean pubmed?"),
+        ('hooks = ["no_such_module:Hook"]\n', "no_such_module"),
+    ],
+)
+def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, named: str) -> None:
+    Path("determinator.toml").write_text(text)
+    ran = determinator("config", "check")
+    assert ran.code == 2
+    assert named in ran.err
+
+
+def test_config_check_passes_the_file_of_config_init(home: Path) -> None:
+    assert determinator("config", "init").code == 0
+    assert determinator("config", "check").code == 0

@@ -1,0 +1,161 @@
+"""The search tools of the MCP server, called by the official client, against recorded answers."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from client.api import Determinator
+from client.mcp.server import build_server
+from tests.replay import Asked, ReplayServer, Reply, recorded
+
+pytestmark = pytest.mark.timeout(180)
+
+PMID = "22663011"
+EFETCH = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
+ESEARCH = recorded("pubmed/esearch_json_1_hit.json")
+
+
+@pytest.fixture
+def pubmed(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReplayServer]:
+    with ReplayServer() as server:
+
+        def esearch(asked: Asked) -> Reply:
+            answer = json.loads(ESEARCH.body)
+            answer["esearchresult"]["idlist"] = [PMID]
+            return Reply(200, json.dumps(answer), {"content-type": "application/json"})
+
+        server.on("/esearch.fcgi", esearch)
+        server.on("/efetch.fcgi", EFETCH)
+        monkeypatch.setenv("DETERMINATOR_PUBMED_URL", server.url)
+        monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", server.url + "/europepmc")
+        monkeypatch.setenv("NCBI_API_KEY", "a-key-that-is-secret")
+        yield server
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[Client]:
+    """A client of a server in this process; no fixture, since it has to end in the task that began it."""
+    async with Determinator() as determinator, Client(build_server(determinator)) as client:
+        yield client
+
+
+async def called(client: Client, tool: str, **arguments: Any) -> Any:
+    """The structured answer of a tool."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    """The error of a tool: one line."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, result.content
+    (block,) = result.content
+    assert block.type == "text"
+    assert "\n" not in block.text
+    assert "a-key-that-is-secret" not in block.text
+    return block.text
+
+
+async def test_a_search_says_its_status_and_gives_quotable_text(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        found = await called(client, "search_pubmed", query="aspirin", max_results=3, date_range="5y")
+        assert found["status"] == "ok"
+        assert found["works"][0]["identifiers"]["pmid"] == PMID
+        assert len(found["works"][0]["text"]) > 200
+        assert "mindate" in pubmed.asked[0].query or "[dp]" in pubmed.asked[0].query["term"][0]
+
+
+async def test_an_outage_is_an_error_and_never_an_empty_answer(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        pubmed.on("/esearch.fcgi", Reply(503, "down"))
+        assert "not `no results`" in await refused(client, "search_pubmed", query="metformin")
+
+
+async def test_one_source_that_fails_does_not_spoil_the_others(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        pubmed.on("/europepmc/search", Reply(503, "down"))
+        found = await called(client, "search_all_sources", query="aspirin", sources=["pubmed", "europepmc"])
+        assert [search["source"] for search in found["searches"]] == ["pubmed"]
+        assert [line.partition(":")[0] for line in found["failed"]] == ["europepmc"]
+
+
+async def test_a_paper_comes_with_its_abstract_mesh_terms_and_references(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        pubmed.on("/elink.fcgi", Reply(503, "down"))
+        outage = await called(client, "get_paper_details", pmid="22663011 ")
+        assert outage["references_status"] == "unavailable"
+        assert outage["references"] == []
+        pubmed.on("/elink.fcgi", recorded("pubmed/elink1.xml"))
+        paper = await called(client, "get_paper_details", pmid=PMID)
+        assert paper["work"]["identifiers"]["pmid"] == PMID
+        assert paper["mesh_terms"]
+        assert paper["references_status"] == "ok"
+        assert paper["references"] == [PMID], "the records of what it cites, as this server knows them"
+
+
+async def test_bad_arguments_are_refused_with_one_clear_line(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        assert "max_results" in await refused(client, "search_pubmed", query="x", max_results=101)
+        assert "date_range" in await refused(client, "search_pubmed", query="x", date_range="2y")
+        assert "PubMed id" in await refused(client, "get_paper_details", pmid="one")
+        assert "pubmed" in await refused(client, "search_all_sources", query="x", sources=["pubmd"])
+        assert "evidence_id" in await refused(client, "verify_quotes", quotes=[{"quote": "x" * 30}])
+
+
+async def test_a_quote_is_verbatim_or_it_is_not(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        text = (await called(client, "search_pubmed", query="aspirin"))["works"][0]["text"]
+        quote = " ".join(text.split()[:12])
+        altered = quote.replace(quote.split()[3], "nevertheless", 1)
+        checked = await called(
+            client,
+            "verify_quotes",
+            quotes=[
+                {"quote": quote, "pmid": PMID},
+                {"quote": altered, "pmid": PMID},
+                {"quote": quote, "text": "Something else altogether."},
+                {"quote": quote[:20], "text": text},
+            ],
+        )
+        assert [one["verbatim"] for one in checked["result"]] == [True, False, False, False]
+
+
+@pytest.mark.invariant
+async def test_many_calls_at_once_keep_the_rate_of_pubmed(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        await asyncio.gather(*(called(client, "search_pubmed", query=f"aspirin {n}") for n in range(15)))
+        moments = sorted(asked.at for asked in pubmed.asked)
+        assert len(moments) >= 16
+        for start in moments:
+            assert sum(start <= moment < start + 1 for moment in moments) <= 10
+
+
+async def test_every_tool_has_a_schema_for_what_it_takes_and_gives(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        tools = (await client.list_tools()).tools
+        assert Counter(tool.name for tool in tools) == Counter(
+            [
+                *("search_pubmed", "search_europepmc", "search_clinical_trials", "search_all_sources"),
+                *(
+                    "get_paper_details",
+                    "verify_quotes",
+                    "start_research",
+                    "research_status",
+                    "approve",
+                    "steer",
+                ),
+                *("get_report", "verify_report", "cancel_research", "analyze_hypothesis"),
+            ]
+        )
+        for tool in tools:
+            assert tool.description
+            assert tool.input_schema["type"] == "object"
+            assert tool.output_schema, tool.name

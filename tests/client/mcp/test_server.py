@@ -1,0 +1,227 @@
+"""The MCP server as programs start it: over stdin and stdout, and over HTTP with a token."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import TextResourceContents
+
+from client.embedded.binary import free_port
+from client.failures import BadInput
+from client.mcp.folders import Folders
+from tests.client.cli.test_ask import DOCUMENTS, QUESTION
+from tests.client.harness import COMMAND, begin, wait_until
+from tests.client.mcp.test_literature import called, refused
+
+pytestmark = pytest.mark.timeout(240)
+
+TOKEN = "a-token-for-the-tests-of-mcp"
+
+
+@pytest.fixture
+def library(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A folder of documents that the server may read."""
+    folder = tmp_path / "allowed" / "papers"
+    folder.mkdir(parents=True)
+    for name, text in DOCUMENTS.items():
+        (folder / name).write_text(text)
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    return str(folder)
+
+
+@asynccontextmanager
+async def over_stdio(home: Path, library: str) -> AsyncIterator[Client]:
+    """A client of a server that it starts itself, as desktop programs do."""
+    parameters = StdioServerParameters(
+        command=COMMAND[0],
+        args=[*COMMAND[1:], "mcp", "--allow", str(Path(library).parent)],
+        env={"DETERMINATOR_HOME": str(home), "DETERMINATOR_OFFLINE": "true"},
+    )
+    async with Client(stdio_client(parameters), read_timeout_seconds=180) as client:
+        yield client
+
+
+@pytest.fixture
+def served(library: str) -> Iterator[str]:
+    """The address of a server over HTTP."""
+    port = free_port()
+    allowed = str(Path(library).parent)
+    server = begin(
+        *("mcp", "--http", f"127.0.0.1:{port}", "--allow", allowed), env={"DETERMINATOR_MCP_TOKEN": TOKEN}
+    )
+    try:
+        wait_until(lambda: is_up(port), what="the MCP server")
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=60)
+
+
+def is_up(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/mcp").status_code == 401
+    except httpx.HTTPError:
+        return False
+
+
+@asynccontextmanager
+async def over_http(address: str) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=180) as http,
+        Client(streamable_http_client(address, http_client=http), read_timeout_seconds=180) as client,
+    ):
+        yield client
+
+
+async def test_a_run_is_started_followed_read_and_verified_over_stdio(home: Path, library: str) -> None:
+    seen: list[str | None] = []
+
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        seen.append(message)
+
+    async with over_stdio(home, library) as client:
+        result = await client.call_tool(
+            "start_research",
+            {"question": QUESTION, "mode": "simple", "library": library, "wait_seconds": 120},
+            progress_callback=progress,
+        )
+        assert not result.is_error, result.content
+        state: Any = result.structured_content
+        assert state["status"] == "completed"
+        assert state["spent"]["tokens"] == 0
+        assert len(seen) > 3, "progress is reported while a run goes on"
+        report = await called(client, "get_report", run=state["run_id"])
+        assert report["claims"]
+        assert (await called(client, "verify_report", run=state["run_id"]))["holds"] is True
+        support = report["claims"][0]["support"][0]
+        checked = await called(
+            client,
+            "verify_quotes",
+            run=state["run_id"],
+            quotes=[
+                {"quote": support["quote"], "evidence_id": support["evidence_id"]},
+                {"quote": support["quote"], "evidence_id": "doc:none"},
+            ],
+        )
+        assert [one["verbatim"] for one in checked["result"]] == [True, False]
+        (page,) = (await client.read_resource(f"report://{state['run_id']}")).contents
+        assert isinstance(page, TextResourceContents)
+        assert report["title"] in page.text
+        item = f"evidence://{state['run_id']}/{support['evidence_id']}"
+        (stored,) = (await client.read_resource(item)).contents
+        assert isinstance(stored, TextResourceContents)
+        assert json.loads(stored.text)["evidence_id"] == support["evidence_id"]
+        with pytest.raises(MCPError, match="no run"):
+            await client.read_resource("report://ask-nothing-00000000")
+
+
+async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
+    served: str, library: str
+) -> None:
+    async with over_http(served) as client:
+        state = await called(
+            client,
+            "start_research",
+            question=QUESTION,
+            mode="deep",
+            library=library,
+            approve=["plan"],
+            wait_seconds=100,
+        )
+        assert (state["status"], state["waiting_for"]) == ("running", "plan")
+        run = state["run_id"]
+        assert (await called(client, "steer", run=run, text="only adults"))["run_id"] == run
+        assert "not for the report" in await refused(client, "approve", run=run, gate="report")
+        await called(client, "approve", run=run, gate="plan", note="fine")
+        await called(client, "cancel_research", run=run, finish=True)
+        ended = await called(client, "research_status", run=run, wait_seconds=120)
+        assert ended["status"] == "completed"
+        assert "is over" in await refused(client, "cancel_research", run=run)
+
+
+async def test_only_folders_that_the_operator_allows_are_read(
+    home: Path, library: str, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link = Path(library).parent / "link"
+    link.symlink_to(outside)
+    allowed = Folders([Path(library).parent])
+    assert allowed.check(library) == library
+    for name in (str(outside), str(link), f"{library}/../../outside", "/etc/passwd", "~", "a\0b"):
+        with pytest.raises(BadInput, match="not below"):
+            allowed.check(name)
+    with pytest.raises(BadInput, match="not below"):
+        Folders([]).check(library)
+    async with over_stdio(home, library) as client:
+        assert "not below" in await refused(client, "start_research", question=QUESTION, library="/etc")
+        assert "not below" in await refused(client, "verify_report", path=str(outside / "report.json"))
+        profile = await refused(client, "start_research", question=QUESTION, profile="/etc/passwd.toml")
+        assert "profile" in profile
+
+
+def test_nothing_is_answered_without_the_token(served: str) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+        assert httpx.post(served, json=body, headers=headers).status_code == 401
+    right = {"Authorization": f"Bearer {TOKEN}"}
+    elsewhere = httpx.post(served, json=body, headers={**right, "Host": "evil.example"})
+    assert elsewhere.status_code in (403, 421), "a page of another host cannot reach it by its name"
+
+
+def test_other_machines_are_served_only_with_a_token_of_the_operator(home: Path) -> None:
+    ran = subprocess.run([*COMMAND, "mcp", "--http", "0.0.0.0:0"], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 2
+    assert "DETERMINATOR_MCP_TOKEN" in ran.stderr
+
+
+@pytest.fixture(scope="session")
+def sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which node finds the SDK of JavaScript."""
+    folder = tmp_path_factory.mktemp("npm")
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed")
+    made = subprocess.run(
+        [npm, "install", "--prefix", str(folder), "--silent", "@modelcontextprotocol/sdk@1"],
+        capture_output=True,
+        timeout=170,
+    )
+    if made.returncode:
+        pytest.skip(f"the SDK of JavaScript cannot be installed: {made.stderr.decode()[-200:]}")
+    shutil.copy(Path(__file__).with_name("foreign.mjs"), folder)
+    return folder
+
+
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_a_foreign_client_calls_every_tool(
+    sdk: Path, way: str, home: Path, library: str, request: pytest.FixtureRequest
+) -> None:
+    if way == "stdio":
+        target = [sys.executable, *COMMAND[1:], "mcp"]
+    else:
+        target = [request.getfixturevalue("served"), TOKEN]
+    ran = subprocess.run(
+        ["node", str(sdk / "foreign.mjs"), way, *target], capture_output=True, text=True, timeout=200
+    )
+    assert ran.returncode == 0, ran.stderr
+    answers = json.loads(ran.stdout)
+    assert len(answers) == 14
+    assert answers["verify_quotes"]["error"] is False
+    assert all("\n" not in one["text"] for one in answers.values() if one["error"])
+    assert "offline" in answers["search_pubmed"]["text"]
+    assert "no run" in answers["get_report"]["text"]
+    assert "not below" in answers["start_research"]["text"]

@@ -1,0 +1,99 @@
+"""A run's report as a graph."""
+
+import csv
+import io
+
+import networkx
+
+from activities.candidates.types import Candidate, CandidateField, FieldEntry
+from activities.report.schema import Reference, Report, ReportSection
+from activities.types import Claim, Identifiers, Support
+from client.reports.graph_export import EDGES, GRAPHML, NODES, files_of, graph_of
+
+QUOTE = 'Metformin, "a biguanide",\nreduced adenomas\x00.'
+REPORT = Report(
+    run_id="ask-x",
+    question="Can metformin help?",
+    mode="simple",
+    profile="drug_repurposing",
+    title="Metformin",
+    executive_summary="",
+    sections=(
+        ReportSection(
+            id="s1",
+            title="t",
+            key_question="k",
+            markdown="",
+            status="complete",
+            claims=(
+                Claim(
+                    id="c1",
+                    text="It helps.",
+                    support=(Support(evidence_id="pmid:1", quote=QUOTE),),
+                    contradicts=("c2",),
+                ),
+                Claim(id="c2", text="It does not.", support=(Support(evidence_id="pmid:9", quote="x"),)),
+            ),
+        ),
+    ),
+    candidates=(
+        Candidate(
+            name="Metformin",
+            support=(Support(evidence_id="pmid:1", quote=QUOTE),),
+            fields=(
+                CandidateField(
+                    name="targets",
+                    status="found",
+                    entries=(FieldEntry(text="AMPK", source="chembl", values={"genes": "PRKAB1"}),),
+                ),
+            ),
+        ),
+    ),
+    references=(
+        Reference(
+            number=1,
+            evidence_id="pmid:1",
+            source="pubmed",
+            title="A trial",
+            identifiers=Identifiers(pmid="1", nct="NCT01"),
+        ),
+    ),
+    stop_reason="sufficient_evidence",
+    generated_at="2026-01-01T00:00:00Z",
+)
+
+
+def test_the_graph_has_what_the_report_has() -> None:
+    graph = graph_of(REPORT)
+    labels = {name: node.label for name, node in graph.nodes.items()}
+    assert labels == {
+        "run:ask-x": "Run",
+        "work:pmid:1": "Work",
+        "trial:NCT01": "Trial",
+        "claim:ask-x/c1": "Claim",
+        "claim:ask-x/c2": "Claim",
+        "drug:metformin": "Drug",
+        "target:PRKAB1": "Target",
+    }
+    made = {(edge.start, edge.type, edge.end) for edge in graph.edges}
+    assert ("claim:ask-x/c1", "SUPPORTED_BY", "work:pmid:1") in made
+    assert ("claim:ask-x/c1", "CONTRADICTS", "claim:ask-x/c2") in made
+    assert ("work:pmid:1", "REPORTS", "trial:NCT01") in made
+    assert ("drug:metformin", "TARGETS", "target:PRKAB1") in made
+    assert ("work:pmid:1", "EVIDENCE_FOR", "drug:metformin") in made
+    # a work that the report does not list is no node, so nothing leads to it
+    assert not [edge for edge in made if "pmid:9" in edge[2]]
+
+
+def test_the_files_are_those_that_importers_read() -> None:
+    graph = graph_of(REPORT)
+    files = files_of(graph)
+    nodes = list(csv.DictReader(io.StringIO(files[NODES].decode())))
+    assert {row[":ID"]: row[":LABEL"] for row in nodes} == {n.id: n.label for n in graph.nodes.values()}
+    edges = list(csv.DictReader(io.StringIO(files[EDGES].decode())))
+    assert len(edges) == len(graph.edges)
+    # one record a line, whatever a quote contains
+    assert files[EDGES].count(b"\n") == len(graph.edges) + 1
+    read = networkx.read_graphml(io.BytesIO(files[GRAPHML]))
+    assert set(read.nodes) == set(graph.nodes)
+    assert read.number_of_edges() == len(graph.edges)

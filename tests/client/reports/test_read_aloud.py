@@ -1,0 +1,65 @@
+"""The summary of a report as sound."""
+
+import io
+import shutil
+import wave
+from pathlib import Path
+
+import pytest
+
+from activities.extras import NotInstalled
+from activities.report.schema import Report
+from activities.types import Claim
+from client.reports.read_aloud import spoken_text, wav
+
+REPORT = Report(
+    run_id="r",
+    question="q",
+    mode="simple",
+    profile="general",
+    title="Metformin and *adenomas*",
+    answer=(Claim(id="a1", text="Metformin lowers the risk of adenomas."),),
+    executive_summary="It was **lower** in two trials [1, 2]. Long-term data are missing [3].",
+    sections=(),
+    stop_reason="sufficient_evidence",
+    generated_at="2026-01-01T00:00:00Z",
+)
+
+
+def test_what_is_spoken_is_all_of_the_summary_without_numbers_of_references() -> None:
+    assert spoken_text(REPORT) == (
+        "Metformin and adenomas.\n\nMetformin lowers the risk of adenomas.\n\n"
+        "It was lower in two trials. Long-term data are missing."
+    )
+
+
+def seconds(data: bytes) -> float:
+    with wave.open(io.BytesIO(data)) as sound:
+        return float(sound.getnframes() / sound.getframerate())
+
+
+@pytest.mark.parametrize("engine", ["espeak-ng", "flite"])
+def test_twice_the_speed_takes_half_the_time(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = shutil.which(engine)
+    if path is None:
+        pytest.skip(f"{engine} is not installed")
+    (tmp_path / engine).symlink_to(path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    usual, fast, slow = (seconds(wav(REPORT, speed)) for speed in (1.0, 2.0, 0.5))
+    assert usual > 4
+    assert fast < 0.75 * usual < usual < 0.75 * slow
+
+
+def test_a_long_summary_is_spoken_to_its_end() -> None:
+    if shutil.which("espeak-ng") is None:
+        pytest.skip("espeak-ng is not installed")
+    long = REPORT.model_copy(update={"executive_summary": REPORT.executive_summary * 30})
+    assert seconds(wav(long)) > 10 * seconds(wav(REPORT))
+
+
+def test_without_an_engine_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(NotInstalled, match="espeak-ng"):
+        wav(REPORT)

@@ -1,0 +1,90 @@
+"""A user who floods a fleet does not keep the others waiting."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from activities.evidence_store import EvidenceStore
+from client.runs.fairness import MAX_KEY_BYTES, fairness
+from client.runs.start import start
+from tests.conftest import client_of, dev_server_of
+from tests.workflows.conftest import a_request, a_worker
+from tests.workflows.fakes import Fakes
+
+FLOOD = 24
+"""Runs of the user who floods."""
+
+
+async def order_of_ends(client: Client, store: Path, other: str) -> list[str]:
+    """Who the runs were for, in the order in which they ended: `FLOOD` of the user `flood`, then two of
+    another, all waiting for one worker that executes one step at a time."""
+    queue = f"fair-{uuid.uuid4().hex[:8]}"
+    users = ["flood"] * FLOOD + [other] * 2
+    runs = []
+    for number, user in enumerate(users):
+        request = a_request("simple", {"max_iterations": 1}).model_copy(
+            update={"question": f"Does metformin lower mortality, for {queue} {number}?"}
+        )
+        runs.append((await start(client, request, queue, user=user)).run_id)
+    ended: list[str] = []
+
+    async def follow(run_id: str, user: str) -> None:
+        await client.get_workflow_handle(run_id).result()
+        ended.append(user)
+
+    fakes = Fakes(EvidenceStore.at(str(store)))
+    limits = {"max_concurrent_activities": 1, "max_concurrent_workflow_tasks": 2, "max_cached_workflows": 0}
+    polls = {"max_concurrent_workflow_task_polls": 2, "max_concurrent_activity_task_polls": 1}
+    async with a_worker(client, fakes, queue, **limits, **polls):
+        await asyncio.gather(*map(follow, runs, users))
+    return ended
+
+
+@pytest.fixture
+async def temporal_client(temporal_binary: Path, tmp_path: Path) -> AsyncIterator[Client]:
+    """A client of a server that is fair, as the one of `docker-compose.yml` is."""
+    settings = ("matching.enableFairness=true", "matching.useNewMatcher=true")
+    partitions = [f"matching.numTaskqueue{way}Partitions=1" for way in ("Read", "Write")]
+    with dev_server_of(temporal_binary, tmp_path, *settings, *partitions) as address:
+        yield await client_of(address)
+
+
+async def test_a_flood_of_runs_of_one_user_delays_those_of_another_little(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    ended = await order_of_ends(temporal_client, tmp_path, "other")
+    last = max(place for place, user in enumerate(ended) if user == "other")
+    assert last < FLOOD / 2, ended
+
+
+async def test_without_users_the_last_to_come_wait_for_the_flood(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """What the other test relies on: the order is that of the keys and not of chance."""
+    ended = await order_of_ends(temporal_client, tmp_path, "flood")
+    assert ended == ["flood"] * (FLOOD + 2)
+
+
+async def test_sections_of_a_run_share_the_fairness_of_its_user(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    queue = f"fair-{uuid.uuid4().hex[:8]}"
+    async with a_worker(temporal_client, Fakes(EvidenceStore.at(str(tmp_path))), queue):
+        started = await start(temporal_client, a_request("deep"), queue, user="ada")
+        handle = temporal_client.get_workflow_handle(started.run_id)
+        await handle.result()
+        keys = set()
+        async for found in temporal_client.list_workflows(f"TaskQueue = '{queue}'"):
+            described = await temporal_client.get_workflow_handle(found.id).describe()
+            keys.add((found.id == started.run_id, described.raw_info.priority.fairness_key))
+    assert keys == {(True, "ada"), (False, "ada")}
+
+
+def test_a_long_name_still_makes_a_key_of_its_own() -> None:
+    first, second = fairness("a" * 200), fairness("a" * 201)
+    assert first != second
+    assert len((first.fairness_key or "").encode()) <= MAX_KEY_BYTES

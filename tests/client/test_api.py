@@ -1,0 +1,94 @@
+"""The Python client: what programs, the command line, the MCP server and the web page use."""
+
+from pathlib import Path
+
+import pytest
+
+from client import BadInput, Determinator
+from tests.client.cli.test_ask import DOCUMENTS, QUESTION
+from tests.client.harness import processes_of
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> str:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, text in DOCUMENTS.items():
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+async def test_a_question_is_asked_followed_and_verified(home: Path, library: str) -> None:
+    async with Determinator() as client:
+        run = await client.ask(QUESTION, mode="iterative", library=library, max_cost=1.0)
+        events = [event async for event in run.events()]
+        report = await run.report()
+        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        assert events[-1].type == "complete"
+        assert report.run_id == run.id
+        assert [row.run_id for row in await client.runs()] == [run.id]
+        assert (await client.verify(run.id)).holds
+        rows = await run.evidence()
+        assert {row["evidence_id"] for row in rows} >= {one.evidence_id for one in report.references}
+        assert [row["number"] for row in report.work_rows()] == [one.number for one in report.references]
+        page = report._repr_html_()
+        assert page.startswith("<iframe srcdoc=")
+        assert "<script" not in page
+        assert (await run.status()).row.status == "completed"
+        with pytest.raises(BadInput, match="is over"):
+            await run.steer("only adults")
+
+
+def test_the_same_works_without_an_event_loop(home: Path, library: str) -> None:
+    messages: list[str] = []
+    with Determinator(say=messages.append) as client:
+        run = client.ask(QUESTION, mode="simple", library=library)
+        types = [event.type for event in run.events()]
+        assert types[-1] == "complete"
+        assert run.report().references
+        assert client.search("library", QUESTION, library=library).status == "ok"
+        assert client.run("last").id == run.id
+    assert any("leaves this machine" in message for message in messages)
+
+
+async def test_a_gate_is_approved_and_a_run_is_paused_and_extended(home: Path, library: str) -> None:
+    async with Determinator() as client:
+        run = await client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
+        async for event in run.events():
+            if event.type == "awaiting_approval":
+                break
+        view = await run.plan()
+        assert view.plan is not None
+        before = (await run.status()).progress
+        assert before is not None
+        budget = await run.extend(tokens=1_000)
+        limit = before.budget.limits.max_tokens
+        assert limit is not None
+        assert budget.limits.max_tokens == limit + 1_000
+        with pytest.raises(BadInput, match="waits for the plan"):
+            await run.approve("report")
+        await run.pause()
+        await run.resume()
+        assert await run.approve(by="Ada") == "plan"
+        assert (await run.report()).run_id == run.id
+
+
+async def test_a_run_that_waits_is_cancelled_and_leaves_a_report(home: Path, library: str) -> None:
+    async with Determinator() as client:
+        run = await client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
+        async for event in run.events():
+            if event.type == "awaiting_approval":
+                break
+        assert await run.cancel() == run.id
+        assert (await run.report()).stop_reason == "cancelled"
+
+
+async def test_what_cannot_be_asked_starts_nothing(home: Path) -> None:
+    async with Determinator() as client:
+        with pytest.raises(BadInput):
+            await client.ask("?")
+        with pytest.raises(BadInput):
+            await client.ask("Does it work?", sources=("pubmde",))
+    assert processes_of(home) == {"server": [], "worker": []}

@@ -1,0 +1,95 @@
+"""The codec server decrypts for whom it was told to, and for nobody else."""
+
+import json
+
+import httpx
+import pytest
+from google.protobuf.json_format import MessageToDict
+from temporalio.api.common.v1 import Payload, Payloads
+
+from activities.codec import AesGcmCodec, new_key, parse_keys
+from client.codec_server import MAX_BODY_BYTES, codec_app
+from client.failures import BadInput
+from client.listening import listening_address
+from tests.client.harness import determinator
+
+UI = "http://localhost:8080"
+PLAIN = Payload(metadata={"encoding": b"json/plain"}, data=b'"a question"')
+
+
+@pytest.fixture
+def codec() -> AesGcmCodec:
+    return AesGcmCodec(parse_keys(f"k1:{new_key()}"))
+
+
+def asking(codec: AesGcmCodec, token: str = "") -> httpx.AsyncClient:
+    app = codec_app(codec, origins=[UI], token=token)
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://codec")
+
+
+async def test_the_web_ui_reads_what_was_encrypted(codec: AesGcmCodec) -> None:
+    sealed = MessageToDict(Payloads(payloads=await codec.encode([PLAIN, PLAIN])))
+    async with asking(codec) as client:
+        answer = await client.post("/decode", json=sealed, headers={"Origin": UI, "X-Namespace": "default"})
+    assert answer.status_code == 200
+    assert answer.headers["access-control-allow-origin"] == UI
+    assert answer.json() == MessageToDict(Payloads(payloads=[PLAIN, PLAIN]))
+
+
+async def test_the_command_line_of_temporal_encrypts_what_it_sends(codec: AesGcmCodec) -> None:
+    async with asking(codec) as client:
+        sealed = await client.post("/encode", json=MessageToDict(Payloads(payloads=[PLAIN])))
+        back = await client.post("/decode", json=sealed.json())
+    assert "question" not in sealed.text
+    assert back.json() == MessageToDict(Payloads(payloads=[PLAIN]))
+
+
+async def test_a_page_of_another_origin_reads_nothing(codec: AesGcmCodec) -> None:
+    sealed = MessageToDict(Payloads(payloads=await codec.encode([PLAIN])))
+    async with asking(codec) as client:
+        answer = await client.post("/decode", json=sealed, headers={"Origin": "http://evil.example"})
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_a_token_is_asked_for_where_there_is_one(codec: AesGcmCodec) -> None:
+    body = MessageToDict(Payloads(payloads=await codec.encode([PLAIN])))
+    async with asking(codec, token="s3cret") as client:
+        assert (await client.post("/decode", json=body)).status_code == 401
+        right = {"Authorization": "Bearer s3cret"}
+        assert (await client.post("/decode", json=body, headers=right)).status_code == 200
+
+
+async def test_what_cannot_be_decrypted_is_an_error_and_no_crash(codec: AesGcmCodec) -> None:
+    other = AesGcmCodec(parse_keys(f"k2:{new_key()}"))
+    body = MessageToDict(Payloads(payloads=await other.encode([PLAIN])))
+    async with asking(codec) as client:
+        assert (await client.post("/decode", json=body)).status_code == 422
+        assert (await client.post("/decode", content=b"<html>")).status_code == 400
+        assert (await client.post("/decode", content=b"x" * (MAX_BODY_BYTES + 1))).status_code == 413
+
+
+@pytest.mark.parametrize("text", ["8081", "host:", "127.0.0.1:99999"])
+def test_an_address_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(BadInput):
+        listening_address(text, secured=True, how="")
+
+
+def test_other_machines_are_served_only_where_that_is_secured() -> None:
+    assert listening_address("127.0.0.1:0", secured=False, how="") == ("127.0.0.1", 0)
+    assert listening_address("0.0.0.0:8081", secured=True, how="") == ("0.0.0.0", 8081)
+    with pytest.raises(BadInput):
+        listening_address("0.0.0.0:8081", secured=False, how="set a token")
+
+
+def test_a_new_key_is_one_that_can_be_used() -> None:
+    ran = determinator("codec", "new-key", "2026b")
+    assert ran.code == 0
+    assert [key.name for key in parse_keys(ran.out)] == ["2026b"]
+
+
+def test_the_server_does_not_start_without_keys() -> None:
+    ran = determinator("codec", "serve")
+    assert ran.code == 2
+    assert "DETERMINATOR_CODEC_KEYS" in ran.err
+    assert json.dumps(ran.out) == '""'

@@ -1,0 +1,71 @@
+"""Model servers: those of this machine are found, and a model that a server does not have is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from activities.settings import Settings
+from client import model_servers
+from client.failures import BadInput
+from client.model_servers import check_models, local_servers
+from tests.client.cli.test_ask import QUESTION
+from tests.client.harness import determinator, processes_of
+from tests.fake_openai import PATH, FakeOpenAI, fails, says
+from tests.replay import Reply
+
+JSON = {"content-type": "application/json"}
+
+
+def listed(*names: str) -> Reply:
+    return Reply(200, json.dumps({"data": [{"id": name} for name in names]}), JSON)
+
+
+async def test_a_model_that_its_server_does_not_have_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    with FakeOpenAI() as server:
+        server.on("/v1/models", listed("llama-3", "qwen-2"))
+        server.script(fails(404, "no such model"))
+        settings = Settings(home=tmp_path, openai_base_url=server.base_url)
+        with pytest.raises(BadInput, match="did you mean llama-3"):
+            await check_models(settings, ["lama-3"])
+
+
+async def test_a_model_that_is_listed_costs_no_call_and_one_that_answers_unlisted_is_used(
+    tmp_path: Path,
+) -> None:
+    with FakeOpenAI() as server:
+        server.on("/v1/models", listed("llama-3"))
+        server.script(says("ok"))
+        settings = Settings(home=tmp_path, openai_base_url=server.base_url)
+        await check_models(settings, ["llama-3"])
+        assert [asked for asked in server.asked if asked.path == PATH] == []
+        await check_models(settings, ["any-name"])
+        assert [body["max_tokens"] for body in server.bodies] == [1]
+
+
+async def test_a_server_that_cannot_be_asked_is_left_to_the_run(tmp_path: Path) -> None:
+    await check_models(Settings(home=tmp_path, openai_base_url="http://127.0.0.1:9/v1"), ["any"])
+
+
+def test_ask_ends_with_exit_code_2_before_anything_starts(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeOpenAI() as server:
+        server.on("/v1/models", listed("llama-3"))
+        server.script(fails(404, "no such model"))
+        ran = determinator("ask", QUESTION, "--base-url", server.base_url, "--model", "gone")
+    assert ran.code == 2, ran
+    assert "has no model 'gone'" in ran.err
+    assert processes_of(home) == {"server": [], "worker": []}
+
+
+async def test_a_local_server_is_found_by_its_port_and_asked_for_its_models_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with FakeOpenAI() as server:
+        server.on("/v1/models", listed("tiny"))
+        port = int(server.url.rsplit(":", 1)[1])
+        monkeypatch.setattr(model_servers, "LOCAL_PORTS", {"Ollama": port, "vLLM": 9})
+        (found,) = await local_servers()
+        assert [asked.path for asked in server.asked] == ["/v1/models"]
+    assert f"--base-url http://127.0.0.1:{port}/v1 --model tiny" in found.line()

@@ -1,0 +1,130 @@
+"""The page over a real home: a run is watched, approved and read beside its evidence, by its user only."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from fastapi import FastAPI
+from starlette.middleware.sessions import SessionMiddleware
+from starlette.testclient import TestClient
+
+from activities.report.format_table import FORMATS
+from client import BadInput, Determinator
+from client.web.access import Access
+from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
+from client.web.documents import Documents
+from client.web.page import RunList
+from client.web.run_view import Actions, Look, Seen
+from client.web.signing_in import SignIn
+from tests.client.cli.test_ask import DOCUMENTS, QUESTION
+
+pytestmark = pytest.mark.timeout(180)
+
+GATE, GATE_TEXT, PLAN, REPORT, WORKS, TIMER = 2, 3, 4, 6, 7, 9
+"""Places of the updates of `Look.again`."""
+
+
+def asked_by(user: str) -> gr.Request:
+    request: Any = SimpleNamespace(username=user)
+    return request  # type: ignore[no-any-return]  # only the name of the user is read
+
+
+def documents_of(access: Access, user: str) -> TestClient:
+    app = FastAPI()
+    sign_in = SignIn(token="t" * 64)
+    Documents(access, sign_in).add_to(app)
+    setattr(sign_in, "user", lambda _request: user)  # noqa: B010 - who is signed in
+    app.add_middleware(SessionMiddleware, secret_key="k" * 32)
+    return TestClient(app)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> str:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, text in DOCUMENTS.items():
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+async def look_until_over(look: Look, run_id: str, user: str) -> list[Any]:
+    seen = Seen()
+    while True:
+        updates: list[Any] = await look.again(run_id, seen, asked_by(user))
+        seen = updates[-1]
+        if seen.over:
+            return updates
+        await asyncio.sleep(0.2)
+
+
+async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Path, library: str) -> None:
+    async with Determinator() as client:
+        access = Access(client, shared=True)
+        look, actions = Look(access), Actions(access)
+        run = await client.ask(QUESTION, user="ada", mode="deep", library=library, approve=("plan",))
+        seen = Seen()
+        while seen.gate is None:
+            updates: list[Any] = await look.again(run.id, seen, asked_by("ada"))
+            seen = updates[-1]
+        assert updates[GATE].visible
+        plan = updates[PLAN].value
+        rows = plan["data"] if isinstance(plan, dict) else plan.values.tolist()
+        rows[0][1] = "A title of my own"
+        assert "no run" in await actions.steer(run.id, "only adults", asked_by("eve"))
+        assert "approved" in await actions.approve(run.id, "", rows, [], asked_by("ada"))
+        updates = await look_until_over(look, run.id, "ada")
+        assert run.id in str(updates[REPORT])
+        assert not updates[TIMER].active
+        report = await run.draft()
+        assert report.sections[0].title == "A title of my own"
+        assert [one.by for one in report.methodology.approvals if one.action == "approved"] == ["ada"]
+        # a page that was restarted shows the same: it keeps nothing
+        again = await look_until_over(Look(Access(client, shared=True)), run.id, "ada")
+        assert again[REPORT] == updates[REPORT]
+        assert "no run" in str((await look.again(run.id, Seen(), asked_by("eve")))[1])
+        assert run.id in await RunList(access).html(asked_by("ada"))
+        assert run.id not in await RunList(access).html(asked_by("eve"))
+        await read_documents(access, run.id)
+
+
+async def read_documents(access: Access, run_id: str) -> None:
+    """Report, evidence and files, as a browser asks for them."""
+    report = await (await access.run(run_id, "ada")).draft()
+    support = next(claim for section in report.sections for claim in section.claims).support[0]
+
+    def read() -> None:
+        page = documents_of(access, "ada")
+        reading = page.get(f"/runs/{run_id}/reading")
+        assert "script-src" not in reading.headers["content-security-policy"]
+        assert support.quote[:25] in reading.text
+        shown = page.get(f"/runs/{run_id}/evidence/{support.evidence_id}", params={"quote": support.quote})
+        assert '<mark id="quote"' in shown.text
+        for name, entry in FORMATS.items():
+            answer = page.get(f"/runs/{run_id}/download/{name}")
+            assert answer.status_code == 200, name
+            assert answer.headers["content-type"].startswith(entry.media_type)
+            assert "attachment" in answer.headers["content-disposition"]
+        assert page.get(f"/runs/{run_id}/download/exe").status_code == 404
+        assert page.get(f"/runs/{run_id}/evidence/nothing").status_code == 404
+        assert documents_of(access, "eve").get(f"/runs/{run_id}/reading").status_code == 404
+
+    # the client's connection belongs to this loop: the routes answer in it while a thread asks
+    await asyncio.get_running_loop().run_in_executor(None, read)
+
+
+def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
+    fields = Fields(question=QUESTION, model=WITHOUT_MODEL, columns=" dose, outcome ,", minutes=2.0)
+    options = options_of(fields, shared=True, offered=[])
+    assert (options["model"], options["columns"], options["max_time"]) == (
+        "extractive",
+        ["dose", "outcome"],
+        120,
+    )
+    assert "model" not in options_of(Fields(model=IN_FORCE), shared=False, offered=[])
+    with pytest.raises(BadInput):
+        options_of(Fields(model="another"), shared=False, offered=["known"])
+    with pytest.raises(BadInput):
+        options_of(Fields(library="/etc"), shared=True, offered=[])

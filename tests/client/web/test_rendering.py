@@ -1,0 +1,73 @@
+"""What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
+
+from activities.types import Evidence, Usage
+from client.web.rendering import EVENTS_SHOWN, drafts_of, evidence_html, progress_html
+from client.web.texts import MAX_CHARS, parts_of
+from workflows.event_types import AgentEvent
+from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
+
+ATTACK = '<script>alert(1)</script><img src=x onerror="alert(2)">'
+
+
+def event(seq: int, kind: str = "gap", message: str = "text", **data: object) -> AgentEvent:
+    return AgentEvent.model_validate(
+        {"seq": seq, "type": kind, "message": message, "data": data, "timestamp": "2026-01-01T10:00:00+00:00"}
+    )
+
+
+def progress(**changes: object) -> Progress:
+    budget = BudgetStatus(
+        limits=Limits(max_tokens=1000), used=Usage(calls=1, input_tokens=400, output_tokens=100)
+    )
+    return Progress.model_validate(
+        {
+            "run_id": "ask-x",
+            "question": "Why?",
+            "mode": "deep",
+            "profile": "general",
+            "budget": budget,
+            **changes,
+        }
+    )
+
+
+def test_no_text_of_a_run_becomes_markup() -> None:
+    section = SectionProgress(id="s1", title=ATTACK, status="running")
+    seen = progress(question=ATTACK, message=ATTACK, sections=(section,))
+    events = [event(1, message=ATTACK), event(2, "streaming", text=ATTACK, section_id="s1", paragraph=1)]
+    page = progress_html(seen, events)
+    assert "<script" not in page
+    assert "<img" not in page
+    item = Evidence(evidence_id="x", source="library", title=ATTACK, text=ATTACK * 3)
+    shown = evidence_html(item, ATTACK, None)
+    assert "<script" not in shown
+    assert "<img" not in shown
+
+
+def test_the_latest_text_of_a_paragraph_counts() -> None:
+    events = [
+        event(1, "streaming", text="first", section_id="s1", paragraph=1),
+        event(2, "streaming", text="second", section_id="s1", paragraph=2),
+        event(3, "streaming", text="better", section_id="s1", paragraph=1, replaces=True),
+        event(4, "streaming", text="", section_id="s1", paragraph=2, replaces=True),
+    ]
+    assert drafts_of(events, {"s1": "Findings"}) == [("Findings", ["better"])]
+
+
+def test_a_long_log_is_bounded_and_budgets_are_bars() -> None:
+    page = progress_html(progress(last_seq=5000), [event(n, message=f"event {n}.") for n in range(1, 5001)])
+    assert page.count("<li>") == EVENTS_SHOWN
+    assert "event 5000." in page
+    assert '<progress aria-label="tokens" max="1000" value="500">' in page
+
+
+def test_a_quote_is_marked_in_its_place() -> None:
+    text = "Before it.  The quoted \n sentence stands here. After it."
+    parts, found = parts_of(text, "The quoted sentence stands here.")
+    assert found
+    assert [piece for piece, is_quote in parts if is_quote] == ["The quoted sentence stands here."]
+    assert parts_of(text, "It is not there at all, this one.") == ([(text, False)], False)
+    long = "x" * (2 * MAX_CHARS) + " The quoted sentence stands here."
+    parts, found = parts_of(long, "The quoted sentence stands here.")
+    assert found
+    assert sum(len(piece) for piece, _ in parts) <= MAX_CHARS + 100

@@ -1,0 +1,115 @@
+"""Who gets in: passwords, the token in the address, names of the host, and attempts in a row."""
+
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from starlette.middleware.sessions import SessionMiddleware
+from starlette.testclient import TestClient
+
+from client.web.limits import SIGN_INS_A_MINUTE, RateLimit
+from client.web.signing_in import SignIn
+from client.web.users import UserList, UserListError, add_user, hash_of, verifies
+
+PASSWORD = "correct horse battery"
+TOKEN = "t" * 64
+
+
+def page(sign_in: SignIn) -> TestClient:
+    app = FastAPI()
+    sign_in.add_to(app)
+
+    @app.get("/")
+    async def home() -> dict[str, str]:
+        return {"page": "home"}
+
+    app.add_middleware(SessionMiddleware, secret_key="k" * 32)
+    return TestClient(app, follow_redirects=False)
+
+
+def listed() -> SignIn:
+    return SignIn(UserList({"ada": hash_of(PASSWORD)}))
+
+
+def test_a_password_is_stored_as_a_salted_hash_only(tmp_path: Path) -> None:
+    path = tmp_path / "users.json"
+    add_user(path, "ada", PASSWORD)
+    add_user(path, "eve", PASSWORD)
+    text = path.read_text()
+    assert PASSWORD not in text
+    assert path.stat().st_mode & 0o077 == 0
+    users = UserList.read(path)
+    assert users.accepts("ada", PASSWORD)
+    assert not users.accepts("ada", PASSWORD + "!")
+    assert not users.accepts("nobody", PASSWORD)
+    assert hash_of(PASSWORD) != hash_of(PASSWORD)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"ada": "plain text"}', '{"ada": 1}'])
+def test_a_list_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "users.json"
+    path.write_text(text)
+    with pytest.raises(UserListError):
+        UserList.read(path)
+
+
+def test_a_short_password_and_a_damaged_hash_are_refused() -> None:
+    with pytest.raises(UserListError):
+        hash_of("short")
+    assert not verifies(PASSWORD, "scrypt$x")
+    assert not verifies(PASSWORD, "md5$AAAA$AAAA")
+
+
+def test_nobody_sees_the_page_before_signing_in() -> None:
+    client = page(listed())
+    answer = client.get("/")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
+    assert client.post("/sign-in", data={"name": "ada", "password": "wrong"}).status_code == 403
+    assert client.get("/").status_code == 303
+    assert client.post("/sign-in", data={"name": "ada", "password": PASSWORD}).status_code == 303
+    assert client.get("/").json() == {"page": "home"}
+    client.get("/sign-out")
+    assert client.get("/").status_code == 303
+
+
+def test_the_token_opens_a_page_without_sign_in_and_leaves_the_address() -> None:
+    client = page(SignIn(token=TOKEN))
+    assert client.get("/?token=wrong&run=a").status_code == 303
+    assert client.get("/").headers["location"] == "/sign-in"
+    answer = client.get(f"/?run=ask-x&token={TOKEN}")
+    assert answer.headers["location"].endswith("/?run=ask-x")
+    assert client.get("/").status_code == 200
+
+
+def test_the_token_opens_no_page_that_has_users() -> None:
+    sign_in = SignIn(UserList({"ada": hash_of(PASSWORD)}), token=TOKEN)
+    client = page(sign_in)
+    client.get(f"/?token={TOKEN}")
+    assert client.get("/").headers["location"] == "/sign-in"
+
+
+def test_attempts_in_a_row_are_refused() -> None:
+    client = page(listed())
+    answers = [
+        client.post("/sign-in", data={"name": "ada", "password": "wrong"}).status_code
+        for _ in range(SIGN_INS_A_MINUTE + 1)
+    ]
+    assert answers[-1] == 429
+    assert set(answers[:-1]) == {403}
+
+
+def test_a_limit_counts_each_user_and_forgets_old_events() -> None:
+    now = [0.0]
+    limit = RateLimit(2, 60, lambda: now[0])
+    assert [limit.admit("ada") for _ in range(3)] == [0.0, 0.0, 60.0]
+    assert limit.admit("eve") == 0.0
+    now[0] = 61.0
+    assert limit.admit("ada") == 0.0
+
+
+def test_what_a_provider_is_called_cannot_become_markup() -> None:
+    from client.web.users import Provider
+
+    provider = Provider("https://<script>alert(1)</script>", "id", "secret")
+    text = page(SignIn(provider=provider)).get("/sign-in").text
+    assert "<script>" not in text

@@ -1,0 +1,135 @@
+"""What a fleet is watched by: metrics of a run in Prometheus' format, and health checks that tell the
+truth."""
+
+import asyncio
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import httpx
+import pytest
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.evidence_store import EvidenceStore
+from activities.steps import SearchTask
+from activities.types import Query
+from client.connection import open_client
+from client.embedded.binary import free_port
+from client.runs.start import start
+from tests.workflows.conftest import a_request, a_worker
+from tests.workflows.fakes import Fakes
+from worker.health import CannotListen, health_endpoint, host_and_port, readiness
+from worker.logs import logging_runtime
+from worker.metrics import MetricsInterceptor, count_failure, prometheus
+
+
+class Samples:
+    """What `/metrics` shows, by name and labels."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def of(self, name: str, **labels: str) -> float:
+        """The sum of a metric over the label sets that contain `labels`."""
+        return sum(
+            value
+            for found, value in self._rows(name)
+            if all(found.get(key) == wanted for key, wanted in labels.items())
+        )
+
+    def labels(self, name: str) -> set[str]:
+        return {key for found, _ in self._rows(name) for key in found}
+
+    def _rows(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
+        for line in self.text.splitlines():
+            match = re.fullmatch(rf"{name}\{{(.*)\}} (\S+)", line)
+            if match:
+                yield dict(re.findall(r'(\w+)="([^"]*)"', match[1])), float(match[2])
+
+
+async def test_a_run_is_counted_with_its_steps_searches_and_tokens(
+    dev_server: str, temporal_client: Client, tmp_path: Path
+) -> None:
+    port, queue = free_port(), f"metrics-{uuid.uuid4().hex[:8]}"
+    runtime = logging_runtime(prometheus(f"127.0.0.1:{port}"))
+    client = await open_client({"target_host": dev_server}, runtime=runtime)
+    fakes = Fakes(EvidenceStore.at(str(tmp_path)))
+    async with a_worker(client, fakes, queue, interceptors=[MetricsInterceptor()]):
+        started = await start(client, a_request(), queue)
+        await client.get_workflow_handle(started.run_id).result()
+        async with httpx.AsyncClient() as http:
+            samples = Samples((await http.get(f"http://127.0.0.1:{port}/metrics")).text)
+    assert samples.of("determinator_runs_total", mode="iterative") == 1
+    assert samples.of("determinator_steps_total", outcome="done") > 4
+    assert samples.of("determinator_steps_total", step="publish_report", outcome="done") == 1
+    assert samples.of("determinator_searches_total", status="ok") >= 1
+    assert samples.of("determinator_tokens_total", kind="input") > 0
+    assert samples.of("temporal_workflow_completed_total") == 1
+    assert samples.of("temporal_activity_schedule_to_start_latency_seconds_count") > 4
+    for name in ("determinator_runs_total", "determinator_steps_total", "determinator_tokens_total"):
+        assert not samples.labels(name) & {"run_id", "workflow_id", "question"}
+
+
+def test_what_a_failed_search_says_is_counted() -> None:
+    """Executed in an activity without a meter: the counts go nowhere, but nothing may raise."""
+    task = SearchTask(run_id="r", source="pubmed", query=Query(text="statins"))
+    error = ApplicationError("no", {"status": "rate_limited", "usage": {"input_tokens": 3}})
+    ActivityEnvironment().run(count_failure, task, error)
+
+
+async def test_a_worker_that_cannot_work_is_not_ready(temporal_client: Client) -> None:
+    polls = False
+    async with (
+        health_endpoint("127.0.0.1:0", readiness(temporal_client, lambda: polls)) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http,
+    ):
+        assert (await http.get("/healthz")).status_code == 200
+        before = await http.get("/readyz")
+        assert (before.status_code, before.json()["status"]) == (503, "not ready")
+        polls = True
+        assert (await http.get("/readyz")).json() == {"status": "ready"}
+        assert (await http.get("/etc/passwd")).status_code == 404
+        assert (await http.post("/readyz")).status_code == 405
+
+
+async def test_a_server_that_is_gone_makes_a_worker_not_ready(temporal_client: Client) -> None:
+    class Gone:
+        async def check_health(self) -> bool:
+            raise RuntimeError("Connection refused")
+
+    class Cut:
+        service_client = Gone()
+
+    reason = await readiness(cast(Client, Cut()), lambda: True)()
+    assert reason == "the Temporal server does not answer"
+
+
+async def test_a_broken_request_does_not_stop_health_checks() -> None:
+    async def ready() -> str:
+        return ""
+
+    async with health_endpoint("127.0.0.1:0", ready) as port:
+        for sent in (b"\x00\xff\r\n\r\n", b"G" * 10_000, b""):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(sent)
+            writer.write_eof()
+            await reader.read()
+            writer.close()
+        async with httpx.AsyncClient() as http:
+            assert (await http.get(f"http://127.0.0.1:{port}/readyz")).status_code == 200
+
+
+async def test_an_address_in_use_is_an_error_that_says_so() -> None:
+    async def ready() -> str:
+        return ""
+
+    async with health_endpoint("127.0.0.1:0", ready) as port:
+        with pytest.raises(CannotListen, match=str(port)):
+            async with health_endpoint(f"127.0.0.1:{port}", ready):
+                pass
+    with pytest.raises(CannotListen):
+        host_and_port("8082")

@@ -1,0 +1,237 @@
+"""The statistics of a run: cells of the extractor are pooled; a program of a model computes the rest."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from activities.analysis.cells import EFFECT_COLUMNS
+from activities.analysis.types import Analysis, Effect
+from activities.drafts import Extracted, ExtractInput
+from activities.judgements import Cell, Table, TableRow
+from activities.steps import TeamLedger
+from activities.types import Evidence, ModelChoice, Support
+from tests.workflows.conftest import Run, Stage, a_request
+from tests.workflows.script import MODEL
+from workflows.graph.definition import AgentNode, DecisionNode, Edge, GraphDefinition, ParallelNode, StateNode
+
+QUOTE = "In trial {n} the odds ratio of {outcome} with the drug was {estimate} (95% CI {low} to {high})."
+Numbers = tuple[str, str, str]
+STRONG: Sequence[Numbers] = (("0.60", "0.45", "0.80"), ("0.55", "0.40", "0.76"), ("0.65", "0.50", "0.84"))
+POOLING = """
+x = [e for e in effects if e["low"]]
+z = [(np.log(e["estimate"]), (np.log(e["high"]) - np.log(e["low"])) / 3.92) for e in x]
+w = np.array([1 / s**2 for _, s in z])
+m = float(np.sum(w * np.array([y for y, _ in z])) / np.sum(w))
+s = float(1 / np.sqrt(np.sum(w)))
+result = {"estimate": np.exp(m), "low": np.exp(m - 1.96 * s), "high": np.exp(m + 1.96 * s), "null": 1}
+"""
+
+
+def trials(stage: Stage, outcome_of: Callable[[int], str], column: str = "dose") -> None:
+    """Every work found is a trial with an odds ratio, which the extractor reads from it."""
+
+    def found(_: object) -> list[Evidence]:
+        works = []
+        for n, (estimate, low, high) in enumerate(STRONG):
+            text = QUOTE.format(n=n, outcome=outcome_of(n), estimate=estimate, low=low, high=high)
+            works.append(Evidence(evidence_id=f"pmid:{n}", source="alpha", title=f"Trial {n}", text=text))
+        return works
+
+    def extract(step: ExtractInput) -> Extracted:
+        rows = []
+        for ref in step.evidence:
+            n = int(ref.evidence_id.partition(":")[2])
+            quote = stage.fakes.documents[ref.blob].text
+            estimate, low, high = STRONG[n]
+            cells = {
+                "measure": "OR",
+                "outcome": outcome_of(n),
+                "estimate": estimate,
+                "low": low,
+                "high": high,
+            }
+            support = Support(evidence_id=ref.evidence_id, quote=quote)
+            made = {name: Cell(text=text, support=support) for name, text in cells.items()}
+            rows.append(TableRow(evidence_id=ref.evidence_id, cells={**made, column: made["outcome"]}))
+        return Extracted(table=Table(columns=step.columns, rows=tuple(rows)))
+
+    stage.script.search = found
+    stage.script.answers["extractor"] = extract
+
+
+def same(_: int) -> str:
+    return "death"
+
+
+def different(n: int) -> str:
+    return ("death", "stroke", "infarction")[n]
+
+
+async def analysis_of(run: Run) -> Analysis:
+    analysis = (await run.report()).analysis
+    assert analysis is not None
+    return analysis
+
+
+async def test_the_effects_of_the_works_are_pooled_before_the_report(stage: Stage) -> None:
+    trials(stage, same)
+    run = await stage.start(a_request(analyse=True, expected="lower"))
+    await run.outcome()
+    analysis = await analysis_of(run)
+    (pool,) = analysis.pools
+    assert len(pool.rows) == 3
+    assert analysis.verdict == "SUPPORTED"
+    assert analysis.generated is None
+    assert not stage.fakes.of("analyst")
+    (complete,) = [event for event in await run.events() if event.type == "analysis_complete"]
+    assert (complete.data["verdict"], complete.data["studies"]) == ("SUPPORTED", 3)
+
+
+async def test_columns_that_only_the_analysis_asked_for_are_not_in_the_readers_table(stage: Stage) -> None:
+    trials(stage, same)
+    await stage.play(a_request(analyse=True, columns=("dose",)))
+    table = stage.fakes.published[-1].table
+    assert table.columns == ("dose",)
+    assert {name for row in table.rows for name in row.cells} == {"dose"}
+
+
+async def test_columns_of_effects_that_a_reader_asks_for_are_in_the_table(stage: Stage) -> None:
+    trials(stage, same)
+    await stage.play(a_request(analyse=True, columns=("estimate",)))
+    assert stage.fakes.published[-1].table.columns == ("estimate",)
+
+
+async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage: Stage) -> None:
+    trials(stage, different)
+    stage.script.program = POOLING
+    run = await stage.start(a_request(analyse=True, expected="lower"))
+    await run.outcome()
+    (asked,) = stage.fakes.of("analyst")
+    assert len(asked.step.not_pooled) == 3  # type: ignore[attr-defined]
+    analysis = await analysis_of(run)
+    assert analysis.pools == ()
+    assert analysis.generated is not None
+    assert analysis.generated.failed == ""
+    assert analysis.generated.model == MODEL.model
+    assert analysis.generated.high is not None
+    assert analysis.generated.high < 1
+    assert (analysis.verdict, analysis.confidence) == ("SUPPORTED", None)
+    assert len([e for e in await run.events() if e.type == "analysis_complete"]) == 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "print('SUPPORTED')\nresult = {'verdict': 'SUPPORTED'}",
+        "result = {'estimate': 0.5, 'low': 0.4, 'high': 0.6, 'null': 1}",
+        "raise SystemExit('SUPPORTED')",
+    ],
+)
+async def test_no_word_and_no_number_that_a_program_made_up_is_a_verdict(stage: Stage, program: str) -> None:
+    trials(stage, different)
+    stage.script.program = program
+    run = await stage.start(a_request(analyse=True, expected="lower"))
+    await run.outcome()
+    analysis = await analysis_of(run)
+    assert analysis.verdict == "INCONCLUSIVE"
+    assert analysis.generated is not None
+    assert analysis.generated.code == program
+
+
+async def test_without_bubblewrap_no_program_is_paid_for_and_the_fixed_analysis_stands(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    trials(stage, lambda n: "stroke" if n else "death")
+    effects = tuple(
+        Effect(study=f"own {n}", outcome="infarction", measure="OR", estimate=0.9, low=0.5, high=1.6)
+        for n in range(1)
+    )
+    stage.script.program = POOLING
+    run = await stage.start(a_request(analyse=True, expected="lower", effects=effects))
+    await run.outcome()
+    assert not stage.fakes.of("analyst")
+    analysis = await analysis_of(run)
+    assert [(pool.outcome, len(pool.rows)) for pool in analysis.pools] == [("stroke", 2)]
+    (said,) = [text for text in (await run.report()).limitations if "bubblewrap" in text]
+    assert "\n" not in said
+
+
+async def test_without_a_model_only_the_users_effects_are_pooled(stage: Stage) -> None:
+    stage.script.models = {"default": ModelChoice()}
+    effects = tuple(
+        Effect(study=f"own {n}", outcome="death", measure="OR", estimate=0.5, low=0.4, high=0.63)
+        for n in range(3)
+    )
+    run = await stage.start(a_request(analyse=True, expected="lower", effects=effects))
+    await run.outcome()
+    analysis = await analysis_of(run)
+    assert (analysis.verdict, len(analysis.pools)) == ("SUPPORTED", 1)
+
+
+async def test_a_graph_analyses_where_its_node_says_so_and_only_new_works_again(stage: Stage) -> None:
+    trials(stage, same)
+    graph = GraphDefinition(
+        name="statistics",
+        entry="round",
+        nodes={
+            "round": StateNode(action="begin_iteration"),
+            "ask": StateNode(action="search_question"),
+            "select": AgentNode(step="select_tools"),
+            "search": ParallelNode(run="execute_tools"),
+            "judge": AgentNode(step="judge"),
+            "pool": AgentNode(step="analyse"),
+            "again": DecisionNode(budget="iterations"),
+            "end": AgentNode(step="writer"),
+        },
+        edges=(
+            Edge(source="round", target="ask"),
+            Edge(source="ask", target="select"),
+            Edge(source="select", target="search"),
+            Edge(source="search", target="judge"),
+            Edge(source="judge", target="pool"),
+            Edge(source="pool", target="again"),
+            Edge(source="again", target="end", when=("sufficient",)),
+            Edge(source="again", target="round"),
+        ),
+    )
+    run = await stage.start(a_request("graph", graph=graph, expected="lower"))
+    await run.outcome()
+    types = [event.type for event in await run.events()]
+    assert types.count("analysis_complete") == 1
+    assert types.index("analysis_complete") < types.index("synthesizing")
+    assert (await analysis_of(run)).verdict == "SUPPORTED"
+    assert set(EFFECT_COLUMNS) <= set(stage.fakes.of("extractor")[0].step.columns)  # type: ignore[attr-defined]
+    assert stage.fakes.published[-1].table.columns == ()
+
+
+async def test_a_team_whose_effects_are_analysed_has_an_analyst(stage: Stage) -> None:
+    trials(stage, same)
+    order = iter(("searcher", "judge", "analyst"))
+    shown: list[tuple[str, ...]] = []
+
+    def manage(step: object) -> TeamLedger:
+        shown.append(tuple(step.members))  # type: ignore[attr-defined]
+        return TeamLedger.model_validate({"next_speaker": next(order, "searcher"), "progress": True})
+
+    stage.script.sufficient_at = 3
+    stage.script.answers["manager"] = manage
+    run = await stage.start(a_request("team", analyse=True, expected="lower", limits={"max_iterations": 4}))
+    await run.outcome()
+    assert "analyst" in shown[0]
+    turns = [event.data["member"] for event in await run.events() if event.type == "turn"]
+    assert "analyst" in turns
+    assert (await analysis_of(run)).verdict == "SUPPORTED"
+
+
+async def test_a_team_without_an_analysis_has_no_analyst(stage: Stage) -> None:
+    shown: list[tuple[str, ...]] = []
+
+    def manage(step: object) -> TeamLedger:
+        shown.append(tuple(step.members))  # type: ignore[attr-defined]
+        return TeamLedger(next_speaker="analyst")
+
+    stage.script.answers["manager"] = manage
+    run = await stage.start(a_request("team", limits={"max_iterations": 3}))
+    await run.outcome()
+    assert "analyst" not in shown[0]

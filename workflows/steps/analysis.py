@@ -1,0 +1,100 @@
+"""The statistics of a run, where they were asked for: before the report, and when a step of its mode says so.
+
+The fixed analysis is code. Where it lists effects that it cannot pool, a model may write a program for them,
+which a worker runs in a sandbox; what that returns are numbers, and code makes the verdict of them.
+"""
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.analyse import AnalysisActivities
+    from activities.analysis.types import Analysed, AnalyseInput, AnalystInput, Program, RunProgramInput
+    from activities.judgements import Table
+    from activities.role_activities import ThinkActivities
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.steps import policy
+from workflows.steps.failures import cause_of, message_of
+from workflows.steps.model import ModelSteps
+
+
+class AnalysisSteps:
+    """Analyses the effects of a run."""
+
+    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+
+    async def analyse(self, use_model: bool) -> None:
+        """Pool the effects of the table and of the request; nothing where it was not asked for, or the table
+        has no work that the last analysis did not have."""
+        request, state = self.context.request, self.context.state
+        if not (request.analyse or state.analyses) or state.control.cancelled:
+            return
+        table = state.table or Table()
+        if state.analysed is not None and state.analysed.works == len(table.rows):
+            return
+        rows = {row.evidence_id for row in table.rows}
+        step = AnalyseInput(
+            run_id=self.context.run_id,
+            table=table,
+            evidence=tuple(ref for ref in state.evidence if ref.evidence_id in rows),
+            effects=request.effects,
+            expected=request.expected,
+        )
+        items = len(rows) + len(request.effects)
+        self.events.emit_event("analyzing", f"pooling the effects of {items} studies", items=items)
+        try:
+            done: Analysed = await workflow.execute_activity_method(
+                AnalysisActivities.analyse_effects, step, **policy.internal_step("pool effects")
+            )
+            if use_model and done.not_pooled:
+                done = await self._with_program(done)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            done = Analysed(failed=message_of(cause_of(error)))
+        state.analysed = done.model_copy(update={"works": len(table.rows), "not_pooled": ()})
+        if done.failed:
+            self.events.add_limitation("not_analysed", reason=done.failed)
+        self.events.emit_event(
+            "analysis_complete",
+            done.failed or f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed",
+            verdict=done.verdict,
+            confidence=done.confidence,
+            pools=done.pools,
+            studies=done.studies,
+        )
+
+    async def _with_program(self, fixed: Analysed) -> Analysed:
+        """The analysis with what a generated program returned; the fixed one where there is no program, or no
+        sandbox to run it in, which the report states."""
+        if not self.models.is_paid("analyst"):
+            return fixed
+        if fixed.no_programs:
+            self.events.add_limitation("no_programs", reason=fixed.no_programs)
+            return fixed
+        step = AnalystInput(
+            **self.context.step_inputs() | {"question": self.context.request.question},
+            expected=self.context.request.expected,
+            not_pooled=fixed.not_pooled,
+            findings=fixed.findings,
+        )
+        program = await self.models.execute(
+            "analyst", ThinkActivities.write_program, step, Program(), writing=True
+        )
+        if not program.code:
+            return fixed
+        model = self.models.choice("analyst").model
+        done = await workflow.execute_activity_method(
+            AnalysisActivities.run_program,
+            RunProgramInput(run_id=self.context.run_id, blob=fixed.blob, program=program, model=model),
+            **policy.generated_program("run a generated program in the sandbox"),
+        )
+        if done.no_programs and not done.findings:
+            self.events.add_limitation("no_programs", reason=done.no_programs)
+            return fixed
+        return done

@@ -1,0 +1,218 @@
+"""The judgement of what was found: batches of whole works at once, and one assessment of them by code.
+
+A work is judged once for a question. A batch that fails leaves its works to the next round; only when every
+batch fails has the judge failed. A batch that the budget does not allow is left out, the most promising works
+come first.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.judgements import WorkJudgement
+    from activities.role_activities import ThinkActivities
+    from activities.roles.allowances import MAX_JUDGED, judge_batches
+    from activities.roles.assessment import assess
+    from activities.steps import JudgeAssessment, JudgeBatch, JudgeInput, OrderInput
+    from activities.types import EvidenceRef
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.rules.payload_limits import REFS_ROOM, shown, within
+from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough
+from workflows.steps import policy
+from workflows.steps.failures import OutOfBudget, StepFailed
+from workflows.steps.model import PERMANENT, ModelSteps
+
+MAX_ORDERED = 120
+"""References that are put in order for the judge at most: the newest of those that are not judged."""
+MAX_TITLES = 20
+"""Titles of other works that a batch is told of."""
+JUDGED_ROOM = 30 * 1024
+"""Bytes of earlier judgements in one batch's input."""
+MAX_RELEVANT = 120
+"""Ids of relevant items that are kept, best first."""
+JUDGE_PAUSE_SECONDS = 15.0
+"""Before a judge that failed is asked again; doubled each time."""
+
+
+class JudgeSteps:
+    """Judges the evidence of a loop."""
+
+    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+
+    async def judge(self) -> None:
+        """Judge the works that no judgement covers yet. Raises OutOfBudget when not one batch fits."""
+        state, loop = self.context.state, self.context.state.loop
+        loop.last = "judge"
+        found = loop.unjudged
+        if self.models.is_paid("judge", loop.iteration):
+            works = await self._works_to_judge()
+            self._announce(len(works))
+            batches = judge_batches(works, self.models.choice("judge"))
+        else:
+            works = shown(self.ranked_evidence(), MAX_ORDERED)
+            self._announce(len(works))
+            batches = [works]
+        given, failed = await self._ask_all(batches)
+        if failed and not given:
+            loop.judge_failures = MAX_JUDGE_FAILURES if failed in PERMANENT else loop.judge_failures + 1
+            if loop.judge_failures < MAX_JUDGE_FAILURES:
+                await self._pause(JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1))
+            return
+        loop.judge_failures = 0
+        loop.unjudged -= found
+        for batch in given:
+            state.judgements.update((judgement.evidence_id, judgement) for judgement in batch.judgements)
+            state.refused += batch.refused
+        self._record(self._assessed(given))
+
+    def _announce(self, items: int) -> None:
+        self.events.set_phase("judging", f"judging {items} items")
+        self.events.emit_event("judging", f"judging {items} items", items=items)
+
+    def ranked_evidence(self) -> tuple[EvidenceRef, ...]:
+        """The evidence, most promising first: what a judge found relevant, then the newest."""
+        state = self.context.state
+        rank = {name: place for place, name in enumerate(state.relevant)}
+        relevant = sorted(
+            (ref for ref in state.evidence if ref.evidence_id in rank), key=lambda r: rank[r.evidence_id]
+        )
+        others = [ref for ref in reversed(state.evidence) if ref.evidence_id not in rank]
+        return (*relevant, *others)
+
+    async def _works_to_judge(self) -> tuple[EvidenceRef, ...]:
+        """The works without a judgement that are worth one, the most promising first."""
+        context, state = self.context, self.context.state
+        waiting = [
+            r for r in state.evidence if r.evidence_id not in state.judgements and r.standing != "retracted"
+        ]
+        waiting = list(within(waiting[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
+        most = MAX_JUDGED[self.models.choice("judge").effort or "normal"]
+        if len(waiting) <= 1:
+            return tuple(waiting)
+        step = OrderInput(
+            **context.step_inputs(),
+            evidence=tuple(waiting),
+            run_question=context.run_question,
+            queries=tuple(dict.fromkeys(search.asked or search.query for search in state.searches)),
+            most=most,
+        )
+        try:
+            ordered = await workflow.execute_activity_method(
+                ThinkActivities.order_evidence, step, **policy.internal_step(f"order {len(waiting)} works")
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return tuple(waiting[:most])
+        by_id = {ref.evidence_id: ref for ref in waiting}
+        return tuple(by_id[name] for name in ordered.ids if name in by_id)[:most]
+
+    async def _ask_all(self, batches: Sequence[tuple[EvidenceRef, ...]]) -> tuple[list[JudgeBatch], str]:
+        """Ask the judge about every batch at the same time: what it answered, and the category of a failure.
+        Raises OutOfBudget when no batch was answered for lack of budget."""
+        asked = [asyncio.create_task(self._ask(batch, batches)) for batch in batches if batch]
+        try:
+            await workflow.wait(asked) if asked else None
+        except asyncio.CancelledError:
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+            raise
+        given, failures, refusals = list[JudgeBatch](), list[str](), list[OutOfBudget]()
+        for one in asked:
+            error = None if one.cancelled() else one.exception()
+            if error is None:
+                given.append(one.result())
+            elif isinstance(error, StepFailed):
+                failures.append(error.category)
+            elif isinstance(error, OutOfBudget):
+                refusals.append(error)
+            else:
+                raise error
+        if refusals and not given:
+            raise refusals[0]
+        final = next((category for category in failures if category in PERMANENT), "")
+        return given, final or next(iter(failures), "")
+
+    async def _ask(
+        self, batch: tuple[EvidenceRef, ...], batches: Sequence[tuple[EvidenceRef, ...]]
+    ) -> JudgeBatch:
+        state = self.context.state
+        known = tuple(
+            judgement.model_copy(update={"support": ()})
+            for judgement in self.judgements()
+            if judgement.answers > 0
+        )
+        own = {ref.evidence_id for ref in batch}
+        titles = [ref.title for other in batches for ref in other if ref.evidence_id not in own]
+        step = JudgeInput(
+            **self.context.step_inputs(),
+            iteration=state.loop.iteration,
+            evidence=shown(batch, MAX_ORDERED),
+            judged=within(known, JUDGED_ROOM),
+            titles=tuple(titles[:MAX_TITLES]),
+        )
+        return await self.models.execute("judge", ThinkActivities.judge_evidence, step, None)
+
+    def judgements(self) -> tuple[WorkJudgement, ...]:
+        """What was judged so far, the works that answer best first."""
+        return best_first(self.context.state.judgements.values())
+
+    def _assessed(self, given: Sequence[JudgeBatch]) -> JudgeAssessment:
+        """All judgements so far as one assessment. A criterion keeps the best score that a round gave it."""
+        context, state = self.context, self.context.state
+        before = state.loop.judged
+        scored = [JudgeBatch(scores=before.scores, score_reasons=before.score_reasons)] if before else []
+        return assess([*scored, *given], state.judgements.values(), context.profile, state.evidence)
+
+    async def _pause(self, seconds: float) -> None:
+        left = self.context.research_seconds()
+        await self.models.pause_for(
+            seconds if left is None else min(seconds, left), "before the judge is asked again"
+        )
+
+    def _record(self, judged: JudgeAssessment) -> None:
+        """Keep an assessment, and say what it is."""
+        state, loop = self.context.state, self.context.state.loop
+        before = set(loop.judged.relevant) if loop.judged else set[str]()
+        loop.judged = judged
+        loop.gained = len(set(judged.relevant) - before)
+        stop = enough(self.context.profile, judged, loop.gained)
+        state.memory.judged = judged
+        state.memory.sufficient = stop is not None and stop.stop == "sufficient_evidence"
+        state.recommended = list(judged.recommended_searches)
+        known = {ref.evidence_id for ref in state.evidence}
+        relevant = [name for name in judged.relevant if name in known]
+        earlier = state.relevant if judged.by_code else []
+        state.relevant = list(dict.fromkeys([*relevant, *earlier]))[:MAX_RELEVANT]
+        state.screened = max(state.screened, judged.shown)
+        scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
+        if judged.confidence is None:
+            message = f"{len(relevant)} of {len(known)} works are near the question; no model judged them"
+        else:
+            answering = f"{len(relevant)} of {judged.shown} works answer"
+            message = "; ".join(filter(None, (answering, f"confidence {judged.confidence:.2f}", scores)))
+        self.events.emit_event(
+            "judge_complete",
+            message,
+            confidence=judged.confidence,
+            scores=judged.scores,
+            gaps=len(judged.gaps),
+            sufficient=state.memory.sufficient,
+            recommendation=judged.recommendation,
+            works=judged.shown,
+            relevant=len(relevant),
+        )
+
+
+def best_first(judgements: Iterable[WorkJudgement]) -> tuple[WorkJudgement, ...]:
+    """Judgements, those of works that answer most directly first."""
+    return tuple(sorted(judgements, key=lambda judgement: -judgement.answers))
