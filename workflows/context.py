@@ -90,9 +90,11 @@ class RunContext:
 
     def next_seq(self) -> int:
         """The number of the next event. After a rewind the numbers begin at the milliseconds since the run
-        began: more than the events that a run has by then, so that none stands for two events."""
+        began: more than the events that a run has by then, so that none stands for two events. Of a section
+        they begin there with the event `rewound`: what the workflow task of the boundary decides again before
+        it (the last judgement) is known to the parent under its old number."""
         control = self.state.control
-        if self._renumber:
+        if self._renumber and not (self.state.job and self.was_rewound):
             self._renumber = False
             began = self.budget.started_at
             control.last_seq = max(control.last_seq, int((workflow.now().timestamp() - began) * 1000))

@@ -51,20 +51,27 @@ class _Counted(httpx2.AsyncByteStream):
 
     def __init__(self, inner: httpx2.AsyncByteStream, streamed: bool) -> None:
         self._inner = inner
-        self._streamed = streamed
+        self._chunks: AsyncIterator[bytes] | None = None
+        self._most = LARGEST_STREAM if streamed else LARGEST_BODY
+        self._longest_line = LARGEST_LINE if streamed else None
+        self._total = self._line = 0
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        total = line = 0
-        most = LARGEST_STREAM if self._streamed else LARGEST_BODY
-        async for chunk in self._inner:
-            total += len(chunk)
-            last = chunk.rfind(b"\n")
-            line = line + len(chunk) if last < 0 else len(chunk) - last - 1
-            if total > most:
-                raise Oversized(f"more than {most} bytes came")
-            if self._streamed and line > LARGEST_LINE:
-                raise Oversized(f"a line of more than {LARGEST_LINE} bytes came")
-            yield chunk
+    # no generator: one that is left halfway would be closed by the garbage collector, after its event loop
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        self._chunks = aiter(self._inner)
+        return self
+
+    async def __anext__(self) -> bytes:
+        assert self._chunks is not None
+        chunk = await anext(self._chunks)
+        self._total += len(chunk)
+        last = chunk.rfind(b"\n")
+        self._line = self._line + len(chunk) if last < 0 else len(chunk) - last - 1
+        if self._total > self._most:
+            raise Oversized(f"more than {self._most} bytes came")
+        if self._longest_line is not None and self._line > self._longest_line:
+            raise Oversized(f"a line of more than {self._longest_line} bytes came")
+        return chunk
 
     async def aclose(self) -> None:
         await self._inner.aclose()
