@@ -132,6 +132,8 @@ class CheckedDrafts:
     replaced: int = 0
     quotes_refused: int = 0
     """Quotes that were refused beside others that stand."""
+    repeats: dict[str, str] = field(default_factory=dict)
+    """Id of a claim that was left out -> id of the claim that says the same."""
 
     @property
     def claims(self) -> list[Claim]:
@@ -241,6 +243,7 @@ class _Drafts:
                 position += 1
                 key = normalise(plain_claim(one.text)).casefold()
                 if known := self.seen.get(key):
+                    self.done.repeats[claim_id(section_id, position)] = known
                     repeats = Statement(code="repeats_claim", values={"claim": known})
                     ids = (support.evidence_id for support in one.support)
                     self.done.drop(plain_claim(one.text), [repeats], "claim", section_id, ids)

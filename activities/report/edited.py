@@ -43,10 +43,9 @@ def check_edited(
     done.dropped += [of_role(refused) for refused in edited.refused]
     everything = {claim.id: claim for claim in done.standing}
     _remove_repeated(edited.repeated, done)
-    standing = {claim.id: claim for claim in done.claims}
     writer = _Sentences(everything, done, checker)
-    quotes = [support.quote for claim in standing.values() for support in claim.support]
-    said = [question, *(claim.text for claim in standing.values()), *quotes]
+    quotes = [support.quote for claim in done.claims for support in claim.support]
+    said = [question, *(claim.text for claim in done.claims), *quotes]
     title = clean(edited.title)
     if title and _adds_number(title, said):
         done.drop(title, [Statement(code="summary_adds")], "summary", "", ())
@@ -72,10 +71,12 @@ class _Sentences:
 
     def claim(self, sentence: EditedSentence, name: str) -> Claim | None:
         """The sentence with the quotes of its claims; None where it rests on none that stands, or fails."""
-        rests_on = tuple(dict.fromkeys(one for one in sentence.claims if one in self.claims))
-        quotes = dict.fromkeys(s for one in rests_on for s in self.claims[one].support)
+        named = dict.fromkeys(sentence.claims)
+        rests_on = tuple(dict.fromkeys(own for one in named if (own := self._standing(one)) in self.claims))
+        said = [self.claims[one] for one in (*named, *rests_on) if one in self.claims]
+        quotes = dict.fromkeys(support for claim in said for support in claim.support)
         text = plain_claim(sentence.text)
-        if len(rests_on) < len(set(sentence.claims)) or not rests_on:
+        if not named or any(self._standing(one) not in self.claims for one in named):
             reason = Statement(code="rests_on_dropped")
             self.done.drop(text, [reason], "summary", "", (s.evidence_id for s in quotes))
             return None
@@ -85,6 +86,12 @@ class _Sentences:
             self.done.drop(text, checked.reasons, "summary", "", (s.evidence_id for s in quotes))
             return None
         return Claim(id=name, text=text, support=checked.support, rests_on=rests_on)
+
+    def _standing(self, name: str) -> str:
+        """The claim that says what this one says, where it was left out as a repetition."""
+        while name in self.done.repeats:
+            name = self.done.repeats[name]
+        return name
 
 
 def _remove_repeated(repeated: Sequence[str], done: CheckedDrafts) -> None:
@@ -100,6 +107,7 @@ def _remove_repeated(repeated: Sequence[str], done: CheckedDrafts) -> None:
         if same is None:
             continue
         del standing[name]
+        done.repeats[name] = same.id
         section = next(s for s in done.sections if claim in s.claims)
         reason = Statement(code="repeats_claim", values={"claim": same.id})
         done.drop(claim.text, [reason], "claim", section.section_id, (s.evidence_id for s in claim.support))

@@ -47,7 +47,6 @@ def test_the_plan_that_runs_is_the_plan_that_was_edited_and_approved(
     for pids in processes_of(file_home).values():
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not any(processes_of(file_home).values()))
     assert determinator("up").code == 0
     assert waits(run_id)
     assert determinator("plan", "show", run_id, "--json").json()["plan_hash"] == second["plan_hash"]

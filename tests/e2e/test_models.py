@@ -141,7 +141,7 @@ def test_a_rewound_run_buys_nothing_twice(model: FakeOpenAI, papers: Path) -> No
         assert followed.code == 0, followed
         after, again = report_of(ran.run_id), Counter(map(role_of, model.asked[begun:]))
         if mode == "deep":  # what sections are given to write from depends on which of them ends first
-            for role in ("long_writer", "proofreader"):
+            for role in ("writer", "verifier", "editor"):
                 del bought[role], again[role]
         else:
             assert after["sections"] == before["sections"]
