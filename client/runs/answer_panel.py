@@ -50,10 +50,13 @@ def answer_parts(
         for text in claims[:FIRST_CLAIMS]:
             table.add_row(Text("-"), Text(plain(text)))
         parts.append(table)
+    more = "more quote" if report.written_by == "extractive" else "more claim"
     if claims:
         parts += [] if bulleted else [Text(f"- {plain(text)}") for text in claims[:FIRST_CLAIMS]]
         if len(claims) > FIRST_CLAIMS:
-            parts.append(Text(f"  and {len(claims) - FIRST_CLAIMS} more claims in the report", style="dim"))
+            parts.append(
+                Text(f"  and {counted(len(claims) - FIRST_CLAIMS, more)} in the report", style="dim")
+            )
     check = report.verification
     kind = "quote" if report.written_by == "extractive" else "verified claim"
     reasons = " ".join(map(plain, answer.confidence_reasons))

@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.codec import CodecError
 from client.runs.errors import NoSuchRun, SeveralRuns, no_such_run
 from workflows.modes import WORKFLOW_OF_MODE
 
@@ -27,6 +28,8 @@ STATUSES = {
 """Statuses as they are named here, and as the server names them."""
 MAX_IDS = 20_000
 """Executions that are read in search of a part of an id."""
+UNREADABLE = "(encrypted with a key that is not here)"
+"""In place of the question of a run whose payloads cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +191,18 @@ def status_of(execution: WorkflowExecution) -> str:
     return execution.status.name.lower() if execution.status else "unknown"
 
 
+async def _memo(execution: WorkflowExecution) -> Mapping[str, object]:
+    """What was noted when the run began; what was encrypted with a key that is not here says so, and the other
+    runs are listed all the same."""
+    try:
+        return await execution.memo()
+    except (CodecError, KeyError):  # the SDK raises KeyError for an encoding that it does not know
+        return {"question": UNREADABLE}
+
+
 async def as_row(execution: WorkflowExecution) -> Row:
     """An execution as a row of the list."""
-    memo = await execution.memo()
+    memo = await _memo(execution)
     attributes = {pair.key.name: str(pair.value) for pair in execution.typed_search_attributes}
     kind = execution.workflow_type.removesuffix("Research").lower()
     return Row(

@@ -12,6 +12,7 @@ from activities.codec import ENCODING, KEY_ID, AesGcmCodec, CodecError, codec_of
 from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
 from activities.payloads import data_converter
+from client.runs.listing import UNREADABLE, Filter, list_runs
 from client.runs.start import start
 from tests.workflows.conftest import a_request, a_worker
 from tests.workflows.fakes import Fakes
@@ -129,6 +130,9 @@ async def test_the_history_of_a_run_does_not_hold_its_question(
         await handle.result()
         described = await handle.describe()
         history = await handle.fetch_history()
+    # who has no key lists the run among the others, without its question
+    (row,) = await list_runs(temporal_client, only=Filter(text=started.run_id))
+    assert row.question == UNREADABLE
     raw = b"".join(event.SerializeToString() for event in history.events)
     raw += described.raw_description.SerializeToString() + started.run_id.encode()
     assert len(history.events) > 20

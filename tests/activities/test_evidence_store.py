@@ -39,7 +39,7 @@ async def test_a_modified_blob_is_refused(tmp_path: Path) -> None:
     ref = await store.put(paper())
     path = tmp_path / ref.blob
     await asyncio.to_thread(path.write_text, path.read_text().replace("reduced", "raised"))
-    with pytest.raises(StoreError, match="does not match its own digest"):
+    with pytest.raises(StoreError, match="is damaged: its text is not the one that was stored"):
         await EvidenceStore.at(str(tmp_path)).get(ref)
 
 

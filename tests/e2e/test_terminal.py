@@ -21,6 +21,7 @@ DOCUMENTS = {
     "Metformin activated AMPK and inhibited mTOR signalling in colorectal cancer cells. "
     "Growth of colorectal cancer cells was reduced by metformin in a dose-dependent manner.",
 }
+FIRST = "No language model has read this."
 WIDTHS = pytest.mark.parametrize("columns", [80, 140])
 PROMPT = "[a]pprove [e]dit [r]eject [d]etach:"
 
@@ -40,7 +41,7 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str, c
     assert terminal.end() == 0, terminal.text()
     shown = terminal.text()
     report = determinator("report", "last", "--format", "json").json()
-    answer = shown[shown.index("Answer: ") :]
+    answer = shown[shown.index(FIRST) :]
     for part in ("Confidence ", "Searched: library", f"{report['run_id'][-8:]}.md", "Next: "):
         assert part in answer.replace("\n", ""), part
     web = next(line for line in shown.splitlines() if line.startswith("Web  "))
@@ -72,7 +73,7 @@ def test_when_only_the_sample_was_searched_that_stands_first(file_home: Path) ->
     lines = ran.out.splitlines()
     first = next(i for i, line in enumerate(lines) if not line.startswith(("Run ", "Web ")))
     assert lines[first].startswith("Only the bundled sample library")
-    assert lines[first + 1].startswith("Answer: ")
+    assert lines[first + 1].startswith(FIRST)
     report = determinator("report", "last", "--format", "json").json()
     assert report["statements"][0]["code"] == "sample_only"
 
@@ -100,7 +101,7 @@ def test_at_a_gate_ask_shows_the_plan_and_asks(file_home: Path, library: str, co
     terminal.expect(PROMPT)
     terminal.type("a")
     assert terminal.end() in (0, 4), terminal.text()
-    assert "Answer: " in terminal.text()
+    assert FIRST in terminal.text()
     approvals = determinator("report", "last", "--format", "json").json()["methodology"]["approvals"]
     assert [(a["gate"], a["action"], a["by"]) for a in approvals] == [("plan", "approved", "ada")]
 
@@ -186,9 +187,9 @@ def test_a_report_on_a_terminal_is_rendered_and_in_a_pipe_raw(
     ran = determinator("ask", QUESTION, "--library", library, *own_id())
     raw = determinator("report", ran.run_id).out
     assert raw.startswith("# ")
-    assert "## Summary" in raw
+    assert "## Findings" in raw
     terminal = Terminal("report", ran.run_id, columns=columns)
     assert terminal.end() == 0
     shown = terminal.text()
-    assert "Summary" in shown
-    assert "## Summary" not in shown
+    assert "Findings" in shown
+    assert "## Findings" not in shown

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import zip_longest
+from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import FailureError
@@ -47,6 +48,16 @@ OFFERED_AT_ONCE = 20
 """References in one offer."""
 Message = tuple[str, Steer | AddSource | Grant | None]
 """A signal and its payload."""
+
+
+async def _outcome(section: workflow.ChildWorkflowHandle[Any, Outcome]) -> Outcome:
+    """What a section returns. A cancel is passed on to it and its findings are awaited; one that meets the end
+    of the section loses nothing. Raises FailureError."""
+    try:
+        return await asyncio.shield(section)
+    except asyncio.CancelledError:
+        section.cancel()
+        return await section
 
 
 class SectionCoordinator:
@@ -156,8 +167,7 @@ class SectionCoordinator:
                 # returns what it has found, which is awaited below.
                 handle = await starting
                 handle.cancel()
-            outcome: Outcome = await handle
-            return outcome
+            return await _outcome(handle)
         finally:
             self._unsent.pop(section.id, None)
             self._running.pop(section.id, None)

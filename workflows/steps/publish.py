@@ -64,9 +64,8 @@ class Publisher:
         if published.report.stop_reason == "all_sources_failed" != stop:
             stop = "all_sources_failed"  # no stored text of what is cited could be read
             self.events.set_stop_reason(stop)
-        self.events.set_phase(
-            "done", f"{published.verified_claims} verified claims; {stop.replace('_', ' ')}"
-        )
+        kind = "quotes" if published.report.written_by == "extractive" else "verified claims"
+        self.events.set_phase("done", f"{published.verified_claims} {kind}; {stop.replace('_', ' ')}")
         used, seconds = self.context.budget.used, self.context.budget.elapsed(self.context.now())
         self.events.emit_event(
             "complete",

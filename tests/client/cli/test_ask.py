@@ -227,7 +227,7 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: P
 def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, library: Path) -> None:
     commands = [
         begin("ask", f"{QUESTION} {word}?", "--source", "library", "--library", str(library))
-        for word in ("women", "men", "smokers", "adults")
+        for word in ("women", "men", "patients", "adults")
     ]
     said = [command.communicate(timeout=150) for command in commands]
     assert [command.returncode for command in commands] == [0] * 4, said
