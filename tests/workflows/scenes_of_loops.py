@@ -13,9 +13,8 @@ from temporalio.client import WorkflowFailureError
 from temporalio.worker import Worker
 
 from activities.drafts import SentenceVerdict, Verdicts
-from activities.errors import RateLimited, Unavailable
+from activities.errors import RateLimited
 from activities.steps import (
-    KnowledgeGapOutput,
     SearchTask,
 )
 from activities.types import Evidence, ModelChoice, SourceInfo, SourceOption
@@ -31,8 +30,6 @@ from tests.workflows.script import document, down, outage, takes
 from tests.workflows.test_analysis import POOLING, different, trials
 from tests.workflows.test_deep_writing import sentences
 from tests.workflows.test_dev_server import a_server, connected
-from tests.workflows.test_look_up import Register, candidates_from
-from tests.workflows.test_loop_searches import searches_of_a_library
 from tests.workflows.test_pubmed import NCBI, Authority, numbered
 from tests.workflows.test_refresh import a_refresh_case, a_work
 from tests.workflows.test_replay import RUN_ID
@@ -40,14 +37,8 @@ from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
 from workflows.types import Outcome
 
 
-async def iterative(stage: Stage) -> None:
-    stage.script.sufficient_at = 2
-    run = await stage.start(a_request())
-    await run.outcome()
-    await keep("iterative", run)
-
-
 async def steered(stage: Stage) -> None:
+    """Every message that may reach a loop while it works."""
     stage.script.before["judge"] = lambda _: takes(30)
     run = await stage.start(a_request(approve=("report",), approval_timeout_seconds=600.0))
     await run.until(lambda p: p.phase == "judging")
@@ -55,27 +46,23 @@ async def steered(stage: Stage) -> None:
     await run.handle.signal("pause")
     await run.handle.signal("resume")
     await run.handle.execute_update("extend_budget", {"tokens": 1_000})
+    await run.handle.signal("add_source", {"source": "gamma"})
+    await run.handle.signal("finish_now")
     await run.outcome()
     await keep("iterative-steered", run)
 
 
-async def checked(stage: Stage) -> None:
-    """A sentence on two works that the verifier does not confirm is written once more; a table is filled."""
+async def analysed(stage: Stage) -> None:
+    """A program of a model computes what the fixed analysis lists; a table is filled, and a sentence that the
+    verifier does not confirm is written once more."""
+    trials(stage, different)
+    stage.script.program = POOLING
     stage.script.answers["writer"] = lambda step: sentences(stage, step, "unverified")
     stage.script.answers["verifier"] = lambda step: Verdicts(
         verdicts=tuple(SentenceVerdict(id=s.id, supported="partly") for s in step.sentences)
     )
     stage.script.reports = lambda step: [("first",)]
-    run = await stage.start(a_request(columns=("dose",), analyse=True))
-    await run.outcome()
-    await keep("iterative-checked", run)
-
-
-async def analysed(stage: Stage) -> None:
-    """A program of a model computes what the fixed analysis lists."""
-    trials(stage, different)
-    stage.script.program = POOLING
-    run = await stage.start(a_request(analyse=True, expected="lower"))
+    run = await stage.start(a_request(columns=("dose",), analyse=True, expected="lower"))
     await run.outcome()
     await keep("iterative-analysed", run)
 
@@ -88,43 +75,21 @@ async def without_a_model(stage: Stage) -> None:
     await keep("iterative-without-a-model", run)
 
 
-async def pubmed(stage: Stage) -> None:
-    stage.script.pubmed_queue, stage.script.search = NCBI, numbered
-    async with Worker(stage.client, task_queue=NCBI, activities=[Authority().check]):
-        run = await stage.start(a_request())
-        await run.outcome()
-    await keep("iterative-pubmed", run)
-
-
-async def reflected(stage: Stage) -> None:
-    """The first searches find nothing, one source is down, and another has a second page that fails."""
+async def iterative(stage: Stage) -> None:
+    """In the first iteration one source is down, and the other has a second page that fails."""
 
     def search(task: SearchTask) -> Sequence[Evidence]:
-        first = not task.query.text.startswith("gap")
-        stage.script.cursor = None if first else {"page": "next"}
+        if task.source == "beta" and not stage.fakes.of("judge"):
+            raise outage()
         if task.cursor:
             raise outage(RateLimited)
-        if first:
-            if task.source == "beta":
-                raise outage()
-            return ()
+        stage.script.cursor = {"page": "next"}
         return [document(task.source, task.query.text)]
 
     stage.script.sufficient_at, stage.script.search = 2, search
-    stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
-        outstanding_gaps=(f"gap {step.iteration}",)
-    )
     run = await stage.start(a_request())
     await run.outcome()
-    await keep("iterative-reflected", run)
-
-
-async def looked_up(stage: Stage) -> None:
-    """Candidates are looked up at the same time, in one source that answers and in one that fails."""
-    candidates_from(stage, chembl=Register(), opentargets=Register(fails=Unavailable("down")))
-    run = await stage.start(a_request())
-    await run.outcome()
-    await keep("iterative-looked-up", run)
+    await keep("iterative", run)
 
 
 async def long_log(stage: Stage) -> None:
@@ -132,7 +97,7 @@ async def long_log(stage: Stage) -> None:
     stage.script.sufficient_at = 14
     run = await stage.start(a_request(limits={"max_iterations": 14}, history_events=420))
     await run.outcome()
-    await keep("iterative-long-log", await first_run(stage, run))
+    await keep("iterative-continuing", await first_run(stage, run))
 
 
 async def cancelled(stage: Stage) -> None:
@@ -173,7 +138,8 @@ async def worker_lost(stage: Stage) -> None:
 
 
 async def every_source(stage: Stage) -> None:
-    """Each search activity that a worker registers."""
+    """Each search activity that a worker registers, a library's searches in one step, and PubMed asked about
+    what is cited."""
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         queues, _ = await registered_names(Path(folder), patched)
     names = sorted(
@@ -185,54 +151,42 @@ async def every_source(stage: Stage) -> None:
     ]
     # the second iteration is the selector's, which the script lets choose every source
     stage.script.sufficient_at = 2
+    stage.script.pubmed_queue, stage.script.search = "stage-sources", numbered
     searches: list[Callable[..., Any]] = [stage.fakes._search(name) for name in names]
+    searches.append(Authority().check)
     limits = {"max_gaps": 10, "searches_per_gap": 10, "max_sections": 2}
     async with Worker(stage.client, task_queue="stage-sources", activities=searches):
         run = await stage.start(a_request(sources=tuple(names), limits=limits))
         await run.outcome()
-    await keep("iterative-mechanism-sources", run)
+    await keep("iterative-every-source", run)
 
 
-async def own_library(stage: Stage) -> None:
-    """The searches of a library are one step, and a question that chooses its profile is prepared once."""
-    searches_of_a_library(stage)
-    run = await stage.start(a_request(sources=("library", "alpha")))
-    await run.outcome()
-    await keep("iterative-own-library", run)
-
-
-async def indexed_pause(stage: Stage) -> None:
-    """On the real server: the phase that the search attribute shows while a person has paused the run."""
+async def rewound(stage: Stage) -> None:
+    """On the real server: the one that skips time cannot reset. The history begins with what was kept. The
+    phase that the search attribute shows changes with a gate, which a person pauses and approves."""
     port = free_port()
     with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
         client = await connected(port)
         await register_attributes(client)
         fakes = Fakes(stage.fakes.store)
-        async with a_worker(client, fakes):
-            run = await Stage(client, fakes).start(a_request(indexed=True, approve=("report",)), "ask-1")
-            await run.until(lambda p: p.waiting_for == "report")
-            await run.handle.signal("pause")
-            await run.until(lambda p: p.paused)
-            await run.handle.signal("resume")
-            await run.handle.signal("approve", {"gate": "report"})
-            await run.outcome()
-            await keep("iterative-indexed-pause", run)
-
-
-async def rewound(stage: Stage) -> None:
-    """On the real server: the one that skips time cannot reset. The history begins with what was kept."""
-    port = free_port()
-    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
-        client = await connected(port)
-        fakes = Fakes(stage.fakes.store)
         fakes.script.sufficient_at = 2
         async with a_worker(client, fakes):
-            run = await Stage(client, fakes).start(a_request(), RUN_ID)
-            await run.outcome()
+            run = await Stage(client, fakes).start(a_request(indexed=True, approve=("report",)), RUN_ID)
+            await pass_gate(run)
             await rewind(client, RUN_ID, 2)
             run = Run(client.get_workflow_handle(RUN_ID, result_type=Outcome))
-            await run.outcome()
+            await pass_gate(run)
             await keep("iterative-rewound", run)
+
+
+async def pass_gate(run: Run) -> None:
+    """Pause the run at its gate, resume it and approve."""
+    await run.until(lambda p: p.waiting_for == "report")
+    await run.handle.signal("pause")
+    await run.until(lambda p: p.paused)
+    await run.handle.signal("resume")
+    await run.handle.signal("approve", {"gate": "report"})
+    await run.outcome()
 
 
 async def refreshed(stage: Stage) -> None:

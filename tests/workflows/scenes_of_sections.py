@@ -1,11 +1,11 @@
 """Scenes whose histories are recorded: runs with sections."""
 
-import asyncio
 from contextlib import suppress
 from datetime import timedelta
 
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 
+from activities.errors import Unavailable
 from activities.roles.allowances import ALLOWANCES
 from activities.steps import (
     FollowUp,
@@ -15,9 +15,10 @@ from activities.steps import (
 )
 from activities.types import ReportPlan, ReportPlanSection, Usage
 from client.runs.refreshing import known_items
-from tests.workflows.conftest import Stage, a_request, until
+from tests.workflows.conftest import Stage, a_request
 from tests.workflows.recording import first_run, keep
 from tests.workflows.script import COST, PROFILE, document, takes
+from tests.workflows.test_look_up import Register, candidates_from
 from workflows.types import EditPlan
 
 
@@ -31,7 +32,6 @@ async def edited_plan(stage: Stage) -> None:
     await run.handle.signal("approve", {"gate": "plan", "by": "bob"})
     await run.outcome()
     await keep("deep-edited-plan", run)
-    await keep("deep-section", stage.child(run, "s1"))
 
 
 async def parent_cancelled(stage: Stage) -> None:
@@ -45,19 +45,10 @@ async def parent_cancelled(stage: Stage) -> None:
     await keep("deep-parent-cancelled", run)
 
 
-async def drafting_cancelled(stage: Stage) -> None:
-    stage.script.before["writer"] = lambda step: takes(600) if step.section_id == "s2" else None
-    run = await stage.start(a_request("deep"))
-    await until(lambda: asyncio.sleep(0, stage.fakes.of("writer")), lambda done: len(done) == 2)
-    await run.handle.cancel()
-    with suppress(WorkflowFailureError):
-        await run.outcome()
-    await keep("deep-drafting-cancelled", run)
-
-
 async def candidates(stage: Stage) -> None:
-    """Every gate, and every message that may reach a deep run while its sections work."""
-    stage.script.profile = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
+    """Every gate, every message that may reach a deep run while its sections work, and candidates that are
+    looked up in one source that answers and in one that fails."""
+    candidates_from(stage, chembl=Register(), opentargets=Register(fails=Unavailable("down")))
     stage.script.sufficient_at = 2
     stage.script.before["judge"] = lambda _: takes(600)
     gates = ("plan", "candidates", "report")
@@ -80,28 +71,18 @@ async def candidates(stage: Stage) -> None:
     await run.handle.signal("approve", {"gate": "report", "by": "ann"})
     await run.outcome()
     await keep("deep-candidates", run)
-    await keep("deep-candidates-section", stage.child(run, "s1"))
-
-
-async def shared(stage: Stage) -> None:
-    """Sections that are offered what the others found, reflect on searches that brought little, and form
-    hypotheses whose tests they search for."""
-    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
-    stage.script.sections, stage.script.sufficient_at = 2, 3
-    stage.script.search = lambda task: [document("alpha", task.query.text.split(" in ")[0])]
-    run = await stage.start(a_request("deep"))
-    await run.outcome()
-    await keep("deep-shared", run)
-    await keep("deep-shared-section", stage.child(run, "s1"))
 
 
 async def leases(stage: Stage) -> None:
-    """A section asks for more than its share, and is given what the others left until nothing is left."""
+    """A section asks for more than its share, and is given what the others left until nothing is left. It is
+    offered what the others found, and reflects on searches that brought little."""
 
     def usage(role: Role, _: StepContext) -> Usage:
         return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
 
     stage.script.sufficient_at, stage.script.usage = None, usage
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.search = lambda task: [document("alpha", task.query.text.split(" in ")[0])]
     stage.script.answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
         outstanding_gaps=(f"gap {step.iteration} of {step.question}",) if step.section == "s3" else ()
     )
@@ -112,30 +93,12 @@ async def leases(stage: Stage) -> None:
 
 
 async def continuing(stage: Stage) -> None:
-    """The runs that end by continuing as new, and the one a deep run goes on as."""
-    stage.script.sufficient_at = 5
-    run = await stage.start(a_request(history_events=50))
+    """A run with sections that continues as new, and the one it goes on as."""
+    stage.script.sections = 5
+    run = await stage.start(a_request("deep", history_events=60))
     await run.outcome()
-    await keep("iterative-continuing", await first_run(stage, run))
-    stage.script.sufficient_at, stage.script.sections = 1, 5
-    deep = await stage.start(a_request("deep", history_events=60), "ask-1")
-    await deep.outcome()
-    await keep("deep-continuing", await first_run(stage, deep))
-    await keep("deep-continued", deep)
-
-
-async def finished_early(stage: Stage) -> None:
-    """A reviewer ends a pause by asking for what there is."""
-    stage.script.sufficient_at = None
-    stage.script.before["judge"] = lambda _: takes(60)
-    run = await stage.start(a_request("deep"))
-    for section in ("s1", "s2", "s3"):
-        await stage.child(run, section).until(lambda p: p.phase == "judging")
-    await run.handle.signal("pause")
-    await run.handle.signal("finish_now")
-    await run.outcome()
-    await keep("deep-finished", run)
-    await keep("deep-finished-section", stage.child(run, "s1"))
+    await keep("deep-continuing", await first_run(stage, run))
+    await keep("deep-continued", run)
 
 
 async def rejected(stage: Stage) -> None:
@@ -159,7 +122,6 @@ async def section_failed(stage: Stage) -> None:
     await stage.child(run, "s3").handle.cancel()
     await run.outcome()
     await keep("deep-section-failed", run)
-    await keep("deep-section-cancelled", stage.child(run, "s3"))
 
 
 async def followed_up(stage: Stage) -> None:
