@@ -79,6 +79,7 @@ def web(
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False)
     server = uvicorn.Server(config)
     with config.bind_socket() as listening:
+        listening.listen()  # who opens the printed address at once waits, and is not refused
         shown = listening.getsockname()[1]
         where = f"http://{'127.0.0.1' if host in LOOPBACK else host}:{shown}/"
         say(f"the page: {where}{'?token=' + token if token else ''}")

@@ -69,12 +69,12 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
         )
         library = gr.Textbox(label="Folder of your documents", visible=not shared)
     with gr.Accordion("Limits, columns and gates", open=False):
-        with gr.Row():
+        with gr.Row():  # an empty field may arrive as 0, which like nothing stands for the setting
             tokens = gr.Number(label="Tokens", minimum=0, precision=0, value=None)
             cost = gr.Number(label="US dollars", minimum=0, value=None)
             minutes = gr.Number(label="Minutes", minimum=0, value=None)
-            rounds = gr.Number(label="Rounds", minimum=1, precision=0, value=None)
-            sections = gr.Number(label="Sections", minimum=1, precision=0, value=None)
+            rounds = gr.Number(label="Rounds", minimum=0, precision=0, value=None)
+            sections = gr.Number(label="Sections", minimum=0, precision=0, value=None)
         columns = gr.Textbox(label="Columns of the table", placeholder="population, dose, outcome, effect")
         gates = gr.CheckboxGroup(["plan", "candidates", "report"], label="Wait for my approval of")
     button = gr.Button("Ask", variant="primary", elem_id="ask")

@@ -27,7 +27,7 @@ def build_page(access: Access) -> gr.Blocks:
     shared = access.shared
     page = gr.Blocks(title="Determinator", analytics_enabled=False, fill_width=True)
     with page:
-        run_id = gr.State("")
+        run_id = gr.Textbox(visible="hidden")  # a `State` is not seen by the script that sets the address
         gr.Markdown(
             "# Determinator\nA question goes in, a report comes out in which every claim quotes its source."
         )
@@ -61,7 +61,7 @@ class Asking:
     """Starts runs."""
 
     def __init__(
-        self, access: Access, form: AskForm, run_id: gr.State, follows: gr.Checkbox, limit: RateLimit
+        self, access: Access, form: AskForm, run_id: gr.Textbox, follows: gr.Checkbox, limit: RateLimit
     ) -> None:
         self._access = access
         self._form = form

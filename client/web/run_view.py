@@ -58,7 +58,7 @@ class RunView:
         ]
 
 
-def run_view(access: Access, run_id: gr.State) -> RunView:
+def run_view(access: Access, run_id: gr.Textbox) -> RunView:
     """Build the view and connect its buttons."""
     progress = gr.HTML(NO_RUN, elem_id="progress")
     message = gr.Markdown(elem_id="run-message")

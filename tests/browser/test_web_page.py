@@ -78,11 +78,14 @@ def test_a_run_is_asked_approved_and_read_whatever_happens_to_tab_and_page(
     page.fill("#question textarea", "What is known about survival in lung cancer?")
     page.get_by_label("Mode", exact=True).fill("deep")
     page.get_by_label("Mode", exact=True).press("Enter")
+    sources = page.get_by_label("Sources (none: what the profile prefers)")
+    sources.fill("library")
+    sources.press("Enter")
     page.get_by_text("Limits, columns and gates").click()
     page.get_by_label("plan", exact=True).check()
     page.click("#ask")
+    page.wait_for_url("**/?run=ask-*")
     page.wait_for_selector("#approve")
-    assert "run=ask-" in page.url
     address = page.url
     page.reload()
     page.wait_for_selector("#approve")
