@@ -21,6 +21,7 @@ from activities.drafts import (
 from activities.errors import DeterminatorError, to_application_error
 from activities.heartbeat import heartbeating
 from activities.models import progress
+from activities.own_steps import OwnStepInput, OwnStepOutput
 from activities.steps import (
     AgentSelectionPlan,
     Charged,
@@ -133,6 +134,11 @@ class ThinkActivities:
     @activity.defn
     async def write_program(self, step: AnalystInput) -> Charged[Program]:
         return await self._think("analyst", step)
+
+    @activity.defn
+    async def ask_own_role(self, step: OwnStepInput) -> Charged[OwnStepOutput]:
+        """A role of an installed package, by the name in the step."""
+        return await self._think("own_role", step)
 
     @activity.defn
     async def order_evidence(self, step: OrderInput) -> Ordered:

@@ -45,7 +45,9 @@ Role = Literal[
     "extractor",
     "manager",
     "analyst",
+    "own_role",
 ]
+"""`own_role` stands for all roles that installed packages add."""
 
 Member = Literal["searcher", "hypothesizer", "judge", "analyst", "reporter"]
 """A member of a team, beside its manager."""
@@ -80,6 +82,8 @@ class StepContext(Frozen):
     allowance: Allowance = Allowance(input_tokens=6000, output_tokens=1500)
     instruction: str = ""
     """What the manager of a team asks of this step; a model wrote it."""
+    prompt: str = ""
+    """Stands in place of the role's prompt file; a node of a graph may have one. Empty: the file."""
     steering: tuple[str, ...] = ()
     """What the reviewer said, oldest first. Trusted, unlike evidence."""
     scope: str = ""

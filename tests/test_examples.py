@@ -15,6 +15,7 @@ from tests.client.harness import determinator
 from tests.e2e.stage import report_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+MODE_FILES = ("one_round.py", "one_round_workflow.py")
 QUESTION = "Does compound 17 lower blood pressure?"
 FORBIDDEN = "Does compound 99 lower blood pressure?"
 NOTE = """# Compound 17 and blood pressure
@@ -31,13 +32,15 @@ def lab(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = file_home.parent
     site = folder / "site"
     (site / "lab-1.0.dist-info").mkdir(parents=True, exist_ok=True)
-    for name in ("notes.py", "plain_text.py", "search_log.py"):
+    for name in ("notes.py", "plain_text.py", "search_log.py", *MODE_FILES, "critic.py"):
         shutil.copy(EXAMPLES / name, site)
     (site / "lab-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1.0\n")
     (site / "lab-1.0.dist-info/entry_points.txt").write_text(
         "[determinator.sources]\nnotes = notes:search_notes\n"
         "[determinator.formats]\nplain = plain_text:PLAIN\n"
-        "[determinator.modes]\nmissing = no_such_module:MODE\n"
+        "[determinator.modes]\nmissing = no_such_module:MODE\none_round = one_round:ONE_ROUND\n"
+        "[determinator.roles]\ncritic = critic:CRITIC\n"
+        "[determinator.steps]\ncount_trials = critic:COUNT_TRIALS\n"
     )
     (folder / "notes").mkdir(exist_ok=True)
     (folder / "notes/compound-17.md").write_text(NOTE)
@@ -86,6 +89,30 @@ def test_the_format_is_found_by_its_entry_point_and_a_mode_that_cannot_be_loaded
     claims = [claim for section in report_of(ran.run_id)["sections"] for claim in section["claims"]]
     assert claims
     assert all(support["quote"] in printed.out for claim in claims for support in claim["support"])
+
+
+def test_the_mode_is_found_by_its_entry_point_and_runs(lab: Path) -> None:
+    ran = determinator("ask", QUESTION, "--mode", "one_round", "--source", "notes")
+    assert ran.code == 0, ran
+    report = report_of(ran.run_id)
+    assert report["mode"] == "one_round"
+    assert [reference["source"] for reference in report["references"]] == ["notes"]
+    assert report["methodology"]["iterations"] == 1
+
+
+def test_the_graph_with_a_role_and_a_step_of_ones_own_runs_and_is_refused_where_they_are_not_installed(
+    lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = str(EXAMPLES / "critic.toml")
+    ran = determinator("ask", QUESTION, "--graph", graph, "--source", "notes")
+    assert ran.code == 0, ran
+    results = determinator("graph", "status", ran.run_id, "--json").json()["results"]
+    assert results["count"] == "1 of 1 works report a randomized trial"
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
+    refused = determinator("graph", "check", graph)
+    assert refused.code == 2, refused
+    assert "no installed package has a role critic" in refused.err
+    assert "no installed package has a step count_trials" in refused.err
 
 
 def test_the_hook_stops_a_search_for_a_forbidden_word(lab: Path) -> None:

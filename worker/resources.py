@@ -12,6 +12,7 @@ from activities.evidence_store import EvidenceStore
 from activities.follow_up import FollowUpActivities
 from activities.look_up_candidate import CandidateActivities
 from activities.models.base import Answer, Completion, Review
+from activities.own_steps import OwnStepActivities
 from activities.permits import Permits
 from activities.prepare import PrepareActivities
 from activities.private_files import private_home
@@ -50,6 +51,7 @@ class Resources:
     events: EventActivities
     refresh: RefreshActivities
     follow_up: FollowUpActivities
+    own_steps: OwnStepActivities
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -64,6 +66,7 @@ class Resources:
             *methods(self.events),
             *methods(self.refresh),
             *methods(self.follow_up),
+            *methods(self.own_steps),
         ]
 
     @property
@@ -98,6 +101,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             pubmed=PubMedStanding(lookup),
             events=EventActivities(store),
             follow_up=FollowUpActivities(store),
+            own_steps=OwnStepActivities(store),
             refresh=RefreshActivities(settings, sources, ReleaseStanding(lookup)),
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
         )

@@ -53,6 +53,10 @@ class RunContext:
         """Whether Temporal has reset the run to this point, and nothing has been said of it yet."""
         self.instruction = ""
         """What the manager of a team asks of the member whose turn it is."""
+        self.prompts: dict[Role, str] = {}
+        """Texts of a graph's nodes that stand in place of the prompt files of their roles."""
+        self.tools: tuple[str, ...] = ()
+        """The only sources that the node of a graph which chooses searches may name; empty for all."""
         self._reset = self._renumber = False
         self._seen = 0.0
         """What `now` returned last."""

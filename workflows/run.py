@@ -26,6 +26,7 @@ from workflows.steps.judging import JudgeSteps
 from workflows.steps.look_up import LookUpSteps
 from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
+from workflows.steps.own import OwnSteps
 from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
@@ -55,6 +56,7 @@ class Run:
         look_ups = LookUpSteps(self.context, self.events, self.searches)
         self.candidates = CandidateSteps(self.writing, self.gates, look_ups)
         self.analysis = AnalysisSteps(self.context, self.events, self.models)
+        self.own = OwnSteps(self.context, self.events, self.models, self.judging)
         self.publisher = Publisher(self.context, self.events, self.gates)
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""

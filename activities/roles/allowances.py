@@ -45,6 +45,7 @@ ALLOWANCES: dict[Role, Allowance] = {
     "extractor": Allowance(input_tokens=12_000, output_tokens=2_500),
     "manager": Allowance(input_tokens=3_000, output_tokens=700),
     "analyst": Allowance(input_tokens=5_000, output_tokens=2_500),
+    "own_role": Allowance(input_tokens=5_000, output_tokens=1_000),
 }
 """Of a model of normal size."""
 SMALL: dict[Role, Allowance] = {

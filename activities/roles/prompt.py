@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from activities.iterations import IterationRecord
 from activities.judgements import WorkJudgement
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
-from activities.roles.role import Prompt, prompt_file
+from activities.roles.role import Prompt, own_prompt, prompt_file
 from activities.steps import Role, StepContext
 from activities.types import ANSWERED, EvidenceRef, SearchRecord, Statement
 
@@ -62,7 +62,10 @@ def _frame(
     role: Role, step: StepContext, given: Sequence[str], *, evidence: bool
 ) -> tuple[str, list[str], str]:
     """The stable part, what stands before the works, and the version of the prompt."""
-    file = prompt_file(role, evidence=evidence, small=step.model.effort == "small")
+    if step.prompt:
+        file = own_prompt(role, step.prompt, evidence=evidence)
+    else:
+        file = prompt_file(role, evidence=evidence, small=step.model.effort == "small")
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
     system = file.text if step.model.effort == "small" else f"{file.text}\n\n{guidance}"
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]

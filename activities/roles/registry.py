@@ -1,5 +1,6 @@
 """Every role by its name. Adding one is one file, one prompt and one line here."""
 
+from activities.own_steps import OwnStepInput
 from activities.roles import (
     analyst,
     editor,
@@ -9,6 +10,7 @@ from activities.roles import (
     judge,
     manager,
     observer,
+    own,
     planner,
     query_parser,
     reflector,
@@ -17,7 +19,7 @@ from activities.roles import (
     writer,
 )
 from activities.roles.role import AnySpec
-from activities.steps import Role
+from activities.steps import Role, StepContext
 
 SPECS: dict[Role, AnySpec] = {
     spec.role: spec
@@ -38,3 +40,9 @@ SPECS: dict[Role, AnySpec] = {
         analyst.SPEC,
     )
 }
+
+
+def spec_of(role: Role, step: StepContext) -> AnySpec:
+    """The role of a step: a built-in one, or that of an installed package which the step names. Raises
+    KeyError."""
+    return own.own_spec(step.name) if isinstance(step, OwnStepInput) else SPECS[role]

@@ -95,6 +95,12 @@ class PromptFile:
     """`role@` and the first eight hex digits of the SHA-256 of the text as it is sent."""
 
 
+def own_prompt(role: Role, text: str, *, evidence: bool) -> PromptFile:
+    """A text that stands in place of a role's file; the rules on evidence stay."""
+    rules = resources.files(__package__) / "prompts" / "evidence_rules.md"
+    return _versioned(role, [text.strip(), *([rules.read_text("utf-8").strip()] if evidence else [])])
+
+
 @cache
 def prompt_file(role: Role, *, evidence: bool, small: bool = False) -> PromptFile:
     """The stable text of a role: its own file, and the rules on evidence where it sees any. The files for
@@ -107,5 +113,9 @@ def prompt_file(role: Role, *, evidence: bool, small: bool = False) -> PromptFil
         parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
         if evidence:
             parts.append((folder / "evidence_rules.md").read_text("utf-8").strip())
+    return _versioned(role, parts)
+
+
+def _versioned(role: Role, parts: Sequence[str]) -> PromptFile:
     text = "\n\n".join(parts)
     return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

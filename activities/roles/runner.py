@@ -17,7 +17,7 @@ from activities.roles import selection
 from activities.roles.allowances import asks_model
 from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.judgement_store import JudgementStore, with_known
-from activities.roles.registry import SPECS
+from activities.roles.registry import spec_of
 from activities.roles.role import AnySpec, Prompt
 from activities.settings import Settings
 from activities.steps import Charged, JudgeBatch, JudgeInput, Ordered, OrderInput, Role, StepContext
@@ -73,7 +73,7 @@ class RoleThinker:
 
     async def think(self, role: Role, step: StepContext) -> Charged[Any]:
         """Raises ModelError when no model and no fallback could answer; its usage is all that was paid."""
-        spec = SPECS[role]
+        spec = spec_of(role, step)
         documents = await self._store.get_many(spec.refs(step))
         spent = Usage()
         failures: list[ModelError] = []
@@ -236,7 +236,7 @@ def _follow_draft(spec: AnySpec, step: StepContext, prompt: Prompt) -> None:
 
 
 def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> Any:  # noqa: ANN401 - by role
-    without_model = SPECS[role].without_model
+    without_model = spec_of(role, step).without_model
     if without_model is not None:
         return without_model(step)
     from activities import extractive
@@ -269,4 +269,5 @@ def _said(role: Role) -> str:
         "extractor": "Filling the table",
         "manager": "Managing the team",
         "analyst": "Writing a program for the statistics",
+        "own_role": "A role of an installed package",
     }[role]

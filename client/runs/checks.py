@@ -11,6 +11,7 @@ from client.failures import BadInput, unknown
 
 if TYPE_CHECKING:
     from activities.settings import Settings
+    from activities.types import Profile
 
 EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
 MIN_LETTERS = 3
@@ -91,15 +92,25 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
     try:
         if profile.endswith(".toml"):
             path = Path(profile).expanduser().absolute()
-            return load_profile("", path=path).name, str(path)
+            loaded = load_profile("", path=path)
+            _check_sources_of(loaded, str(path))
+            return loaded.name, str(path)
         folder = settings.profiles_dir or settings.home / "profiles"
         names = profile_names(folder)
         if profile not in names:
             raise BadInput(f"profile {unknown(profile, ['auto', *names])}")
-        load_profile(profile, folder=folder)
+        _check_sources_of(load_profile(profile, folder=folder), profile)
     except ProfileError as error:
         raise BadInput(str(error)) from error
     return profile, None
+
+
+def _check_sources_of(profile: "Profile", where: str) -> None:
+    """Raises BadInput for a source that the profile names and that does not exist."""
+    known = source_names()
+    for name in (*profile.sources, *profile.look_up):
+        if name not in known:
+            raise BadInput(f"the profile {where}: source {unknown(name, known)}")
 
 
 def check_output(output: Path, *, formats: bool = True) -> None:

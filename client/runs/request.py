@@ -229,11 +229,12 @@ def mode_and_graph(asked: "Settings", options: AskOptions) -> dict[str, Any]:
 
 def read_graph(name: str) -> "GraphDefinition":
     """A built-in graph or the one in a file. Raises BadInput with all that is wrong with it."""
+    from client.configuration import source_names
     from workflows.graph.library import load
     from workflows.graph.validation import GraphError
 
     try:
-        return load(name)
+        return load(name, source_names())
     except GraphError as error:
         raise BadInput(f"{name}: {error}") from error
 

@@ -35,6 +35,7 @@ from activities.extractive import manage
 from activities.follow_up import FollowUpActivities
 from activities.judgements import Table, TableRow, WorkJudgement
 from activities.look_up_candidate import CandidateActivities
+from activities.own_steps import OwnStepActivities, OwnStepInput, OwnStepOutput
 from activities.publication import PublishInput
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
@@ -354,6 +355,10 @@ class Fakes:
         return await self._think("analyst", step, lambda: Program(code=self.script.program))
 
     @activity.defn
+    async def ask_own_role(self, step: OwnStepInput) -> Charged[OwnStepOutput]:
+        return await self._think("own_role", step, OwnStepOutput)
+
+    @activity.defn
     async def look_up_candidate(self, step: CandidateLookUp) -> LookedUp:
         """The real look-up, in what the script has."""
         self.looked_up.append(step)
@@ -435,6 +440,8 @@ class Fakes:
             self.extract_table,
             self.manage_team,
             self.write_program,
+            self.ask_own_role,
+            OwnStepActivities(self.store).run_code_step,
             self.look_up_candidate,
             self.publish_report,
             *(self._search(source) for source in (*SOURCES, *TOGETHER)),

@@ -32,6 +32,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     scenes_of_modes.team,
     scenes_of_modes.hierarchical,
     scenes_of_modes.graph,
+    scenes_of_modes.graph_own,
     scenes_of_sections.edited_plan,
     scenes_of_sections.parent_cancelled,
     scenes_of_sections.candidates,

@@ -1,17 +1,28 @@
 """Scenes whose histories are recorded: the other modes."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+from unittest.mock import patch
+
+from activities import own_steps
 from activities.extractive import manage
+from activities.own_steps import CodeStep, OwnStepInput, OwnStepOutput
 from activities.steps import TeamLedger
+from activities.types import Evidence
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.recording import first_run, keep
 from tests.workflows.script import PROFILE, takes
 from tests.workflows.test_replay import RUN_ID
+from workflows.graph import library
 from workflows.graph.definition import (
     AgentNode,
+    CodeNode,
     DecisionNode,
     Edge,
     GraphDefinition,
+    Node,
     ParallelNode,
+    RoleNode,
     StateNode,
 )
 
@@ -97,6 +108,31 @@ async def graph(stage: Stage) -> None:
     await run.handle.signal("steer", {"text": "older people"})
     await run.outcome()
     await keep("graph", await first_run(stage, run))
+
+
+async def graph_own(stage: Stage) -> None:
+    """A role and a step that an installed package adds."""
+
+    async def count(_step: OwnStepInput, works: Sequence[Evidence]) -> OwnStepOutput:
+        return OwnStepOutput(said=f"{len(works)} works", facts=("a fact",))
+
+    nodes: dict[str, Node] = {
+        "wanted": StateNode(action="search_question"),
+        "select": AgentNode(step="select_tools"),
+        "search": ParallelNode(run="execute_tools"),
+        "count": CodeNode(step="count"),
+        "doubt": RoleNode(role="critic"),
+        "write": AgentNode(step="writer", prompt="Write for a regulator."),
+    }
+    edges = tuple(Edge(source=one, target=other) for one, other in pairwise(nodes))
+    definition = GraphDefinition(name="own", entry="wanted", nodes=nodes, edges=edges)
+    with (
+        patch.object(own_steps, "code_steps", lambda: {"count": CodeStep("count", count)}),
+        patch.object(library, "not_installed", lambda *_: ()),
+    ):
+        run = await stage.start(a_request("graph", graph=definition), RUN_ID)
+        await run.outcome()
+    await keep("graph-own", run)
 
 
 async def auto(stage: Stage) -> None:

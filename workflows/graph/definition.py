@@ -16,6 +16,14 @@ EDGES = 400
 """The most nodes and edges of a definition: it travels with each request."""
 NODE_NAME = r"^[A-Za-z][A-Za-z0-9_-]{0,39}$"
 
+MAX_PROMPT_CHARS = 8_000
+MAX_PROMPTS_CHARS = 32_000
+"""The longest prompt of a node, and all of a definition together."""
+MAX_TOOLS = 20
+
+OwnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
+"""The name of an entry point."""
+PromptText = Annotated[str, StringConstraints(max_length=MAX_PROMPT_CHARS)]
 NodeName = Annotated[str, StringConstraints(pattern=NODE_NAME)]
 AgentStep = Literal[
     "plan",
@@ -85,6 +93,10 @@ class AgentNode(Part):
 
     type: Literal["agent"] = "agent"
     step: AgentStep
+    prompt: PromptText = ""
+    """Stands in place of the prompt file of the step's role; a file names it as `prompt_file`."""
+    tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
+    """Of `select_tools`: the only sources that it may choose; empty for all that are searched."""
 
 
 class StateNode(Part):
@@ -110,7 +122,26 @@ class ParallelNode(Part):
     run: ParallelRun = "branches"
 
 
-Node: TypeAlias = Annotated[AgentNode | StateNode | DecisionNode | ParallelNode, Field(discriminator="type")]
+class RoleNode(Part):
+    """A role that an installed package adds (`activities.roles.own`)."""
+
+    type: Literal["role"] = "role"
+    role: OwnName
+    prompt: PromptText = ""
+    """Stands in place of the role's own prompt."""
+
+
+class CodeNode(Part):
+    """A step without a model that an installed package adds (`activities.own_steps`)."""
+
+    type: Literal["code"] = "code"
+    step: OwnName
+
+
+Node: TypeAlias = Annotated[
+    AgentNode | StateNode | DecisionNode | ParallelNode | RoleNode | CodeNode,
+    Field(discriminator="type"),
+]
 
 
 class Comparison(Part):
@@ -154,6 +185,12 @@ class GraphDefinition(Part):
     nodes: Mapping[NodeName, Node] = Field(min_length=1, max_length=NODES)
     edges: tuple[Edge, ...] = Field(default=(), max_length=EDGES)
     """In the order in which a decision tries them."""
+
+    @model_validator(mode="after")
+    def _limit_prompts(self) -> "GraphDefinition":
+        if sum(len(getattr(node, "prompt", "")) for node in self.nodes.values()) > MAX_PROMPTS_CHARS:
+            raise ValueError(f"the prompts together have more than {MAX_PROMPTS_CHARS:,} characters")
+        return self
 
     @property
     def has_sections(self) -> bool:

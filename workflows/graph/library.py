@@ -1,15 +1,16 @@
 """The built-in graphs, and graph files of one's own. Workflow code reads no files and does not use this."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from workflows.graph.definition import GraphDefinition
-from workflows.graph.validation import GraphError, Problem, require_valid
+from activities.plugins import points
+from workflows.graph.definition import MAX_PROMPT_CHARS, GraphDefinition
+from workflows.graph.validation import GraphError, Problem, require_valid, unknown_parts
 
 DEFAULT = "iterative"
 """The graph of a run that names none."""
@@ -30,8 +31,9 @@ def builtin(name: str) -> GraphDefinition:
     return read_definition((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def load(name: str) -> GraphDefinition:
-    """A built-in graph by its name, or the graph in a file. Raises GraphError."""
+def load(name: str, sources: Collection[str] | None = None) -> GraphDefinition:
+    """A built-in graph by its name, or the graph in a file, whose nodes name sources among `sources`. Raises
+    GraphError."""
     if name in builtin_names():
         return builtin(name)
     path = Path(name).expanduser()
@@ -44,20 +46,54 @@ def load(name: str) -> GraphDefinition:
         reason = getattr(error, "strerror", None) or "it is not text"
         message = f"{name} is neither a built-in graph ({names}) nor a file that can be read: {reason}"
         raise GraphError((Problem("unreadable", "", message),)) from error
-    return read_definition(text)
+    definition = read_definition(text, path.parent)
+    unknown = tuple(not_installed(definition, sources))
+    if unknown:
+        raise GraphError(unknown)
+    return definition
 
 
-def read_definition(text: str) -> GraphDefinition:
-    """The valid graph in a TOML text. Raises GraphError."""
+def not_installed(definition: GraphDefinition, sources: Collection[str] | None = None) -> tuple[Problem, ...]:
+    """The roles, steps and sources of a definition that this installation does not have."""
+    roles = [point.name for point in points("determinator.roles")]
+    steps = [point.name for point in points("determinator.steps")]
+    return tuple(unknown_parts(definition, roles, steps, sources))
+
+
+def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
+    """The valid graph in a TOML text; its prompt files are in `folder`. Raises GraphError."""
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise GraphError((Problem("unreadable", "", f"not TOML: {error}"),)) from error
+    _read_prompts(given, folder)
     try:
         definition = GraphDefinition.model_validate(given)
     except ValidationError as error:
         raise GraphError(tuple(_problems(error, given))) from error
     return require_valid(definition)
+
+
+def _read_prompts(given: Mapping[str, Any], folder: Path | None) -> None:
+    """Put the texts of prompt files in place of their names. Only files below the graph's own folder are
+    read: what a graph names is sent to a model. Raises GraphError."""
+    nodes = given.get("nodes")
+    for name, node in nodes.items() if isinstance(nodes, dict) else ():
+        if not isinstance(node, dict) or "prompt_file" not in node:
+            continue
+        named = node.pop("prompt_file")
+        try:
+            if folder is None or not isinstance(named, str):
+                raise ValueError("it names no file")  # noqa: TRY301 - one message for all reasons
+            file = (folder / named).resolve()
+            if not file.is_relative_to(folder.resolve()):
+                raise ValueError("it is outside the folder of the graph")  # noqa: TRY301
+            if file.stat().st_size > 4 * MAX_PROMPT_CHARS:
+                raise ValueError(f"it is longer than {MAX_PROMPT_CHARS:,} characters")  # noqa: TRY301
+            node["prompt"] = file.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise GraphError((Problem("unreadable", name, f"prompt_file {named}: {reason}"),)) from error
 
 
 def _problems(error: ValidationError, given: Mapping[str, Any]) -> list[Problem]:
@@ -68,7 +104,11 @@ def _problems(error: ValidationError, given: Mapping[str, Any]) -> list[Problem]
         message = one["msg"].removeprefix("Value error, ")
         match where:
             case ["nodes", name, *rest]:
-                keys = ".".join(part for part in rest if part not in ("[key]", "agent", "state", "decision"))
+                keys = ".".join(
+                    part
+                    for part in rest
+                    if part not in ("[key]", "agent", "state", "decision", "role", "code")
+                )
                 found.append(Problem("unreadable", name, f"{keys}: {message}" if keys else message))
             case ["edges", number, *rest] if number.isdigit():
                 edge = given["edges"][int(number)]

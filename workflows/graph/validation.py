@@ -4,17 +4,20 @@ A valid graph ends: from each node an exit can be reached, and each cycle passes
 `networkx` (BSD-3-Clause) finds paths and cycles; it is imported when a graph is checked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from workflows.graph.definition import (
     AgentNode,
     AgentStep,
+    CodeNode,
     DecisionNode,
     Edge,
     GraphDefinition,
+    Node,
     ParallelNode,
+    RoleNode,
     StateNode,
 )
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 Code = Literal[
     "unreadable",
     "unknown_node",
+    "unknown_part",
     "wrong_edge",
     "no_way_on",
     "no_exit",
@@ -78,6 +82,26 @@ def require_valid(definition: GraphDefinition) -> GraphDefinition:
     return definition
 
 
+def unknown_parts(
+    definition: GraphDefinition,
+    roles: Collection[str],
+    steps: Collection[str],
+    sources: Collection[str] | None = None,
+) -> Iterator[Problem]:
+    """Names of roles, steps and sources that are not installed; `sources` is None where they are not
+    known."""
+    for name, node in definition.nodes.items():
+        match node:
+            case RoleNode() if node.role not in roles:
+                yield Problem("unknown_part", name, f"no installed package has a role {node.role}")
+            case CodeNode() if node.step not in steps:
+                yield Problem("unknown_part", name, f"no installed package has a step {node.step}")
+            case AgentNode() if sources is not None:
+                for tool in node.tools:
+                    if tool not in sources:
+                        yield Problem("unknown_part", name, f"there is no source {tool}")
+
+
 def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
     if definition.entry not in definition.nodes:
         yield Problem("unknown_node", definition.entry, "the graph begins with it, and it does not exist")
@@ -99,6 +123,8 @@ def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
             yield Problem("wrong_edge", name, "it ends the graph, and an edge leaves it")
         yield from _exit(definition, name)
         return
+    if isinstance(node, AgentNode) and node.tools and node.step != "select_tools":
+        yield Problem("wrong_step", name, "only the step select_tools has tools")
     if isinstance(node, AgentNode) and node.step == "plan" and not definition.has_sections:
         yield Problem(
             "wrong_step", name, "it plans sections, and the graph has no parallel_loops to research them"
@@ -239,11 +265,15 @@ def _exits_without_loops(
             yield Problem("wrong_exit", end, "a way leads to it that passes no parallel_loops")
 
 
-def title_of(node: AgentNode | StateNode | DecisionNode | ParallelNode) -> str:
+def title_of(node: Node) -> str:
     """What a node does, in a few words."""
     match node:
         case AgentNode():
             return f"agent: {node.step}"
+        case RoleNode():
+            return f"role: {node.role}"
+        case CodeNode():
+            return f"code: {node.step}"
         case StateNode():
             return f"state: {node.action}"
         case DecisionNode():

@@ -8,6 +8,8 @@ Invariants:
   often; each cycle passes one, so each run ends.
 """
 
+from collections.abc import Mapping
+
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
@@ -18,11 +20,13 @@ with workflow.unsafe.imports_passed_through():
         Action,
         AgentNode,
         AgentStep,
+        CodeNode,
         DecisionNode,
         GraphCheck,
         GraphDefinition,
         GraphView,
         ParallelNode,
+        RoleNode,
         StateNode,
     )
     from workflows.types import Outcome, ResearchRequest
@@ -43,6 +47,18 @@ from workflows.steps.writing import run_all
 
 CHECK_GRAPH = "check_graph"
 """The activity that checks a definition; a worker has it (`worker.graph_check`)."""
+ROLES: Mapping[AgentStep, Role] = {
+    "plan": "planner",
+    "observe": "observer",
+    "evaluate_gaps": "gap_evaluator",
+    "select_tools": "tool_selector",
+    "judge": "judge",
+    "hypothesize": "hypothesis_generator",
+    "analyse": "analyst",
+    "synthesizer": "writer",
+    "writer": "writer",
+}
+"""The role that a step of an agent node asks."""
 
 
 @workflow.defn
@@ -212,7 +228,14 @@ class GraphResearch(ResearchHandlers):
                     result = await self._change_state(node.action)
                 case AgentNode():
                     self._announce(name)
-                    result = await self._execute_step(name, node.step)
+                    self.research.context.prompts[ROLES[node.step]] = node.prompt
+                    result = await self._execute_step(name, node)
+                case RoleNode():
+                    self._announce(name)
+                    result = await self.research.own.ask_role(node.role, node.prompt)
+                case CodeNode():
+                    self._announce(name)
+                    result = await self.research.own.run_code(node.step)
                 case ParallelNode():
                     self._announce(name)
                     result = await self._execute_parallel(name, node)
@@ -255,8 +278,8 @@ class GraphResearch(ResearchHandlers):
         await self.research.loop.begin_iteration()
         self._walk.passes = {}
 
-    async def _execute_step(self, name: str, step: AgentStep) -> str:
-        research, state, loop = self.research, self.research.state, self.research.state.loop
+    async def _execute_step(self, name: str, node: AgentNode) -> str:
+        research, state, loop, step = self.research, self.research.state, self.research.state.loop, node.step
         if step != "plan" and loop.iteration == 0:
             await self._begin_iteration()
         match step:
@@ -273,10 +296,7 @@ class GraphResearch(ResearchHandlers):
                 await research.steps.evaluate_gaps()
                 return f"{len(loop.gaps)} gaps"
             case "select_tools":
-                if loop.last == "select_tools":
-                    return f"{loop.tasks} searches, known before"
-                await research.steps.select_tools()
-                return f"{loop.tasks} searches selected"
+                return await self._select_tools(node.tools)
             case "judge":
                 await research.judging.judge()
                 if not self._hypothesizes():
@@ -294,6 +314,22 @@ class GraphResearch(ResearchHandlers):
                 return await research.analyse_now()
             case "writer" | "synthesizer":
                 raise AssertionError(f"{name} is an exit: `_conclude` executes it")
+
+    async def _select_tools(self, tools: tuple[str, ...]) -> str:
+        """Choose searches, in `tools` only where the node has them."""
+        context, state, loop = self.research.context, self.research.state, self.research.state.loop
+        if loop.last == "select_tools":
+            if tools:
+                state.tasks = [task for task in state.tasks if task.agent in tools]
+                loop.tasks = len(state.tasks)
+            if loop.tasks or not tools:
+                return f"{loop.tasks} searches, known before"
+        context.tools = tools
+        try:
+            await self.research.steps.select_tools()
+        finally:
+            context.tools = ()
+        return f"{loop.tasks} searches selected"
 
     def _hypothesizes(self) -> bool:
         """Whether the graph says itself when hypotheses are formed."""
@@ -355,6 +391,9 @@ class GraphResearch(ResearchHandlers):
                 self._announce(walk.at)
                 walk.record(walk.at, stop)
             walk.running = [walk.at]
+            end = walk.definition.nodes[walk.at]
+            if isinstance(end, AgentNode):
+                self.research.context.prompts["writer"] = end.prompt
         conclude = self._loops.conclude if self._has_sections else self.research.conclude_single_section
         outcome = await conclude(stop)
         walk.running = []

@@ -45,7 +45,7 @@ COMPUTED = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
-MODEL_ONLY: frozenset[Role] = frozenset({"verifier", "editor", "extractor", "analyst"})
+MODEL_ONLY: frozenset[Role] = frozenset({"verifier", "editor", "extractor", "analyst", "own_role"})
 """Roles that only a model has; without one their default stands."""
 NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
 """The allowance of a step without a model."""
@@ -258,6 +258,7 @@ class ModelSteps:
                 "steering": (*state.control.steering, *_left_out(state.control.left_out)),
                 "section": context.section_id or step.section,
                 "lineage": context.lineage,
+                "prompt": context.prompts.get(role, ""),
             }
         )
 

@@ -248,7 +248,8 @@ class SearchSteps:
             library = ["library"] if "library" in enabled else []
             own = library if prepared.own_library else []
             wanted = [*own, *preferred, *added] or library or list(enabled)
-        return tuple(enabled[name] for name in dict.fromkeys(wanted))
+        only = self.context.tools
+        return tuple(enabled[name] for name in dict.fromkeys(wanted) if not only or name in only)
 
 
 def with_page(row: SearchRecord, hits: Hits, kept: int) -> SearchRecord:

@@ -66,9 +66,22 @@ def test_the_documents_have_the_table_of_settings() -> None:
     assert markdown() in page
 
 
+OWN_PROFILE = """
+name = "own"
+description = "One of my own."
+guidance = "Be careful."
+confidence_threshold = 0.8
+sources = ["pubmde"]
+[[criteria]]
+name = "exposure"
+description = "How well it was measured."
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
+        ('[research]\nprofile = "own.toml"\n', "did you mean pubmed?"),
         ('[research]\nsources = ["pubmde"]\n', "did you mean pubmed?"),
         ('disabled_sources = ["brav"]\n', "did you mean brave?"),
         ('[research]\nprofile = "biomedcal"\n', "did you mean biomedical?"),
@@ -78,6 +91,7 @@ def test_the_documents_have_the_table_of_settings() -> None:
 )
 def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, named: str) -> None:
     Path("determinator.toml").write_text(text)
+    Path("own.toml").write_text(OWN_PROFILE)
     ran = determinator("config", "check")
     assert ran.code == 2
     assert named in ran.err

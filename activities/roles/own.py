@@ -1,0 +1,65 @@
+"""Roles that installed packages add: a prompt and an answer of their own, for nodes of a graph.
+
+An entry point of the group `determinator.roles` names an `OwnRole`. Such a role reads what was judged of the
+works, not their texts, and what it answers changes what is searched for and what later steps are told.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from pydantic import BaseModel
+
+from activities.own_steps import OwnStepInput, OwnStepOutput
+from activities.plugins import load
+from activities.roles.prompt import compose, findings, listed
+from activities.roles.role import Accepted, AnySpec, Prompt, RoleSpec
+from activities.types import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRole:
+    """A role of an installed package."""
+
+    name: str
+    prompt: str
+    """The stable text; a node of a graph with a prompt of its own replaces it."""
+    answer: type[BaseModel]
+    """What the model must produce: small and flat, each field with a default."""
+    accept: Callable[[OwnStepInput, Any], OwnStepOutput]
+    """(input, an instance of `answer`) -> what the step changes."""
+    task: str = "Answer with JSON."
+    """The last line of the prompt."""
+
+
+@cache
+def own_roles() -> dict[str, OwnRole]:
+    """The roles of installed packages, loaded now."""
+    return load("determinator.roles", OwnRole)
+
+
+def own_spec(name: str) -> AnySpec:
+    """What the runner needs of a role by its name. Raises KeyError."""
+    role = own_roles()[name]
+
+    def accept(step: OwnStepInput, _prompt: Prompt, answer: BaseModel) -> Accepted[OwnStepOutput]:
+        return Accepted(role.accept(step, answer).bounded())
+
+    return RoleSpec[OwnStepInput, BaseModel, OwnStepOutput](
+        "own_role", role.answer, partial(_render, role), accept, without_model=lambda _: OwnStepOutput()
+    )
+
+
+def _render(role: OwnRole, step: OwnStepInput, _documents: Sequence[Evidence], room: int) -> Prompt:
+    return compose(
+        "own_role",
+        step if step.prompt else step.model_copy(update={"prompt": role.prompt}),
+        room=room,
+        given=[
+            listed("Gaps", step.gaps, limit=5),
+            listed("Hypotheses", [f"{one.drug}: {one.target} {one.effect}" for one in step.hypotheses]),
+            findings(step.judgements, step.evidence),
+        ],
+        task=role.task,
+    )

@@ -1,0 +1,83 @@
+"""Steps that installed packages add: a role that asks a model, and code without one."""
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.own_steps import OwnStepActivities, OwnStepInput, OwnStepOutput
+    from activities.role_activities import ThinkActivities
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.rules.payload_limits import shown, within
+from workflows.steps import policy
+from workflows.steps.failures import cause_of, message_of
+from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
+from workflows.steps.model import ModelSteps
+
+MAX_WORKS = 30
+"""Works that a step is given: those that rank first."""
+MAX_FACTS = 12
+"""Facts that are kept: the latest."""
+
+
+class OwnSteps:
+    """Executes steps by the names of their entry points and applies what they answer to the state."""
+
+    def __init__(
+        self, context: RunContext, events: EventLog, models: ModelSteps, judging: JudgeSteps
+    ) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+        self.judging = judging
+
+    async def ask_role(self, name: str, prompt: str = "") -> str:
+        """Ask a role; its result in a few words. Without a model it does nothing. Raises OutOfBudget."""
+        self.context.prompts["own_role"] = prompt
+        if not self.models.is_paid("own_role"):
+            return "no model serves this role"
+        answer = await self.models.execute(
+            "own_role", ThinkActivities.ask_own_role, self._input(name), OwnStepOutput()
+        )
+        return self._apply(answer)
+
+    async def run_code(self, name: str) -> str:
+        """Run a step without a model; its result in a few words. The report states its failure."""
+        try:
+            answer = await workflow.execute_activity_method(
+                OwnStepActivities.run_code_step, self._input(name), **policy.internal_step(name)
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            reason = message_of(cause_of(error))
+            self.events.emit_event("error", f"{name}: {reason}", kind="step_failed", role=name)
+            self.events.add_limitation("step_failed", step=name, reason=reason)
+            return "failed"
+        return self._apply(answer)
+
+    def _input(self, name: str) -> OwnStepInput:
+        state, judgements = self.context.state, self.judging.judgements()
+        return OwnStepInput(
+            **self.context.step_inputs(),
+            name=name,
+            iteration=max(state.loop.iteration, 1),
+            gaps=state.loop.gaps,
+            evidence=shown(self.judging.ranked_evidence(), MAX_WORKS),
+            judgements=within((one.model_copy(update={"support": ()}) for one in judgements), JUDGED_ROOM),
+            hypotheses=tuple(
+                one.model_copy(update={"supporting_evidence": (), "contradicting_evidence": ()})
+                for one in state.hypotheses
+            ),
+        )
+
+    def _apply(self, answer: OwnStepOutput) -> str:
+        state, loop = self.context.state, self.context.state.loop
+        if answer.gaps:
+            loop.gaps, loop.last = answer.gaps[: self.context.request.limits.max_gaps], "evaluate_gaps"
+            for gap in loop.gaps:
+                self.events.emit_event("gap", gap, gap=gap, by="own_role")
+        facts = tuple(dict.fromkeys((*state.team.facts, *answer.facts)))[-MAX_FACTS:]
+        state.team = state.team.model_copy(update={"facts": facts})
+        return answer.said or f"{len(answer.gaps)} gaps, {len(answer.facts)} facts"
