@@ -27,6 +27,8 @@ class StoredJudgement(Frozen):
     scores: dict[str, int] = Field(default_factory=dict)
     score_reasons: dict[str, str] = Field(default_factory=dict)
     recommendation: Recommendation = ""
+    gaps: tuple[str, ...] = ()
+    recommended_searches: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     """Ids of all works that the recommendation rests on: those of its batch and those judged before."""
     scope: str = ""
@@ -65,6 +67,8 @@ class JudgementStore:
                 scores=batch.scores,
                 score_reasons=batch.score_reasons,
                 recommendation=batch.recommendation,
+                gaps=batch.gaps,
+                recommended_searches=batch.recommended_searches,
                 beside=beside,
                 scope=step.scope,
             )
@@ -93,8 +97,9 @@ def _key(step: JudgeInput, ref: EvidenceRef) -> str:
 def with_known(
     step: JudgeInput, known: Mapping[str, StoredJudgement], batch: JudgeBatch, model: str
 ) -> JudgeBatch:
-    """A batch with the judgements that were known before it. Their gaps are not named again: later searches
-    may have closed them. Their recommendation to write holds only where all works it rests on are there."""
+    """A batch with the judgements that were known before it. Their recommendation to write holds only where
+    all works it rests on are there. Their gaps and next searches, which hold with fewer works all the more,
+    count where no work is judged anew, which would name its own."""
     scores, reasons = dict(batch.scores), dict(batch.score_reasons)
     for stored in known.values():
         for name, score in stored.scores.items():
@@ -105,12 +110,20 @@ def with_known(
     present = {judgement.evidence_id for judgement in judged}
     advice = {stored.recommendation for stored in known.values() if present.issuperset(stored.beside)}
     before: Recommendation = "synthesize" if "synthesize" in advice else ""
+    gaps, searches = batch.gaps, batch.recommended_searches
+    going_on = [stored for stored in known.values() if stored.recommendation == "continue"]
+    if not batch.judgements and not before and going_on:
+        before = "continue"
+        gaps = tuple(dict.fromkeys(gap for stored in going_on for gap in stored.gaps))
+        searches = tuple(dict.fromkeys(one for stored in going_on for one in stored.recommended_searches))
     return batch.model_copy(
         update={
             "judgements": (*(stored.judgement for stored in known.values()), *batch.judgements),
             "scores": scores,
             "score_reasons": reasons,
             "recommendation": batch.recommendation or before,
+            "gaps": gaps,
+            "recommended_searches": searches,
             "model": batch.model or model,
         }
     )

@@ -192,8 +192,8 @@ def status_of(execution: WorkflowExecution) -> str:
 
 
 async def _memo(execution: WorkflowExecution) -> Mapping[str, object]:
-    """What was noted when the run began; what was encrypted with a key that is not here says so, and the other
-    runs are listed all the same."""
+    """What was noted when the run began. A run that was encrypted with a key that is not here says so, and
+    the others are listed all the same."""
     try:
         return await execution.memo()
     except (CodecError, KeyError):  # the SDK raises KeyError for an encoding that it does not know

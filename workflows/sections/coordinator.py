@@ -51,8 +51,8 @@ Message = tuple[str, Steer | AddSource | Grant | None]
 
 
 async def _outcome(section: workflow.ChildWorkflowHandle[Any, Outcome]) -> Outcome:
-    """What a section returns. A cancel is passed on to it and its findings are awaited; one that meets the end
-    of the section loses nothing. Raises FailureError."""
+    """What a section returns. A cancel is passed on to it and its findings are awaited; a cancel that meets
+    the end of the section loses nothing. Raises FailureError."""
     try:
         return await asyncio.shield(section)
     except asyncio.CancelledError:
