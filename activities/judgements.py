@@ -13,8 +13,11 @@ EvidenceRole = Literal["mechanism", "candidate", "clinical", "safety", "backgrou
 """What a work contributes to the answer."""
 
 
-RefusedKind = Literal["claim", "wording", "reservation", "summary", "cell", "judgement", "hypothesis"]
-"""What a check refused: a claim; a wording, in whose place its quote stands; a reservation; a sentence of the
+RefusedKind = Literal[
+    "claim", "wording", "reworded", "reservation", "summary", "cell", "judgement", "hypothesis"
+]
+"""What a check refused: a claim; a wording, in whose place its quote stands; a wording that
+the writer replaced by another one; a reservation; a sentence of the
 editor; a cell of the table; a field of a judgement; a field of a hypothesis."""
 
 

@@ -15,7 +15,7 @@ from activities.roles.allowances import MAX_WORK_CHARS
 from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
 from activities.roles.role import Prompt
 from activities.steps import Role, StepContext
-from activities.text.sentences import Sentence, sentences
+from activities.text.sentences import Sentence, quotable, readable, sentences
 from activities.text.tokens import terms
 from activities.types import Evidence
 
@@ -27,6 +27,8 @@ MIN_GAP_CHARS = 12
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
 
+_SHORT = re.compile(r"[ \t]*\n?[ \t]*[A-Z0-9][^:\n.!?]*[^\W\d_]{2}(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
+"""A sentence right after another one, without a heading."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -121,7 +123,7 @@ def _lines(
     own: dict[str, Sentence] = {}
     at = 0
     parts: list[tuple[str, Sentence | None]] = []
-    for found in sentences(document):
+    for found in sentences(document, short=True):
         start = document.text.find(found.quote, at)
         if start < 0:
             continue
@@ -133,6 +135,8 @@ def _lines(
     gap = False
     for place, (text, sentence) in enumerate(parts):
         shown = one_line(text)
+        if sentence is None and place in kept and place:
+            sentence = _short(text, parts[place - 1][1], document)
         if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
             continue
         if place not in kept:
@@ -149,6 +153,15 @@ def _lines(
             own[label] = sentence
             rows.append(f"{label}: {shown}")
     return rows, own
+
+
+def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence | None:
+    """A sentence too short to be quoted alone (`Mortality was 0%.`): its quote has the one before it."""
+    if before is None or not _SHORT.fullmatch(text):
+        return None
+    quote = f"{before.quote}{text.rstrip()}"
+    fits = quote in document.text and quotable(quote)
+    return replace(before, quote=quote, text=readable(quote)) if fits else None
 
 
 def _within(question: str, parts: Sequence[tuple[str, Sentence | None]], limit: int) -> set[int]:

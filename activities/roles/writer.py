@@ -41,6 +41,7 @@ from activities.types import Evidence, Statement, Support
 from activities.verification.claim_check import numbers
 from activities.verification.quote_check import worded
 from activities.verification.verdicts import failures, with_quotes
+from activities.verification.verdicts import refused as record_of
 from activities.verification.wording import follows, sources_of, unknown_name, wording_problem
 
 MAX_CLAIM_CHARS = 600
@@ -346,7 +347,10 @@ def _accept_again(draft: SectionDraft, prompt: Prompt, answer: AgainAnswer) -> S
 
     direct = again(draft.answer)
     paragraphs = tuple(DraftParagraph(claims=again(paragraph.claims)) for paragraph in draft.paragraphs)
-    return draft.model_copy(update={"answer": direct, "paragraphs": paragraphs})
+    failed = failed_claims(draft)
+    reworded = [record_of(failed[place], "reworded") for place in sorted(repaired)]
+    update = {"answer": direct, "paragraphs": paragraphs, "refused": (*draft.refused, *reworded)}
+    return draft.model_copy(update=update)
 
 
 def _accept_small(step: WriteInput, prompt: Prompt, answer: ShortDraft) -> SectionDraft:

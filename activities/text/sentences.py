@@ -119,10 +119,11 @@ def split(
     full_text: bool = False,
     study: bool = True,
     own: bool = False,
+    short: bool = False,
 ) -> tuple[Sentence, ...]:
     """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
     reads the same documents. `study`: its parts are those of a study (aim, methods, results). `own`: it is of
-    the kinds `OF_THE_USER`."""
+    the kinds `OF_THE_USER`. `short`: sentences of few words as in those kinds."""
     text = text[:MAX_TEXT]
     whole = normalise(text)
     named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
@@ -141,7 +142,11 @@ def split(
         for first, after in spans:
             quote = text[first:after].strip().lstrip(":;,. ")
             # A combining mark at the edge of a run could make it differ once both are normalised.
-            if not quotable(quote, own=own) or _CAPTION.match(quote) or normalise(quote) not in whole:
+            if (
+                not quotable(quote, own=own or short)
+                or _CAPTION.match(quote)
+                or normalise(quote) not in whole
+            ):
                 continue
             if quote_fault(normalise(quote), named):
                 continue
@@ -162,11 +167,12 @@ def split(
     return tuple(found)
 
 
-def sentences(document: Evidence) -> tuple[Sentence, ...]:
-    """The quotable sentences of a document."""
+def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:
+    """The quotable sentences of a document. `short`: also those of few words, which in an abstract may be
+    fragments: for a reader who can tell."""
     study = document.evidence_type not in NOT_STUDIES
     own = document.evidence_type in OF_THE_USER
-    return split(document.evidence_id, document.text, document.title, document.full_text, study, own)
+    return split(document.evidence_id, document.text, document.title, document.full_text, study, own, short)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

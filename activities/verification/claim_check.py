@@ -12,6 +12,7 @@ from decimal import Decimal
 from rapidfuzz import fuzz
 
 from activities.text.negation import ABSENCE, DENYING_WORD, NEGATORS, NO_DENIAL
+from activities.text.numerals import SCALES, SPELLED, number_of
 
 _UNITS = {
     **dict.fromkeys(("mg", "milligram", "milligrams"), "mg"),
@@ -29,23 +30,10 @@ _UNITS = {
     **dict.fromkeys(("y", "yr", "yrs", "year", "years"), "year"),
     **dict.fromkeys(("fold", "times"), "fold"),
 }
-_TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
-_SMALL = (
-    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-_WORDS = {word: number for number, word in enumerate(_SMALL, start=2)} | {
-    word: 10 * tens for tens, word in enumerate(_TENS, start=3)
-}
-_COMPOUND = re.compile(
-    r"(?<![\w-])(twenty|" + "|".join(_TENS[:-1]) + r")-(one|" + "|".join(_SMALL[:8]) + r")(?![\w])",
-    re.IGNORECASE,
-)
-"""`forty-six`, which is one number."""
 _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
 _ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
-_NUMBER_WORD = re.compile(r"(?<![\w-])(" + "|".join(_WORDS) + r")(?![\w])", re.IGNORECASE)
+_SPELLED = re.compile(SPELLED, re.IGNORECASE)
 _THRESHOLD = r"(?:\s+an?(?:\s+\S+)?\s+(?:threshold|cut-?off|level|value)s?\s+of)?"
 """Between a comparison and its number: `below a PSA threshold of 4 ng/mL`."""
 _BELOW = re.compile(rf"(?:\b(?:less|lower|fewer) than|\bbelow|\bunder|<){_THRESHOLD}\s*$", re.IGNORECASE)
@@ -92,12 +80,11 @@ class Number:
 
 
 def numbers(text: str) -> list[Number]:
-    """The numbers a text states, spelled-out ones from two to hundred included. Digits inside names (IL-6,
+    """The numbers a text states, spelled-out ones from two on included. Digits inside names (IL-6,
     COVID-19, CYP3A4) are not numbers."""
     text = re.sub(r"(?<=\d)\u00b7(?=\d)", ".", text)
     text = _ROMAN_AFTER.sub(lambda m: f"{m[1]} {_ROMAN[m[2]]}", text)
-    text = _COMPOUND.sub(_compound, text)
-    text = _NUMBER_WORD.sub(lambda m: str(_WORDS[m[1].lower()]), text)
+    text = _SPELLED.sub(lambda m: str(number_of(m[0])), text)
     shared = {m.start(1) for m in _RANGE_TO_PERCENT.finditer(text)}
     found = []
     for match in _TOKEN.finditer(text):
@@ -105,7 +92,7 @@ def numbers(text: str) -> list[Number]:
         glued = bool(unit) and text[match.start("unit") - 1].isdigit()
         if glued and unit not in _UNITS and (len(unit) == 1 or unit in _ORDINAL_ENDINGS):
             continue  # a name such as 2a or 3D
-        value = Decimal(match["number"].replace(",", ""))
+        value = Decimal(match["number"].replace(",", "")) * SCALES.get(unit.lower(), 1)
         found.append(
             Number(
                 value=-value if match["sign"] else value,
@@ -117,10 +104,6 @@ def numbers(text: str) -> list[Number]:
             )
         )
     return found
-
-
-def _compound(match: re.Match[str]) -> str:
-    return str(_WORDS[match[1].lower()] + _WORDS.get(match[2].lower(), 1))
 
 
 def _comparator(before: str) -> str:
@@ -146,7 +129,7 @@ def missing_number(
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1
-    spelled = {_WORDS[m[1].lower()] for m in _NUMBER_WORD.finditer(claim)}
+    spelled = {number_of(match[0]) for match in _SPELLED.finditer(claim)}
     for number in numbers(claim):
         if any(number.says(other, falling=falling) for other in quoted):
             continue
@@ -180,7 +163,7 @@ _DIRECTIONS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (_words(r"improv better\b beneficial ameliorat"), _words(r"worse deteriorat harmful detriment aggravat")),
     (_words(r"effective\b efficac"), _words(r"ineffective inefficac")),
     (_words(r"safe\b safely\b"), _words(r"unsafe\b")),
-    (_words(r"sensitiv"), _words(r"resistan insensitiv")),
+    (_words(r"sensitive\b"), _words(r"resistant\b insensitive\b")),
     (_words(r"superior"), _words(r"inferior")),
 )  # fmt: skip
 

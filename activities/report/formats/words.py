@@ -28,6 +28,7 @@ ROLES: Mapping[EvidenceRole, str] = {
 KINDS: Mapping[RefusedKind, str] = {
     "claim": "claim",
     "wording": "wording, its quote stands",
+    "reworded": "wording, written once more",
     "reservation": "reservation",
     "summary": "sentence of the editor",
     "cell": "field of the table",

@@ -22,8 +22,8 @@ from tests.replay import Asked, Reply
 
 TEXTS = {
     "S1": "In 4120 adults metformin was associated with a lower risk of dementia over five years.",
-    "S2": "Metformin did not change cognition in a randomised trial of 80 adults.",
-    "S3": "Some page about dementia.",
+    "S3": "Metformin did not change cognition in a randomised trial of 80 adults.",
+    "S5": "Some page about dementia.",
 }
 ANSWER = {
     "answer": [],

@@ -110,6 +110,10 @@ def test_a_lie_of_the_writer_is_replaced_by_its_quote(kind: str) -> None:
         stubborn = with_quotes(SPECS["writer"].accept(step, shown(pair), again).output)
         assert texts(stubborn) <= {pair.said.quote, pair.said_there.quote}, lie
         assert listed(stubborn.refused, lie)
+        honestly = AgainAnswer(sentences=[WrittenAgain(refused="C1", text=pair.said.quote, rests_on=["S1"])])
+        repaired = with_quotes(SPECS["writer"].accept(step, shown(pair), honestly).output)
+        assert lie not in texts(repaired)
+        assert "reworded" in {one.kind for one in repaired.refused if one.text == lie}, lie
 
 
 @pytest.mark.parametrize("kind", LIES)

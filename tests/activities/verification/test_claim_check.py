@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.verification.claim_check import missing_number, reversal
+from activities.verification.claim_check import missing_number, numbers, reversal
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,28 @@ def test_a_contraction_denies_as_its_long_form_does() -> None:
 def test_a_number_written_as_two_words_is_one_number() -> None:
     assert not missing_number("The study had 46 patients.", ["Forty-six consecutive patients."], (), 1)
     assert missing_number("The study had 6 patients.", ["Forty-six consecutive patients."], (), 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("One hundred and ninety patients were seen.", [190]),
+        ("Seventy six patients were seen.", [76]),
+        ("Between twenty and thirty patients were seen.", [20, 30]),
+        ("Between two hundred and three hundred were seen.", [200, 300]),
+        ("Two thousand and one patients were seen.", [2001]),
+        ("2.3 million people live there.", [2_300_000]),
+        ("One of the groups was seen.", []),
+    ],
+)
+def test_numbers_in_words_are_read_as_texts_write_them(words: str, value: list[int]) -> None:
+    assert [number.value for number in numbers(words)] == value
+
+
+def test_the_noun_sensitivity_is_no_direction() -> None:
+    quote = "The new test had a sensitivity of 94% and the old one, in resistant strains, of 18%."
+    assert not reversal("Sensitivity was 94% with the new test.", quote)
+    assert reversal("The strain was sensitive to the drug.", "The strain was resistant to the drug.")
 
 
 def test_a_threshold_is_compared_with_its_number() -> None:
