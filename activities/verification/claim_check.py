@@ -194,6 +194,7 @@ def _direction_of(text: str, pair: tuple[re.Pattern[str], re.Pattern[str]]) -> i
 _NEGATIVE = re.compile(
     rf"{ABSENCE}|{DENYING_WORD}|\binconclusive\b|\bunclear\b|\buncertain\w*|\bunknown\b|\bunproven\b|"
     r"\bsimilar\w*|\bcomparable\b|\bequal\w*|\bequivalent\b|\bindependent\w*|\bfew\b|\brare\b|\bscarce\b|"
+    r"(?<![\d.,])0(?:\.0+)?(?:\s?%|(?= of\b))|\bzero\b|"
     r"\bnon-?(?!steroid)\w+|\bnull\b|\buncommon\b|\bnegative\w*",
     re.IGNORECASE,
 )
@@ -225,13 +226,21 @@ def reversal(claim: str, quote: str) -> str:
             or _NOT_SIGNIFICANT.search(quote)
             or _found(_NEGATIVE, quote) - _found(_NEGATIVE, claim)
         )
-        return "" if agrees else "it denies what its quote affirms"
+        return "" if agrees or not _denies_of(claim, quote) else "it denies what its quote affirms"
     own = (_found(_NEGATIVE, claim) | _found(_HEDGED, claim)) - {
         word.lower() for word in _WORD.findall(quote)
     }
     if not own and NEGATORS.search(_nearest_clause(claim, quote)):
         return "it affirms what its quote denies"
     return ""
+
+
+def _denies_of(claim: str, quote: str) -> bool:
+    """Whether a clause of the claim that denies has a word of the quote; one that has none is about something
+    else."""
+    said = {word.lower() for word in _CONTENT.findall(quote)}
+    clauses = [clause for clause in _CLAUSES.split(claim) if NEGATORS.search(clause)]
+    return not clauses or any(said & {w.lower() for w in _CONTENT.findall(one)} for one in clauses)
 
 
 def _turned(claim: str, quote: str) -> bool:

@@ -189,12 +189,15 @@ def coined_in(text: str, held: frozenset[str]) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _is_english(plain: str) -> bool:
-    """Whether a dictionary has a word, or what it is derived from with a usual prefix or as an adverb."""
-    if thesaurus.parts_of_speech(plain):
+    """Whether a dictionary has a word, or what it is derived from: an inflected form (`occurred`, `carried`,
+    `highest`), or one with a usual prefix or as an adverb."""
+    root = stem(plain)
+    forms = (plain, root, f"{root.removesuffix('i')}y", plain.removesuffix("est"), plain.removesuffix("st"))
+    if re.fullmatch(_JOINING, plain) or any(thesaurus.parts_of_speech(form) for form in forms):
         return True
     bare = next((plain.removeprefix(p) for p in _PREFIXES if plain.startswith(p)), "")
     ends = [plain.removesuffix(end) for end in ("ally", "ly", "ness", "s") if plain.endswith(end)]
-    return any(len(form) > 2 and thesaurus.parts_of_speech(form) for form in (bare, *ends))
+    return any(len(form) > 2 and thesaurus.parts_of_speech(form) for form in (bare, stem(bare), *ends))
 
 
 def _has_digit_and_letter(word: str) -> bool:

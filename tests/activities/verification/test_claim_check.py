@@ -62,6 +62,18 @@ def test_the_noun_sensitivity_is_no_direction() -> None:
     assert reversal("The strain was sensitive to the drug.", "The strain was resistant to the drug.")
 
 
+def test_no_one_is_said_by_zero_percent() -> None:
+    quote = "The conversion rate was 20% overall but 0% in the last 10 patients."
+    assert not reversal("A fifth were converted, none of the last ten.", quote)
+    assert reversal("None of the last ten was converted.", "Half of the last 10 were converted.")
+
+
+def test_a_denial_about_something_else_denies_nothing_of_the_quote() -> None:
+    quote = "Laparoscopic surgery lowered the risk of bleeding."
+    assert not reversal("It depends: nothing here was randomised, but bleeding had a lower risk.", quote)
+    assert reversal("It depends: the risk of bleeding was not lower, but nothing was randomised.", quote)
+
+
 def test_a_threshold_is_compared_with_its_number() -> None:
     quote = "Percent free PSA below a PSA threshold of 4 ng/mL could spare biopsies."
     assert not missing_number("Percent free PSA below 4 ng/mL could spare biopsies.", [quote], (), 1)
