@@ -5,8 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 RUNTIME := $(VENV)/.runtime
-# `make demo PIP="uv pip"` installs in seconds where uv is there; uv finds the environment by its name
-PIP ?= $(BIN)/python -m pip
+# uv, where it is on the PATH, installs in seconds; it is told which environment
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+PIP ?= $(if $(shell command -v uv),uv pip,$(BIN)/python -m pip)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 QUESTION ?= What is known about survival in lung cancer?
 

@@ -37,6 +37,12 @@ CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinato
 the fresh home of a test need not build it."""
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep the tests of a file that share a home in one process, or each process would start that home."""
+    if "shared_home" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("xdist_group"):
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 @pytest.fixture(autouse=True)
 def logs_for_the_next_test() -> Iterator[None]:
     """A command that a test runs in its own process turns structlog off."""

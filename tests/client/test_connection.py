@@ -145,8 +145,11 @@ async def test_a_configured_server_is_used_and_nothing_is_started(
 def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
     program = (
         "import asyncio; from datetime import timedelta\n"
+        "from temporalio.service import RetryConfig\n"
         "from activities.settings import Settings\n"
+        "from client import connection\n"
         "from client.embedded.server import start_embedded, stop_embedded\n"
+        "connection.EMBEDDED_RETRY = RetryConfig(max_elapsed_time_millis=500)\n"
         "async def go():\n"
         "    found = await start_embedded(Settings(), worker=False); stop_embedded(Settings().home)\n"
         "    try: await found.client.get_workflow_handle('x').describe(rpc_timeout=timedelta(seconds=1))\n"

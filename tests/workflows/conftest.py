@@ -202,9 +202,8 @@ def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> W
         client,
         task_queue=queue,
         workflows=WORKFLOWS,
-        workflow_runner=SANDBOX,
         workflow_failure_exception_types=[Exception],
-        **{"activities": fakes.activities, **more},
+        **{"activities": fakes.activities, "workflow_runner": SANDBOX, **more},
     )
     if worker._workflow_worker is not None:
         worker._workflow_worker._deadlock_timeout_seconds = int(PATIENCE)

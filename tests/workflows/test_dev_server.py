@@ -83,7 +83,7 @@ async def test_a_run_goes_on_after_everything_was_killed_while_a_gate_waited(
 
 
 async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(live: Stage) -> None:
-    """Forty cancels, from the first step to the last."""
+    """Twenty cancels, from the first step to the last."""
     live.script.sufficient_at = 2
     draw = random.Random(7)
 
@@ -112,9 +112,9 @@ async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(l
         ends.append(cancelled)
 
     ends: list[bool] = []
-    for first in range(0, 40, 10):
+    for first in range(0, 20, 10):
         await asyncio.gather(*(one(n) for n in range(first, first + 10)))
-    assert ends.count(True) > 10
+    assert ends.count(True) > 5
 
 
 async def test_a_run_that_is_approved_paused_and_cancelled_at_once_ends_with_its_sections(
@@ -141,7 +141,7 @@ async def test_a_run_that_is_approved_paused_and_cancelled_at_once_ends_with_its
                 child = await live.client.get_workflow_handle(section.workflow_id).describe()
                 assert child.status != WorkflowExecutionStatus.RUNNING, (number, section.id)
 
-    for first in range(0, 20, 5):
+    for first in range(0, 10, 5):
         await asyncio.gather(*(one(n) for n in range(first, first + 5)))
 
 

@@ -86,6 +86,7 @@ async def waiting(stage: Stage) -> Run:
     """A run that waits for its model."""
     away(stage, 1e9, after=1)
     run = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 1e6}))
+    await stage.env.sleep(60)  # the five attempts before
     await run.until(lambda p: p.phase == "waiting_for_model")
     return run
 

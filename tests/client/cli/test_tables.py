@@ -14,6 +14,7 @@ from client.cli.ask import GROUPS, ask
 from client.cli.main import VERBS
 from tests.client.harness import determinator
 from tests.client.terminal import Terminal
+from tests.conftest import move_in
 from tests.e2e.stage import own_id
 
 pytestmark = pytest.mark.xdist_group("tables")
@@ -29,21 +30,29 @@ TEXT = (
 OTHER = "Pipettes in adults\n\nThe laboratory ordered new pipettes for adults who have colorectal surgery."
 
 
-@pytest.fixture
-def runs(file_home: Path, tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def made(shared_home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A completed iterative run and a deep one that waits for its plan: mode -> id."""
-    folder = tmp_path / "papers"
+    folder = tmp_path_factory.mktemp("made") / "papers"
     folder.mkdir()
     (folder / "cohort.txt").write_text(TEXT)
     (folder / "other.txt").write_text(OTHER)
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
     (folder / "disk.iso").write_bytes(b"no document")
     found = {}
-    for mode, question in QUESTIONS.items():
-        flags = ("--mode", mode, "--library", str(folder), *own_id())
-        gate = ("--approve", "plan", "--detach") if mode == "deep" else ()
-        found[mode] = determinator("ask", question, *flags, *gate).run_id
+    with pytest.MonkeyPatch.context() as patched:
+        move_in(shared_home, folder.parent, patched)
+        for mode, question in QUESTIONS.items():
+            flags = ("--mode", mode, "--library", str(folder), *own_id())
+            gate = ("--approve", "plan", "--detach") if mode == "deep" else ()
+            found[mode] = determinator("ask", question, *flags, *gate).run_id
     return found
+
+
+@pytest.fixture
+def runs(made: dict[str, str], file_home: Path) -> dict[str, str]:
+    """These runs, in their home."""
+    return made
 
 
 def listed(*flags: str) -> set[str]:
@@ -69,7 +78,6 @@ def test_a_list_is_narrowed_by_state_mode_text_and_date(runs: dict[str, str]) ->
         (("--since", "today", "--mode", "iterative", "--state", "completed"), {runs["iterative"]}),
     ):
         assert listed(*flags) & both == expected, flags
-    assert determinator("cancel", runs["deep"]).code == 0
 
 
 def test_at_80_columns_the_list_keeps_status_mode_and_start(runs: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ from tests.conftest import client_of, dev_server_of
 from tests.workflows.conftest import a_request, a_worker
 from tests.workflows.fakes import Fakes
 
-FLOOD = 24
+FLOOD = 12
 """Runs of the user who floods."""
 
 
