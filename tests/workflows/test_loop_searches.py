@@ -39,3 +39,15 @@ async def test_a_question_that_chooses_its_profile_is_prepared_once(stage: Stage
     _, report, _ = await stage.play(a_request())
     assert [(step.profile, step.chooses_profile) for step in stage.fakes.prepared] == [("general", True)]
     assert report.profile == stage.script.profile.name
+
+
+async def test_earlier_evidence_is_searched_beside_the_sample_and_never_in_its_place(stage: Stage) -> None:
+    """A second question on a home that has nothing but the bundled sample and what the first one found."""
+    profile = stage.script.profile
+    stage.script.profile = profile.model_copy(update={"sources": ("evidence",)})
+    stage.script.sources = [
+        SourceOption(info=SourceInfo(name=name, title=name, covers="papers"), enabled=True)
+        for name in ("library", "evidence")
+    ]
+    _, report, _ = await stage.play(a_request())
+    assert {row.source for row in report.methodology.searches} == {"library", "evidence"}

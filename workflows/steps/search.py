@@ -24,6 +24,8 @@ from workflows.steps.retry import retry_on_worker_loss
 
 Answer = tuple[SearchRecord, list[EvidenceRef]]
 """The row of a search, and what it found."""
+EARLIER = "evidence"
+"""The source that holds what earlier runs collected."""
 MAX_PAGES = 20
 """Requests that one search makes at most, whatever cursor its source returns."""
 EVIDENCE_KEPT = 240
@@ -234,7 +236,8 @@ class SearchSteps:
     def sources(self) -> tuple[SourceOption, ...]:
         """The sources to search: the user's choice, else the profile's preference among the enabled ones.
 
-        The bundled sample library is used only on request or when nothing else can be searched.
+        The bundled sample library is used only on request or when nothing else can be searched. What earlier
+        runs collected is searched beside a source, never in place of one.
         """
         state, prepared = self.context.state, self.context.prepared
         enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
@@ -247,7 +250,9 @@ class SearchSteps:
             preferred = [name for name in preference if name in enabled and name != "library"]
             library = ["library"] if "library" in enabled else []
             own = library if prepared.own_library else []
-            wanted = [*own, *preferred, *added] or library or list(enabled)
+            chosen = [*own, *preferred, *added]
+            beside = [name for name in chosen if name == EARLIER]
+            wanted = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
         only = self.context.tools
         return tuple(enabled[name] for name in dict.fromkeys(wanted) if not only or name in only)
 
