@@ -6,15 +6,16 @@ the text of that very work, and every number of the cell must be a number of tha
 is left out, and with it what cannot be computed without it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, get_args
 
 from activities.analysis.numbers import numbers_in, one_number
-from activities.analysis.types import Arms, Effect, Measure
+from activities.analysis.types import MEASURE_NAMES, Arms, Effect, Measure
 from activities.judgements import Cell, Table, TableRow
-from activities.verification.quote_check import verbatim
+from activities.verification.quote_check import normalise, verbatim
 
 EFFECT_COLUMNS: tuple[str, ...] = (
     "outcome",
@@ -31,8 +32,15 @@ EFFECT_COLUMNS: tuple[str, ...] = (
 """Columns that the analysis asks the extractor for."""
 _COUNTS = ("events", "total", "control_events", "control_total")
 RefusedReason = Literal[
-    "no_sentence", "not_in_work", "number_not_in_sentence", "not_a_number", "unknown_measure"
+    "no_sentence", "not_in_work", "number_not_in_sentence", "not_a_number", "unknown_measure", "other_measure"
 ]
+_WORDED: Mapping[str, Measure] = {
+    **{name: measure for measure, name in MEASURE_NAMES.items()},
+    "relative risk": "RR",
+    "rate ratio": "RR",
+    "standardized mean difference": "SMD",
+}
+"""What works call a measure beside its letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,10 @@ def _refusal(evidence_id: str, column: str, cell: Cell, text: str) -> RefusedRea
     if not verbatim(cell.support.quote, text):
         return "not_in_work"
     if column == "measure":
-        return None if _measure(cell.text) else "unknown_measure"
+        if (measure := _measure(cell.text)) is None:
+            return "unknown_measure"
+        said = _measures_in(cell.support.quote)
+        return None if not said or measure in said else "other_measure"
     if not numbers_in(cell.text) <= numbers_in(cell.support.quote):
         return "number_not_in_sentence"
     if column != "outcome" and one_number(cell.text) is None:
@@ -109,8 +120,22 @@ def _refusal(evidence_id: str, column: str, cell: Cell, text: str) -> RefusedRea
 
 
 def _measure(text: str) -> Measure | None:
-    written = text.strip().upper()
-    return next((measure for measure in get_args(Measure) if measure == written), None)
+    """The measure of a cell, by its letters or its name; None where it names none or several."""
+    found = _measures_in(text.upper()) or _measures_in(text)
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _measures_in(text: str) -> frozenset[Measure]:
+    """The measures that a text names: by capital letters (`aHR` as well), or by name in the singular or
+    plural, of which the longest counts."""
+    letters = {measure for measure in get_args(Measure) if re.search(rf"\ba?{measure}s?\b", text)}
+    plain = normalise(text).casefold()
+    for name in sorted(_WORDED, key=len, reverse=True):
+        named = name.replace(" ratio", "s? ratio")
+        plain, count = re.subn(rf"\b{named}s?\b", " ", plain)
+        if count:
+            letters.add(_WORDED[name])
+    return frozenset(letters)
 
 
 def _arms(numbers: Mapping[str, Decimal]) -> Arms | None:

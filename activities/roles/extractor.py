@@ -26,6 +26,8 @@ from activities.verification.normal_form import normalise
 from activities.verification.wording import joins, unknown_name
 
 MAX_CELL_CHARS = 160
+MAX_COLUMNS = 24
+"""The reader's, and those of the statistics."""
 MIN_OF_SENTENCE = 0.5
 """Share of the words of a field that its sentence has; the others are of the work or its title."""
 ABSENT = frozenset({"", "-", "n/a", "na", "none", "not stated", "not reported", "unknown", "not given"})
@@ -41,7 +43,7 @@ class CellAnswer(Loose):
 
 class RowAnswer(Loose):
     work: OneWork = ""
-    cells: list[CellAnswer] = limits(items=12, default_factory=list)
+    cells: list[CellAnswer] = limits(items=MAX_COLUMNS, default_factory=list)
 
 
 class ExtractAnswer(Loose):
@@ -54,7 +56,7 @@ def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prom
         step.model_copy(update={"background": ""}),
         documents,
         room=room,
-        given=[listed("Columns", step.columns, 12, 60)],
+        given=[listed("Columns", step.columns, MAX_COLUMNS, 60)],
         task=TASK,
     )
     prompt.choices["rows.cells.column"] = step.columns

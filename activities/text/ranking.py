@@ -3,9 +3,9 @@
 Four rankings of the documents are fused by reciprocal rank (Cormack, Clarke and Buettcher, "Reciprocal rank
 fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009): BM25 of the whole document,
 BM25 of its best sentence, how many of the question's names it mentions by any of their words
-(`activities.text.coverage`), and the cosine of its best sentence by the bundled encoder. Within a document
-its sentences are ranked by words, by meaning, and by the label they stand under (conclusions before aims).
-Nothing here reads what a sentence says.
+(`activities.text.coverage`), and the cosine of its two nearest sentences by the bundled encoder. Within a
+document its sentences are ranked by words, by meaning, and by the label they stand under (conclusions before
+aims). Nothing here reads what a sentence says.
 
 The encoder takes some ten milliseconds a sentence, so of many documents it reads those only that come first
 without it, and of an abstract the few sentences with most of the question's words. Without the encoder
@@ -36,12 +36,15 @@ RANK_CONSTANT = 10
 """Of reciprocal rank fusion. Its paper has 60 for lists of a thousand; of the few works of a search the first
 ranks must differ more."""
 MEANING = 2
-"""Times that the ranking by meaning counts."""
+"""Times that the ranking by meaning counts among the sentences of a document."""
+MEANING_OF_DOCUMENTS = 6
+"""The same among documents: asked in two wordings, words alone share one of the first five works in four,
+meaning alone three in five (`benchmarks/passages.py`)."""
 TITLE_TIMES = 2
 """A word of the title counts as so many."""
 MAX_ENCODED_DOCUMENTS = 20
 """Documents, best first without it, whose sentences the encoder reads."""
-MAX_ENCODED_SENTENCES = 2
+MAX_ENCODED_SENTENCES = 4
 """Sentences of one abstract that the encoder reads, those with most of the question's words."""
 MAX_ENCODED_OF_USER = 150
 """Sentences of all documents of the user's own that it reads: there a short passage of a long text
@@ -171,9 +174,12 @@ def _rank(question: str, keys: tuple[_Key, ...]) -> tuple[Item, ...]:
     rankings = [by_whole, best, by_names]
     likeness = _likeness(model, question, documents, every, bounds, fuse(rankings), by_sentence)
     if model is not None:
-        rankings += [np.array([np.nanmax(like, initial=0.0) for like in likeness])] * MEANING
+        nearest = [_of_nearest(like, document) for like, document in zip(likeness, documents, strict=True)]
+        rankings += [np.array(nearest)] * MEANING_OF_DOCUMENTS
+        near = np.array([np.nanmax(like, initial=0.0) for like in likeness])
+    else:
+        near = _shares(query, wholes)
     fused = fuse(rankings)
-    near = rankings[-1] if model is not None else _shares(query, wholes)
     return tuple(
         Item(
             document,
@@ -221,6 +227,13 @@ def _likeness(
         for n, place in places:
             found[n][place] = cosine
     return found
+
+
+def _of_nearest(likeness: Scores, document: Evidence) -> float:
+    """The mean cosine of the two nearest sentences of a work, of which one may be its title: by one alone
+    chance decides more often. Of a text of the user's own one short sentence answers, and it alone counts."""
+    read = np.sort(likeness[~np.isnan(likeness)])[-1 if document.evidence_type in OF_THE_USER else -2 :]
+    return float(read.mean()) if len(read) else 0.0
 
 
 def _shares(query: Sequence[str], wholes: Sequence[Sequence[str]]) -> Scores:

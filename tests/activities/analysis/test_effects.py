@@ -78,6 +78,27 @@ def test_a_work_without_a_known_measure_has_no_effect() -> None:
     assert refused[0].reason == "unknown_measure"
 
 
+@pytest.mark.parametrize(
+    ("sentence", "cell", "measure"),
+    [
+        ("The hazard ratio for death was 0.72.", "hazard ratio", "HR"),
+        ("The hazard ratio for death was 0.72.", "HR", "HR"),
+        ("The hazards ratio for death was 0.72.", "adjusted hazard ratio", "HR"),
+        ("Death was rarer (aOR 0.72).", "aOR", "OR"),
+        ("The relative risk of death was 0.72.", "Relative risk", "RR"),
+        ("The standardised mean difference was 0.72.", "standardized mean difference", "SMD"),
+        ("Death was rarer by a factor of 0.72.", "RR", "RR"),
+        ("The odds ratio for death was 0.72.", "risk ratio", None),
+        ("The odds ratio for death was 0.72.", "odds ratio or hazard ratio", None),
+    ],
+)
+def test_a_measure_is_what_its_sentence_calls_it(sentence: str, cell: str, measure: str | None) -> None:
+    given = {"outcome": "death", "measure": cell, "estimate": "0.72"}
+    cells = table(**{column: (text, sentence) for column, text in given.items()})
+    effects, _ = effects_of(cells, {"pmid:1": sentence}, NAMES)
+    assert [effect.measure for effect in effects] == ([measure] if measure else [])
+
+
 def test_incomplete_counts_are_no_groups() -> None:
     (effect,), _ = effects_of(
         table(outcome="death", measure="OR", events="49", total="1615"), {"pmid:1": TEXT}, NAMES
