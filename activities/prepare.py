@@ -95,6 +95,7 @@ class PrepareActivities:
             sources=choose_sources(options(settings, self._sources), step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
+            unpaywall=bool(settings.email) and not settings.offline,
             pubmed_queue=self._pubmed_queue(),
             fallbacks=fallbacks,
             prices={

@@ -196,6 +196,16 @@ class Settings(BaseSettings):
         Field(ge=1, le=50),
         Key("Works that each search is asked for.", at="research", flag=True, limit="results_per_search"),
     ] = None
+    full_texts: Annotated[
+        int | None,
+        Field(ge=0, le=20),
+        Key(
+            "Works of each section whose open full text is read before a model cites them; 0: none.",
+            at="research",
+            flag=True,
+            limit="full_texts",
+        ),
+    ] = None
     search_timeout: Annotated[
         Seconds,
         Field(gt=0),

@@ -128,6 +128,8 @@ class Prepared(Frozen):
     """Profile -> the sources it prefers, best first."""
     own_library: bool = False
     """Whether the library holds the user's own documents and not the bundled sample."""
+    unpaywall: bool = False
+    """Whether Unpaywall may be asked for open full texts: it wants an e-mail address."""
     pubmed_queue: str | None = None
     """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
     alternatives: dict[str, Profile] = Field(default_factory=dict)

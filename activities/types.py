@@ -164,6 +164,10 @@ class Evidence(Frozen):
     """Of a recording, seconds at which each part of `pages` begins; empty for every other document."""
 
 
+FULL_TEXT_FROM = "full_text_from"
+"""The fact that says where the full text of a work was read that its source gave as an abstract."""
+
+
 class EvidenceRef(Frozen):
     """A small pointer to a stored `Evidence`; what workflows hold (a few hundred bytes)."""
 

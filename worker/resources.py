@@ -10,6 +10,7 @@ from activities.check_pubmed import PubMedStanding, ReleaseStanding
 from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.follow_up import FollowUpActivities
+from activities.full_text import FullTextActivities
 from activities.look_up_candidate import CandidateActivities
 from activities.models.base import Answer, Completion, Review
 from activities.own_steps import OwnStepActivities
@@ -26,6 +27,7 @@ from activities.settings import Settings
 from activities.sources import ncbi
 from activities.sources.base import Source
 from activities.sources.http.client import Http, open_http
+from activities.sources.http.pages import SafePages
 from activities.sources.registry import build_sources
 from activities.types import Allowance, ModelChoice
 
@@ -52,6 +54,7 @@ class Resources:
     refresh: RefreshActivities
     follow_up: FollowUpActivities
     own_steps: OwnStepActivities
+    full_text: FullTextActivities
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -67,6 +70,7 @@ class Resources:
             *methods(self.refresh),
             *methods(self.follow_up),
             *methods(self.own_steps),
+            *methods(self.full_text),
         ]
 
     @property
@@ -102,6 +106,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             events=EventActivities(store),
             follow_up=FollowUpActivities(store),
             own_steps=OwnStepActivities(store),
+            full_text=FullTextActivities(settings, http, SafePages.of(settings), store),
             refresh=RefreshActivities(settings, sources, ReleaseStanding(lookup)),
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
         )

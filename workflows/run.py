@@ -22,6 +22,7 @@ from workflows.gates import Gates
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
 from workflows.steps.analysis import AnalysisSteps
+from workflows.steps.full_text import FullTextSteps
 from workflows.steps.judging import JudgeSteps
 from workflows.steps.look_up import LookUpSteps
 from workflows.steps.loop import ResearchLoop
@@ -52,6 +53,7 @@ class Run:
             self.context, self.events, self.models, self.searches, self.preparation, self.judging
         )
         self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
+        self.full_texts = FullTextSteps(self.context, self.events, self.models, self.searches)
         self.writing = WritingSteps(self.context, self.events, self.models)
         look_ups = LookUpSteps(self.context, self.events, self.searches)
         self.candidates = CandidateSteps(self.writing, self.gates, look_ups)
@@ -95,6 +97,8 @@ class Run:
         use_model = STOPS[stop].pays
         await self.candidates.settle(use_model)
         section = self._single_section()
+        if use_model and section.id not in self.state.drafts:
+            await self.full_texts.read(self.writing.citable())
         await run_all((self._draft(section, stop, use_model), *self.writing.table_steps(use_model)))
         sections = (self.state.drafts[section.id],)
         await self.writing.edit(sections, use_model)

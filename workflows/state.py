@@ -141,6 +141,8 @@ class RunState(BaseModel, defer_build=True):
     plan_hash: str = ""
     best: Attempt | None = None
     """The best attempt of a sub-team."""
+    tried_in_full: list[str] = Field(default_factory=list)
+    """Ids of works whose full text was asked for."""
     team: TeamState = Field(default_factory=TeamState)
     """Ledger and turns of a team."""
     graph: GraphState = Field(default_factory=GraphState)

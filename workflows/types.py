@@ -60,6 +60,8 @@ class Limits(Frozen):
     max_gaps: int = Field(default=3, ge=1, le=10)
     searches_per_gap: int = Field(default=3, ge=1, le=10)
     results_per_search: int = Field(default=10, ge=1, le=50)
+    full_texts: int = Field(default=4, ge=0, le=20)
+    """Works of a section that are read in full before they are cited."""
 
 
 class ResearchRequest(Frozen):

@@ -52,6 +52,8 @@ class Reference(Frozen):
     evidence_type: EvidenceType = "article"
     standing: Standing = "unknown"
     full_text: bool = False
+    full_text_from: str = ""
+    """Where the full text was read, for a work that its source gave as an abstract."""
     study: int = 0
     """References with the same number report the same study; 0: not known."""
     pages: tuple[int, ...] = ()

@@ -19,7 +19,7 @@ from activities.report.schema import (
 from activities.text.evidence_strength import TYPE_NAMES, WEIGHT
 from activities.text.independence import independent
 from activities.text.study_design import own_design, participants
-from activities.types import Claim, Evidence, EvidenceType, Grade, Support
+from activities.types import FULL_TEXT_FROM, Claim, Evidence, EvidenceType, Grade, Support
 
 STRONG_FROM = 0.9
 """Syntheses of trials, guidelines and randomized trials, by `activities.text.evidence_strength.WEIGHT`."""
@@ -69,6 +69,7 @@ def _reference(item: Evidence, number: int, study: int, from_run: str, pages: It
         evidence_type=item.evidence_type,
         standing=item.standing,
         full_text=item.full_text,
+        full_text_from=item.facts.get(FULL_TEXT_FROM, ""),
         study=study,
         from_run=from_run,
         pages=places,

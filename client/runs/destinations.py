@@ -19,6 +19,10 @@ OPENAI = "https://api.openai.com/v1"
 """The address that the OpenAI client uses when none is set."""
 
 
+NAME_FULL_TEXTS = frozenset({"europepmc", "openalex", "semanticscholar"})
+"""Sources whose records name an open full text."""
+
+
 def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
     """The language models a run may call, in the order of trying; empty when there is none."""
     chosen = (*(request.models or settings.model_choices()).values(),)
@@ -72,6 +76,8 @@ async def destinations(settings: Settings, request: ResearchRequest) -> str:
     sent = []
     if online:
         sent.append(f"search queries to {', '.join(online)}")
+        if models and request.limits.full_texts and NAME_FULL_TEXTS & set(online):
+            sent.append("requests for open full texts to the addresses that these name")
     if models and not is_loopback(settings.openai_base_url):
         sent.append(
             f"the question and found text to {', '.join(models)} at {urlsplit(address).hostname or address}"

@@ -56,6 +56,7 @@ class AskOptions(TypedDict, total=False):
     max_gaps: int | None
     searches_per_gap: int | None
     results_per_search: int | None
+    full_texts: int | None
     search_timeout: float | str | None
     max_tokens: int | None
     max_cost: float | None

@@ -33,6 +33,7 @@ from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive import manage
 from activities.follow_up import FollowUpActivities
+from activities.full_text import FullTexts, ReadInFull
 from activities.judgements import Table, TableRow, WorkJudgement
 from activities.look_up_candidate import CandidateActivities
 from activities.own_steps import OwnStepActivities, OwnStepInput, OwnStepOutput
@@ -115,6 +116,7 @@ class Fakes:
         self.published: list[PublishInput] = []
         self.prepared: list[PrepareInput] = []
         self.looked_up: list[CandidateLookUp] = []
+        self.read: list[ReadInFull] = []
         self.now = 0.0
         """When the attempt under way was scheduled, in seconds of the server's time."""
         self._publisher = PublishActivities(store)
@@ -181,6 +183,7 @@ class Fakes:
             prices=script.prices,
             profiles={script.profile.name: script.profile.description},
             pubmed_queue=script.pubmed_queue,
+            unpaywall=script.unpaywall,
             alternatives={script.profile.name: script.profile} if step.chooses_profile else {},
         )
 
@@ -365,6 +368,21 @@ class Fakes:
         return await CandidateActivities(self.script.registers, self.store).look_up_candidate(step)
 
     @activity.defn
+    async def read_in_full(self, step: ReadInFull) -> FullTexts:
+        """Every work but the first has an open full text."""
+        self.read.append(step)
+        if self.script.before_reading:
+            self.script.before_reading(step)
+        found = []
+        for ref in step.evidence[1:]:
+            item = self.documents[ref.blob]
+            full = item.model_copy(update={"text": f"{item.text}\n\nAnd more.", "full_text": True})
+            new = await self.store.put(full)
+            self.documents[new.blob] = full
+            found.append(new.model_copy(update={"sections": ref.sections, "queries": ref.queries}))
+        return FullTexts(evidence=tuple(found))
+
+    @activity.defn
     async def publish_report(self, step: PublishInput) -> Any:
         self.published.append(step)
         if self.script.publish:
@@ -443,6 +461,7 @@ class Fakes:
             self.ask_own_role,
             OwnStepActivities(self.store).run_code_step,
             self.look_up_candidate,
+            self.read_in_full,
             self.publish_report,
             *(self._search(source) for source in (*SOURCES, *TOGETHER)),
             *(self._search_together(source) for source in TOGETHER),

@@ -111,7 +111,7 @@ async def graph(stage: Stage) -> None:
 
 
 async def graph_own(stage: Stage) -> None:
-    """A role and a step that an installed package adds."""
+    """A role and a step that an installed package adds; works are read in full before they are cited."""
 
     async def count(_step: OwnStepInput, works: Sequence[Evidence]) -> OwnStepOutput:
         return OwnStepOutput(said=f"{len(works)} works", facts=("a fact",))
@@ -120,12 +120,14 @@ async def graph_own(stage: Stage) -> None:
         "wanted": StateNode(action="search_question"),
         "select": AgentNode(step="select_tools"),
         "search": ParallelNode(run="execute_tools"),
+        "judge": AgentNode(step="judge"),
         "count": CodeNode(step="count"),
         "doubt": RoleNode(role="critic"),
         "write": AgentNode(step="writer", prompt="Write for a regulator."),
     }
     edges = tuple(Edge(source=one, target=other) for one, other in pairwise(nodes))
     definition = GraphDefinition(name="own", entry="wanted", nodes=nodes, edges=edges)
+    stage.script.unpaywall = True
     with (
         patch.object(own_steps, "code_steps", lambda: {"count": CodeStep("count", count)}),
         patch.object(library, "not_installed", lambda *_: ()),

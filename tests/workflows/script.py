@@ -16,6 +16,7 @@ from activities.errors import (
     Unavailable,
     to_application_error,
 )
+from activities.full_text import ReadInFull
 from activities.publication import PublishInput
 from activities.sources.base import Source
 from activities.steps import (
@@ -166,6 +167,10 @@ class Script:
     publish: Callable[[PublishInput], None] | None = None
     pubmed_queue: str | None = None
     """Where PubMed may be asked about what is cited."""
+    unpaywall: bool = False
+    """Whether works may be read in full."""
+    before_reading: Callable[[ReadInFull], None] | None = None
+    """Called before works are read in full; may raise."""
     registers: dict[str, Source] = field(default_factory=dict)
     """What candidates are looked up in, by name."""
 

@@ -38,7 +38,7 @@ CONTAINS: dict[str, set[str]] = {
     "deep-rejected": {"reject"},
     "deep-section-failed": {"child_failed", "write_section"},
     "graph": {"GraphResearch", "check_graph", "generate_hypotheses", "steer", "continues_as_new"},
-    "graph-own": {"GraphResearch", "ask_own_role", "run_code_step"},
+    "graph-own": {"GraphResearch", "ask_own_role", "run_code_step", "read_in_full"},
     "hierarchical": {"HierarchicalResearch", "plan_report", "steer", "section_report", "write_section"},
     "hierarchical-sub-team": {"SubTeamResearch", "manage_team", "steer", "sent:section_report"},
     "iterative": {"IterativeResearch", "observe", "evaluate_gaps", "select_tools", "activity_failed"},

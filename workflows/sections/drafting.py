@@ -92,6 +92,8 @@ class SectionDrafting:
         state, draft = self.context.state, SectionDraft(title=section.title)
         evidence, shared = self._evidence(section)
         if evidence:
+            if use_model:
+                evidence = await self.run.full_texts.read(evidence)
             findings = state.findings.get(section.id)
             judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
             others = (other.key_question for other in self.context.outline if other.id != section.id)

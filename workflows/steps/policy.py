@@ -113,6 +113,12 @@ def look_up(left: float | None, summary: str) -> Options:
     )
 
 
+def full_texts(left: float | None, summary: str) -> Options:
+    """A few works, several at once, each from up to three places; a report is written without those that do
+    not come."""
+    return look_up(left, summary)
+
+
 def internal_step(summary: str) -> Options:
     """Preparing and publishing: no model, no source; never clipped, so that every run ends with a report."""
     return Options(

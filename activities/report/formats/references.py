@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from activities.report.formats.text import clean, identifier_links, safe_url
 from activities.report.schema import Reference
@@ -108,10 +108,20 @@ def badges(reference: Reference) -> list[str]:
         words.append("not peer reviewed")
     if STANDINGS[reference.standing]:
         words.append(STANDINGS[reference.standing])
-    words.append("full text read" if reference.full_text else "abstract or summary only")
+    words.append(_read(reference))
     if reference.from_run:
         words.append(f"imported from the run {clean(reference.from_run)}")
     return words
+
+
+def _read(reference: Reference) -> str:
+    """What was read of a work, and where its full text was found."""
+    if not reference.full_text:
+        return "abstract or summary only"
+    place = clean(reference.full_text_from)
+    if not place:
+        return "full text read"
+    return f"full text read ({urlsplit(place).hostname or place})"
 
 
 def family_first(name: str) -> str:

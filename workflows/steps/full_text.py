@@ -1,0 +1,98 @@
+"""Works that will be cited are read in full before a model writes from them, where the run permits it.
+
+A run that searches only this machine asks nobody; one whose sources were named asks only those.
+"""
+
+from collections.abc import Sequence
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.full_text import FullTextActivities, FullTexts, ReadInFull, Way
+    from activities.roles.assessment import MIN_ANSWERS
+    from activities.types import EvidenceRef, SourceOption
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.steps import policy
+from workflows.steps.failures import cause_of, message_of
+from workflows.steps.model import ModelSteps
+from workflows.steps.search import SearchSteps
+
+MIN_SECONDS = 60.0
+"""Time left for research below which nothing is read in full."""
+
+
+class FullTextSteps:
+    """Reads works in full."""
+
+    def __init__(
+        self, context: RunContext, events: EventLog, models: ModelSteps, searches: SearchSteps
+    ) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+        self.searches = searches
+
+    async def read(self, evidence: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
+        """The works of a section, best first, with the full texts of those that answer and have an open one.
+        Nothing is read without a model that judged them and writes, nor twice."""
+        state, ways = self.context.state, self.ways()
+        left = self.context.research_seconds()
+        if not ways or state.control.finish or (left is not None and left < MIN_SECONDS):
+            return tuple(evidence)
+        wanted = [ref for ref in evidence if self._is_wanted(ref)][: self.context.request.limits.full_texts]
+        if not wanted:
+            return tuple(evidence)
+        state.tried_in_full += [ref.evidence_id for ref in wanted]
+        self.events.set_phase("writing", f"reading {len(wanted)} works in full")
+        try:
+            done: FullTexts = await workflow.execute_activity_method(
+                FullTextActivities.read_in_full,
+                ReadInFull(run_id=self.context.run_id, evidence=tuple(wanted), ways=ways),
+                **policy.full_texts(left, f"read {len(wanted)} works in full"),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            reason = message_of(cause_of(error))
+            self.events.emit_event("error", f"full texts: {reason}", kind="step_failed", role="full texts")
+            return tuple(evidence)
+        read = {ref.evidence_id: ref for ref in done.evidence}
+        state.evidence = [read.get(ref.evidence_id, ref) for ref in state.evidence]
+        return tuple(read.get(ref.evidence_id, ref) for ref in evidence)
+
+    def _is_wanted(self, ref: EvidenceRef) -> bool:
+        state = self.context.state
+        judged = {**state.judgements}
+        for findings in state.findings.values():
+            judged |= {one.evidence_id: one for one in findings.judgements}
+        known = judged.get(ref.evidence_id)
+        answers = known is not None and known.answers >= MIN_ANSWERS
+        return answers and not ref.full_text and ref.evidence_id not in state.tried_in_full
+
+    def ways(self) -> tuple[Way, ...]:
+        """How full texts may be had, in the order of trying; none without a model that writes."""
+        prepared, request = self.context.state.prepared, self.context.request
+        if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
+            return ()
+        if self.models.choice("writer").effort == "small":
+            return ()
+        return ways_of(self.searches.sources(), named=bool(request.sources), unpaywall=prepared.unpaywall)
+
+
+def ways_of(searched: Sequence[SourceOption], *, named: bool, unpaywall: bool) -> tuple[Way, ...]:
+    """How full texts may be had by a run that searches these sources. `named`: the request names them;
+    `unpaywall`: the worker may ask Unpaywall."""
+    if all("local" in option.info.domains for option in searched):
+        return ()
+    names = {option.info.name for option in searched}
+    found: list[Way] = []
+    if "europepmc" in names:
+        found.append("europepmc")
+    if names & {"openalex", "semanticscholar"}:
+        found.append("open_address")
+    if unpaywall and not named:
+        found.append("unpaywall")
+    return tuple(found)
