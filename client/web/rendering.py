@@ -12,8 +12,9 @@ from client.web.texts import parts_of
 from workflows.event_types import AgentEvent, Streaming
 from workflows.types import BudgetStatus, Progress
 
-EVENTS_SHOWN = 60
-"""Events that the page lists: the latest."""
+EVENTS_SHOWN = 30
+"""Events that the page lists while a run goes on, the latest: the list changes every second."""
+EVENTS_SHOWN_AT_END = 300
 
 
 @cache
@@ -28,22 +29,37 @@ def environment() -> Environment:
     )
 
 
-def progress_html(seen: Progress, events: Sequence[AgentEvent], web_ui: str = "") -> str:
-    """A run as it goes: phase, budget, sections side by side, what is being written, searches, events."""
+def progress_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
+    """How a run goes: phase, budget, sections side by side, what is being written."""
     titles = {section.id: section.title for section in seen.sections}
-    return (
-        environment()
-        .get_template("progress.html.jinja")
-        .render(
-            seen=seen,
-            phase=seen.phase.replace("_", " "),
-            bars=budget_bars(seen.budget, seen.iteration, seen.max_iterations),
-            drafts=[] if seen.stop_reason else drafts_of(events, titles),
-            events=[e for e in reversed(events) if e.type != "streaming"][:EVENTS_SHOWN],
-            last_seq=seen.last_seq,
-            web_ui=web_ui,
-        )
+    return _rendered(
+        "progress",
+        seen=seen,
+        phase=seen.phase.replace("_", " "),
+        bars=budget_bars(seen.budget, seen.iteration, seen.max_iterations),
+        drafts=[] if seen.stop_reason else drafts_of(events, titles),
     )
+
+
+def searches_html(seen: Progress) -> str:
+    """The latest searches of a run."""
+    return _rendered("searches", seen=seen)
+
+
+def events_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
+    """The latest events of a run; more of them once it is over and the list stands still."""
+    shown = EVENTS_SHOWN_AT_END if seen.stop_reason else EVENTS_SHOWN
+    listed = [event for event in reversed(events) if event.type != "streaming"]
+    return _rendered("events", events=listed[:shown], last_seq=seen.last_seq)
+
+
+def link_html(address: str) -> str:
+    """The run in Temporal's Web UI; empty where there is none."""
+    return _rendered("link", address=address) if address else ""
+
+
+def _rendered(name: str, **values: object) -> str:
+    return environment().get_template(f"{name}.html.jinja").render(values)
 
 
 def budget_bars(budget: BudgetStatus, iteration: int, max_iterations: int) -> list[dict[str, object]]:
@@ -89,16 +105,10 @@ def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[t
 def reading_html(report: Report, run_id: str) -> str:
     """The report for reading beside its evidence: each citation opens its quote in the other frame."""
     numbers = {work.evidence_id: work.number for work in report.references}
-    return (
-        environment().get_template("reading.html.jinja").render(report=report, run_id=run_id, numbers=numbers)
-    )
+    return _rendered("reading", report=report, run_id=run_id, numbers=numbers)
 
 
 def evidence_html(item: Evidence, quote: str, link: str | None) -> str:
     """The stored text of a work, with a quote marked in its place."""
     parts, marked = parts_of(item.text, quote)
-    return (
-        environment()
-        .get_template("evidence.html.jinja")
-        .render(item=item, quote=quote, parts=parts, marked=marked, link=link)
-    )
+    return _rendered("evidence", item=item, quote=quote, parts=parts, marked=marked, link=link)

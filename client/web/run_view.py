@@ -1,22 +1,23 @@
 """A run on the page: how it goes, what it waits for, what it can be told, and its report."""
 
 import html
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
 import gradio as gr
 
 from activities.report.format_table import FORMATS
-from activities.types import ReportPlan, ReportPlanSection
 from client.run import Run, RunStatus
 from client.web.access import CLIENT_ERRORS, Access, line_of, user_of
-from client.web.rendering import progress_html
+from client.web.actions import Actions
+from client.web.rendering import events_html, link_html, progress_html, searches_html
 from workflows.event_types import AgentEvent
 
 TICK_SECONDS = 1.0
 MAX_EVENTS = 2_000
 """Events that a tab remembers, the latest."""
+PARTS = 4
+"""Of the progress; see `RunView.parts`."""
 NO_RUN = "<p>Ask a question, or choose a run from the list.</p>"
 
 
@@ -26,7 +27,8 @@ class Seen:
 
     run_id: str = ""
     events: list[AgentEvent] = field(default_factory=list)
-    shown: str = ""
+    shown: tuple[str, ...] = ()
+    """The parts of the progress, in the order of `RunView.parts`."""
     gate: str | None = None
     over: bool = False
     trouble: bool = False
@@ -37,7 +39,9 @@ class Seen:
 class RunView:
     """The components of the view."""
 
-    progress: gr.HTML
+    parts: tuple[gr.HTML, ...]
+    """How the run goes, its searches, its events, its link. Each is replaced only when it has changed: what a
+    person has opened, marked or reached with the keyboard in another stays as it is."""
     message: gr.Markdown
     gate: gr.Group
     gate_text: gr.Markdown
@@ -53,7 +57,8 @@ class RunView:
     def outputs(self) -> list[gr.components.Component | gr.blocks.BlockContext]:
         """What a look at the run updates, in the order of `Look.updates`."""
         return [
-            *(self.progress, self.message, self.gate, self.gate_text, self.plan, self.candidates),
+            *self.parts,
+            *(self.message, self.gate, self.gate_text, self.plan, self.candidates),
             *(self.report, self.works, self.follow_up, self.timer, self.seen),
         ]
 
@@ -92,12 +97,18 @@ def run_view(access: Access, run_id: gr.Textbox) -> RunView:
             extend = gr.Button("Extend")
     report = gr.HTML(elem_id="report")
     works = gr.Dataframe(label="Works", visible=False, interactive=False, wrap=True, elem_id="works")
+    with gr.Accordion("Searches", open=True):
+        searches = gr.HTML(elem_id="searches")
+    with gr.Accordion("What happened", open=True):
+        events = gr.HTML(elem_id="events")
+    link = gr.HTML(elem_id="web-ui")
     with gr.Group(visible=False) as follow_up:
         gr.Markdown("A follow-up question begins with the evidence of this run: choose it in the tab Ask.")
     timer = gr.Timer(TICK_SECONDS, active=False)
     seen = gr.State(Seen())
     view = RunView(
-        *(progress, message, gate, gate_text, plan, candidates, report, works, follow_up, timer, seen)
+        (progress, searches, events, link),
+        *(message, gate, gate_text, plan, candidates, report, works, follow_up, timer, seen),
     )
 
     actions = Actions(access)
@@ -122,7 +133,7 @@ class Look:
     async def again(self, run_id: str, seen: Seen, request: gr.Request) -> list[object]:
         """The updates of the view, in the order of `RunView.outputs`."""
         if not run_id:
-            return [gr.skip()] * 9 + [gr.Timer(active=False), seen]
+            return [gr.skip()] * (PARTS + 8) + [gr.Timer(active=False), seen]
         if seen.run_id != run_id:
             seen = Seen(run_id)
         try:
@@ -133,7 +144,7 @@ class Look:
             self._access.forget(run_id)
             seen.trouble = True
             message = f"{line_of(error)}. The run itself is kept; this page looks again."
-            return [gr.skip(), message, *[gr.skip()] * 7, gr.Timer(active=True), seen]
+            return [*[gr.skip()] * PARTS, message, *[gr.skip()] * 7, gr.Timer(active=True), seen]
         return await self._updates(run, status, seen)
 
     async def _read_events(self, run: Run, status: RunStatus, seen: Seen) -> None:
@@ -148,10 +159,14 @@ class Look:
         if now is None:
             seen.trouble = True
             text = f"{html.escape(status.row.question)}: {status.row.status}; no worker answers at the moment"
-            return [gr.skip(), text, *[gr.skip()] * 7, gr.Timer(active=True), seen]
-        page = progress_html(now, seen.events, run.link or "")
-        changed = page != seen.shown
-        seen.shown = page
+            return [*[gr.skip()] * PARTS, text, *[gr.skip()] * 7, gr.Timer(active=True), seen]
+        shown = (
+            progress_html(now, seen.events),
+            searches_html(now),
+            events_html(now, seen.events),
+            link_html(run.link or ""),
+        )
+        before, seen.shown = seen.shown or ("",) * PARTS, shown
         gate, plan, candidates = gr.skip(), gr.skip(), gr.skip()
         gate_text: object = gr.skip()
         if now.waiting_for != seen.gate:
@@ -171,7 +186,7 @@ class Look:
             seen.over = True
             report, works = await self._report(run)
         return [
-            page if changed else gr.skip(),
+            *(new if new != old else gr.skip() for new, old in zip(shown, before, strict=True)),
             message,
             gate,
             gate_text,
@@ -228,118 +243,3 @@ def report_frames(run_id: str) -> str:
         'srcdoc="&lt;p style=&quot;font-family:system-ui&quot;&gt;Open a citation: its quote is shown here, '
         'in the stored text of its work.&lt;/p&gt;"></iframe></div></section>'
     )
-
-
-class Actions:
-    """What a person tells a run. Each returns a line for the page."""
-
-    def __init__(self, access: Access) -> None:
-        self._access = access
-
-    async def approve(
-        self, run_id: str, note: str, plan: list[list[str]], kept: list[str], request: gr.Request
-    ) -> str:
-        """Approve what waits; an edited plan is sent first, and chosen candidates open their gate."""
-
-        async def act(run: Run, user: str) -> str:
-            seen = await run.progress()
-            if seen is not None and seen.waiting_for == "candidates":
-                await run.choose_candidates(kept or [], by=user)
-                return f"{len(kept or [])} candidates are kept"
-            if seen is not None and seen.waiting_for == "plan":
-                await send_plan(run, plan, user)
-            return f"the {await run.approve(by=user, note=note)} is approved"
-
-        return await self._tell(run_id, request, act)
-
-    async def reject(self, run_id: str, note: str, request: gr.Request) -> str:
-        """Reject what waits."""
-
-        async def act(run: Run, user: str) -> str:
-            return f"the {await run.reject(by=user, note=note)} is rejected"
-
-        return await self._tell(run_id, request, act)
-
-    async def steer(self, run_id: str, text: str, request: gr.Request) -> str:
-        """Give an instruction."""
-
-        async def act(run: Run, user: str) -> str:
-            await run.steer(text, by=user)
-            return "the run follows it from its next step on"
-
-        return await self._tell(run_id, request, act)
-
-    async def pause(self, run_id: str, request: gr.Request) -> str:
-        """Pause at the next step."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.pause()
-            return "it pauses at its next step"
-
-        return await self._tell(run_id, request, act)
-
-    async def resume(self, run_id: str, request: gr.Request) -> str:
-        """Continue a paused run."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.resume()
-            return "it continues"
-
-        return await self._tell(run_id, request, act)
-
-    async def finish(self, run_id: str, request: gr.Request) -> str:
-        """Stop searching and write."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.finish()
-            return "it writes its report now"
-
-        return await self._tell(run_id, request, act)
-
-    async def cancel(self, run_id: str, request: gr.Request) -> str:
-        """Stop; a report is still written."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.cancel()
-            return "it is cancelled; a report is still written"
-
-        return await self._tell(run_id, request, act)
-
-    async def extend(
-        self, run_id: str, tokens: float, cost: float, minutes: float, request: gr.Request
-    ) -> str:
-        """Add to the budget."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.extend(tokens=int(tokens or 0), cost=cost or 0.0, seconds=(minutes or 0) * 60)
-            return "the budget is extended"
-
-        return await self._tell(run_id, request, act)
-
-    async def _tell(self, run_id: str, request: gr.Request, act: Callable[[Run, str], Awaitable[str]]) -> str:
-        user = user_of(request.username)
-        try:
-            return await act(await self._access.run(run_id, user), user)
-        except CLIENT_ERRORS as error:
-            return f"**{line_of(error)}**"
-
-
-async def send_plan(run: Run, rows: list[list[str]], user: str) -> None:
-    """Send the plan as it was edited, where it differs. Raises BadInput for what the run refuses."""
-    present = (await run.plan()).plan
-    if present is None:
-        return
-    queries = {section.id: section.queries for section in present.report_outline}
-    outline = tuple(
-        ReportPlanSection(
-            id=name or "",
-            title=title.strip(),
-            key_question=(asked or title).strip(),
-            queries=queries.get(name, ()),
-        )
-        for name, title, asked in rows
-        if title and title.strip()
-    )
-    if outline != present.report_outline:
-        plan: ReportPlan = present.model_copy(update={"report_outline": outline})
-        await run.edit_plan(plan, by=user)

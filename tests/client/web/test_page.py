@@ -14,16 +14,17 @@ from starlette.testclient import TestClient
 from activities.report.format_table import FORMATS
 from client import BadInput, Determinator
 from client.web.access import Access
+from client.web.actions import Actions
 from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
 from client.web.documents import Documents
 from client.web.page import RunList
-from client.web.run_view import Actions, Look, Seen
+from client.web.run_view import Look, Seen
 from client.web.signing_in import SignIn
 from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 
 pytestmark = pytest.mark.timeout(180)
 
-GATE, GATE_TEXT, PLAN, REPORT, WORKS, TIMER = 2, 3, 4, 6, 7, 9
+MESSAGE, GATE, PLAN, REPORT, TIMER = 4, 5, 7, 9, 12
 """Places of the updates of `Look.again`."""
 
 
@@ -84,7 +85,7 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
         # a page that was restarted shows the same: it keeps nothing
         again = await look_until_over(Look(Access(client, shared=True)), run.id, "ada")
         assert again[REPORT] == updates[REPORT]
-        assert "no run" in str((await look.again(run.id, Seen(), asked_by("eve")))[1])
+        assert "no run" in str((await look.again(run.id, Seen(), asked_by("eve")))[MESSAGE])
         assert run.id in await RunList(access).html(asked_by("ada"))
         assert run.id not in await RunList(access).html(asked_by("eve"))
         await read_documents(access, run.id)

@@ -1,7 +1,7 @@
 """What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
 
 from activities.types import Evidence, Usage
-from client.web.rendering import EVENTS_SHOWN, drafts_of, evidence_html, progress_html
+from client.web.rendering import EVENTS_SHOWN, drafts_of, events_html, evidence_html, progress_html
 from client.web.texts import MAX_CHARS, parts_of
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
@@ -35,7 +35,7 @@ def test_no_text_of_a_run_becomes_markup() -> None:
     section = SectionProgress(id="s1", title=ATTACK, status="running")
     seen = progress(question=ATTACK, message=ATTACK, sections=(section,))
     events = [event(1, message=ATTACK), event(2, "streaming", text=ATTACK, section_id="s1", paragraph=1)]
-    page = progress_html(seen, events)
+    page = progress_html(seen, events) + events_html(seen, events)
     assert "<script" not in page
     assert "<img" not in page
     item = Evidence(evidence_id="x", source="library", title=ATTACK, text=ATTACK * 3)
@@ -55,10 +55,12 @@ def test_the_latest_text_of_a_paragraph_counts() -> None:
 
 
 def test_a_long_log_is_bounded_and_budgets_are_bars() -> None:
-    page = progress_html(progress(last_seq=5000), [event(n, message=f"event {n}.") for n in range(1, 5001)])
+    seen = progress(last_seq=5000)
+    events = [event(n, message=f"event {n}.") for n in range(1, 5001)]
+    page = events_html(seen, events)
     assert page.count("<li>") == EVENTS_SHOWN
     assert "event 5000." in page
-    assert '<progress aria-label="tokens" max="1000" value="500">' in page
+    assert '<progress aria-label="tokens" max="1000" value="500">' in progress_html(seen, events)
 
 
 def test_a_quote_is_marked_in_its_place() -> None:

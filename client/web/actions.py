@@ -1,0 +1,124 @@
+"""What a person tells a run on the page."""
+
+from collections.abc import Awaitable, Callable
+
+import gradio as gr
+
+from activities.types import ReportPlan, ReportPlanSection
+from client.run import Run
+from client.web.access import CLIENT_ERRORS, Access, line_of, user_of
+
+
+class Actions:
+    """The messages to a run. Each returns a line for the page."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def approve(
+        self, run_id: str, note: str, plan: list[list[str]], kept: list[str], request: gr.Request
+    ) -> str:
+        """Approve what waits; an edited plan is sent first, and chosen candidates open their gate."""
+
+        async def act(run: Run, user: str) -> str:
+            seen = await run.progress()
+            if seen is not None and seen.waiting_for == "candidates":
+                await run.choose_candidates(kept or [], by=user)
+                return f"{len(kept or [])} candidates are kept"
+            if seen is not None and seen.waiting_for == "plan":
+                await send_plan(run, plan, user)
+            return f"the {await run.approve(by=user, note=note)} is approved"
+
+        return await self._tell(run_id, request, act)
+
+    async def reject(self, run_id: str, note: str, request: gr.Request) -> str:
+        """Reject what waits."""
+
+        async def act(run: Run, user: str) -> str:
+            return f"the {await run.reject(by=user, note=note)} is rejected"
+
+        return await self._tell(run_id, request, act)
+
+    async def steer(self, run_id: str, text: str, request: gr.Request) -> str:
+        """Give an instruction."""
+
+        async def act(run: Run, user: str) -> str:
+            await run.steer(text, by=user)
+            return "the run follows it from its next step on"
+
+        return await self._tell(run_id, request, act)
+
+    async def pause(self, run_id: str, request: gr.Request) -> str:
+        """Pause at the next step."""
+
+        async def act(run: Run, _user: str) -> str:
+            await run.pause()
+            return "it pauses at its next step"
+
+        return await self._tell(run_id, request, act)
+
+    async def resume(self, run_id: str, request: gr.Request) -> str:
+        """Continue a paused run."""
+
+        async def act(run: Run, _user: str) -> str:
+            await run.resume()
+            return "it continues"
+
+        return await self._tell(run_id, request, act)
+
+    async def finish(self, run_id: str, request: gr.Request) -> str:
+        """Stop searching and write."""
+
+        async def act(run: Run, _user: str) -> str:
+            await run.finish()
+            return "it writes its report now"
+
+        return await self._tell(run_id, request, act)
+
+    async def cancel(self, run_id: str, request: gr.Request) -> str:
+        """Stop; a report is still written."""
+
+        async def act(run: Run, _user: str) -> str:
+            await run.cancel()
+            return "it is cancelled; a report is still written"
+
+        return await self._tell(run_id, request, act)
+
+    async def extend(
+        self, run_id: str, tokens: float, cost: float, minutes: float, request: gr.Request
+    ) -> str:
+        """Add to the budget."""
+
+        async def act(run: Run, _user: str) -> str:
+            await run.extend(tokens=int(tokens or 0), cost=cost or 0.0, seconds=(minutes or 0) * 60)
+            return "the budget is extended"
+
+        return await self._tell(run_id, request, act)
+
+    async def _tell(self, run_id: str, request: gr.Request, act: Callable[[Run, str], Awaitable[str]]) -> str:
+        user = user_of(request.username)
+        try:
+            return await act(await self._access.run(run_id, user), user)
+        except CLIENT_ERRORS as error:
+            return f"**{line_of(error)}**"
+
+
+async def send_plan(run: Run, rows: list[list[str]], user: str) -> None:
+    """Send the plan as it was edited, where it differs. Raises BadInput for what the run refuses."""
+    present = (await run.plan()).plan
+    if present is None:
+        return
+    queries = {section.id: section.queries for section in present.report_outline}
+    outline = tuple(
+        ReportPlanSection(
+            id=name or "",
+            title=title.strip(),
+            key_question=(asked or title).strip(),
+            queries=queries.get(name, ()),
+        )
+        for name, title, asked in rows
+        if title and title.strip()
+    )
+    if outline != present.report_outline:
+        plan: ReportPlan = present.model_copy(update={"report_outline": outline})
+        await run.edit_plan(plan, by=user)
