@@ -1,5 +1,6 @@
 """`determinator web`: the page."""
 
+import logging
 import os
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import click
 
 from client.cli.common import address_option, load_settings, say
 from client.failures import BadInput
+from client.listening import STOP_SECONDS
 
 DEFAULT_PORT = 7870
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -76,8 +78,15 @@ def web(
     app = build_app(
         Determinator(settings, address=address, say=say), sign_in, key, (*NAMES, *names), https=https
     )
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False)
+    config = uvicorn.Config(
+        *(app, host, port),
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
     server = uvicorn.Server(config)
+    # open tabs hold connections that would never end; ending them is no error to report
+    logging.getLogger("uvicorn.error").addFilter(lambda _record: not server.should_exit)
     with config.bind_socket() as listening:
         listening.listen()  # who opens the printed address at once waits, and is not refused
         shown = listening.getsockname()[1]

@@ -1,6 +1,7 @@
 """The page: a form, a run, the list of runs. The address of a run (`/?run=ID`) is a link."""
 
 import html
+import os
 from urllib.parse import quote
 
 import gradio as gr
@@ -14,6 +15,9 @@ from client.web.limits import RUNS_AN_HOUR, RateLimit
 from client.web.run_view import Look, run_view
 
 HEAD = ("question", "state", "mode", "started", "run")
+GRADIO = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9)}
+"""Gradio keeps the last ten thousand events and makes a table of all of them after each one (7 ms), for
+statistics that are not served; each tab has an event a second."""
 INTO_ADDRESS = (
     "(run) => { if (run) { const u = new URL(window.location); u.searchParams.set('run', run); "
     "history.replaceState({}, '', u); } }"
@@ -25,6 +29,7 @@ def build_page(access: Access) -> gr.Blocks:
     """The whole page."""
     settings = access.client.settings
     shared = access.shared
+    os.environ.update(GRADIO)
     page = gr.Blocks(title="Determinator", analytics_enabled=False, fill_width=True)
     with page:
         run_id = gr.Textbox(visible="hidden")  # a `State` is not seen by the script that sets the address

@@ -59,7 +59,12 @@ def build_app(
         theme=gr.themes.Default(
             primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
         ).set(
-            button_primary_background_fill="*primary_700", button_primary_background_fill_hover="*primary_800"
+            button_primary_background_fill="*primary_700",
+            button_primary_background_fill_hover="*primary_800",
+            button_cancel_background_fill="#b91c1c",
+            button_cancel_background_fill_hover="#991b1b",
+            body_text_color_subdued="*neutral_600",
+            block_label_text_color="*neutral_700",
         ),
     )
     return app

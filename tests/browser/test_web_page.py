@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from client.embedded.binary import free_port
-from tests.browser.chromium import FLAGS, binary
 from tests.client.cli.test_ask import QUESTION
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -50,14 +49,6 @@ def served(home: Path, tmp_path: Path) -> Iterator[Served]:
     page = Served(users)
     yield page
     page.kill()
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=binary(), args=[f for f in FLAGS if "pipe" not in f])
-        yield opened
-        opened.close()
 
 
 def signed_in(browser: Browser, served: Served, name: str) -> Page:
