@@ -338,6 +338,9 @@ class JudgeAssessment(Frozen):
     sources_breakdown: dict[str, int] = Field(default_factory=dict)
     """Source -> how many of the items shown are from it; counted by code."""
     confidence: float | None = Field(default=None, ge=0.0, le=1.0)
+    carried: float | None = Field(default=None, ge=0.0, le=1.0)
+    """What the works carry as if no error were common to them: whether further searches are worth their price
+    is decided by it. A model's judgements only."""
     by_code: bool = False
     """Whether code alone judged; its confidence is an estimate of being right, a model's is a claim."""
     confidence_by_code: float | None = None

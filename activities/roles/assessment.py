@@ -1,9 +1,9 @@
 """The assessment of all that was judged, put together by code from the judgements of single works.
 
-Confidence says how likely the works judged carry an answer. Each independent work that answers supports it
-with a probability by how directly it answers (`DIRECT`, `IN_PART`) and by its kind of study; independent
-works add up as in `1 - (1 - p1)(1 - p2)...`; the sum is reduced to the extent that works speak for different
-answers (docs/models.md has the formula and how it was set).
+Confidence says how likely the works judged carry an answer (`confidence_of`). What all works of a question
+share, no further work can mend: that the question may have no definite answer (`DEFINITE`), the weakness of
+their kind of study, and that they answer in part only. Independent works add up below that ceiling, and what
+speaks for different answers lowers the result (docs/models.md has the formula and what it was fitted on).
 """
 
 import math
@@ -15,14 +15,18 @@ from activities.judgements import WorkJudgement
 from activities.steps import JudgeAssessment, JudgeBatch
 from activities.types import EvidenceRef, EvidenceType, Profile, Statement
 
-DIRECT = 0.8
-"""Probability that the answer of a work is right of which a model says that it answers (`answers` 3), of the
-strongest kind of study: of the directions read from single abstracts of PubMedQA 81 % were the label's."""
-IN_PART = 0.25
-"""The same of a work that answers in part (`answers` 2)."""
+DEFINITE = 0.89
+"""Share of the 600 questions of PubMedQA's labelled set whose answer is yes or no: the others read as one of
+them too, to models and to rules, so that agreement of any number of works says no more than this."""
+READ = 0.91
+"""Share of directions that a model of 1.5 billion parameters read rightly from single abstracts of questions
+with a definite answer; 0.91 * 0.89 = 0.81 of those it gave."""
+IN_PART = 0.28
+"""The same of a work that answers in part (`answers` 2): set by us, not fitted."""
+IN_PART_CEILING = 0.5
+"""Of works that answer in part, as a share of the ceiling of those that answer: set by us."""
 MIN_ANSWERS = 2
 """`answers` from which a work is held to answer."""
-MAX_CONFIDENCE = 0.99
 MAX_GAPS = 5
 STRENGTH: Mapping[EvidenceType, float] = {
     "meta_analysis": 1.0,
@@ -45,7 +49,7 @@ STRENGTH: Mapping[EvidenceType, float] = {
     "preprint": 0.6,
     "web_page": 0.5,
 }
-"""Share of `DIRECT` and `IN_PART` by kind of study: the order of the Oxford Centre's levels of evidence
+"""Share of an answer by kind of study: the order of the Oxford Centre's levels of evidence
 (2011); the distances are our own. A user's own document is what a question about it is answered from."""
 
 
@@ -69,7 +73,7 @@ def assess(
                 reasons[name] = batch.score_reasons.get(name, "")
     ranked = relevant(judged, refs)
     advice = _advice(batches)
-    value, why = confidence(judged, refs) if judged else (None, ())
+    value, carried, why = confidence(judged, refs) if judged else (None, None, ())
     return JudgeAssessment(
         scores={name: scores[name] for name in known if name in scores},
         score_reasons={name: reasons[name] for name in known if reasons.get(name)},
@@ -79,6 +83,7 @@ def assess(
             Counter(refs[j.evidence_id].source for j in judged if j.evidence_id in refs).most_common()
         ),
         confidence=value,
+        carried=carried,
         by_code=not judged,
         confidence_reasons=why,
         gaps=_merged(batch.gaps for batch in batches),
@@ -107,26 +112,36 @@ def strength(ref: EvidenceRef | None) -> float:
 
 def confidence(
     judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]
-) -> tuple[float, tuple[Statement, ...]]:
-    """0 to 1, and what it was computed from."""
-    weights: dict[str, tuple[float, WorkJudgement]] = {}
+) -> tuple[float, float, tuple[Statement, ...]]:
+    """Confidence, 0 to `DEFINITE`; what the works carry without its ceiling, 0 to 1; and from what."""
+    studies: dict[str, tuple[float, float, WorkJudgement]] = {}
     for judgement in judged:
         if judgement.answers < MIN_ANSWERS:
             continue
         ref = refs.get(judgement.evidence_id)
-        share = (DIRECT if judgement.answers >= 3 else IN_PART) * strength(ref)
+        directly = judgement.answers >= 3
+        share = strength(ref) * (READ if directly else IN_PART)
+        ceiling = strength(ref) * (1.0 if directly else IN_PART_CEILING)
         study = _study(judgement.evidence_id, ref)
-        if share > weights.get(study, (0.0, judgement))[0]:
-            weights[study] = (share, judgement)
-    carried = 1.0 - math.prod(1.0 - share for share, _ in weights.values())
-    agreed = agreement([(share, judgement) for share, judgement in weights.values()])
-    value = round(min(carried * agreed, MAX_CONFIDENCE), 4)
-    direct = sum(judgement.answers >= 3 for _, judgement in weights.values())
+        if share > studies.get(study, (0.0, 0.0, judgement))[0]:
+            studies[study] = (share, ceiling, judgement)
+    agreed = agreement([(share, judgement) for share, _, judgement in studies.values()])
+    value = round(confidence_of([(share, ceiling) for share, ceiling, _ in studies.values()]) * agreed, 4)
+    carried = round((1.0 - math.prod(1.0 - DEFINITE * share for share, *_ in studies.values())) * agreed, 4)
+    direct = sum(judgement.answers >= 3 for *_, judgement in studies.values())
     why = Statement(
         code="confidence_of_judgements",
-        values={"works": len(weights), "direct": direct, "agreement": round(agreed, 2)},
+        values={"works": len(studies), "direct": direct, "agreement": round(agreed, 2)},
     )
-    return value, (why,)
+    return value, carried, (why,)
+
+
+def confidence_of(works: Sequence[tuple[float, float]]) -> float:
+    """What independent works that agree carry together: each with what it carries alone and the most that
+    works of its kind can. 0 to `DEFINITE`."""
+    most = max((ceiling for _, ceiling in works), default=0.0)
+    missed = math.prod(max(1.0 - share / most, 0.0) for share, _ in works) if most else 1.0
+    return DEFINITE * most * (1.0 - missed)
 
 
 def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:

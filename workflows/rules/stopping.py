@@ -66,11 +66,12 @@ class NextStep(Frozen):
 
 
 def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a model's judgement meets the profile: its confidence threshold, and the minimum of every
+    """Whether a model's judgement meets the profile: what its works carry, and the minimum of every
     criterion that was scored. One that does not apply to the question has no score."""
     if judged is None or judged.confidence is None:
         return False
-    return judged.confidence >= profile.confidence_threshold and meets_criteria(profile, judged)
+    carried = judged.confidence if judged.carried is None else judged.carried
+    return carried >= profile.confidence_threshold and meets_criteria(profile, judged)
 
 
 def meets_criteria(profile: Profile, judged: JudgeAssessment) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from activities.judgements import Direction, WorkJudgement
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import MAX_JUDGED, WORKS_A_BATCH, judge_batches
-from activities.roles.assessment import DIRECT, MAX_CONFIDENCE, assess
+from activities.roles.assessment import DEFINITE, READ, assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order
 from activities.steps import JudgeAssessment, JudgeBatch, OrderInput
 from activities.types import Effort, Evidence, EvidenceRef, EvidenceType, Identifiers, ModelChoice
@@ -48,9 +48,19 @@ def test_works_that_do_not_answer_give_none() -> None:
 
 def test_each_independent_work_that_answers_adds() -> None:
     one, two = sure(work("a")), sure(work("a"), work("b"))
-    assert one == pytest.approx(DIRECT * 0.95)
-    assert one < two <= MAX_CONFIDENCE
+    assert one == pytest.approx(DEFINITE * READ * 0.95, abs=1e-4)
+    assert one < two <= DEFINITE
     assert sure(work("a"), work("b"), works=(ref("a"), ref("b", "case_report"))) < two
+
+
+def test_more_works_of_a_weak_kind_do_not_make_a_strong_one() -> None:
+    names = [f"w{n}" for n in range(40)]
+    many = [work(name) for name in names]
+    cohorts = tuple(ref(name, "observational") for name in names)
+    assert sure(*many, works=cohorts) < sure(work("a"), work("b")) < DEFINITE
+    partly = [work(name, 2) for name in names]
+    assert sure(*partly, works=cohorts) < 0.5
+    assert sure(*many, *partly[:1], works=cohorts) <= DEFINITE * 0.75
 
 
 def test_two_reports_of_one_trial_count_once() -> None:
@@ -75,7 +85,7 @@ def test_a_retracted_work_carries_nothing() -> None:
 def test_confidence_stays_within_bounds(rows: list[tuple[int, Direction]]) -> None:
     judged = [work(name, answers, side) for name, (answers, side) in zip("abcdef", rows, strict=False)]
     if judged:
-        assert 0.0 <= sure(*judged) <= MAX_CONFIDENCE
+        assert 0.0 <= sure(*judged) <= DEFINITE
 
 
 def test_the_works_that_answer_most_directly_come_first() -> None:
