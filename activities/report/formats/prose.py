@@ -14,6 +14,7 @@ from activities.types import Claim, Statement, Support
 
 NO_ANSWER = "No claim could be supported, so the question is not answered"
 NO_PASSAGE = "No passage is near enough to the question"
+NOTHING_SEARCHED = "Nothing could be searched, so the question is not answered"
 NOT_READ = (
     "No language model has read this. These are the passages nearest to the question, in the words of their "
     "works; nothing here is judged, weighed or put together."
@@ -69,13 +70,20 @@ def summary_of(report: Report) -> tuple[Claim, ...]:
     return tuple(turns)[:FIRST_CLAIMS]
 
 
+def unanswered_lead(report: Report) -> str:
+    """How the sentence begins that says why there is no answer."""
+    if report.stop_reason == "all_sources_failed":
+        return NOTHING_SEARCHED
+    return NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
+
+
 def summary_text(report: Report) -> str:
     """The answer and the summary, or why there is none."""
     citations = Citations.of(report.references)
     if report.unanswered is not None:
         why = escape_markdown(sentence(report.unanswered).rstrip("."))
-        extractive = report.written_by == "extractive"
-        return f"{NOT_READ} {NO_PASSAGE}: {why}." if extractive else f"{NO_ANSWER}: {why}."
+        said = f"{unanswered_lead(report)}: {why}."
+        return f"{NOT_READ} {said}" if report.written_by == "extractive" else said
     answer = " ".join(claim_text(claim, citations) for claim in report.answer)
     summary = summary_of(report)
     if report.summary:

@@ -33,12 +33,11 @@ from activities.report.formats.model import (
     WorksTable,
 )
 from activities.report.formats.prose import (
-    NO_ANSWER,
-    NO_PASSAGE,
     NOT_READ,
     Citations,
     paragraphs_of,
     summary_of,
+    unanswered_lead,
 )
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, listed, safe_url
@@ -110,7 +109,7 @@ def view_of(report: Report) -> View:
 def _unanswered(report: Report) -> tuple[str, ...]:
     if report.unanswered is None:
         return ()
-    lead = NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
+    lead = unanswered_lead(report)
     return (f"{lead}: {sentence(report.unanswered).rstrip('.')}.",)
 
 
