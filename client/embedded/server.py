@@ -30,7 +30,7 @@ from client.embedded.binary import NoServerBinary, find_temporal, server_version
 from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, state_of
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import holder, is_held
-from client.embedded.namespace import ATTRIBUTES, raise_retention
+from client.embedded.namespace import ATTRIBUTES, raise_retention, register_attributes
 from client.embedded.processes import end, end_orphans, is_alive, last_error, spawn
 from client.embedded.workers import IDLE_SECONDS, Wanted, have_worker, open_runs, waits_for
 
@@ -229,6 +229,8 @@ async def connected(places: Places, *, began: bool = False) -> tuple[Client, Ser
         try:
             client = await open_client({"target_host": note.address}, timeout=5, private_socket=places.socket)
             if began:
+                # a database that an earlier version made lacks what is new
+                await register_attributes(client)
                 await raise_retention(client)
         except (NoConnection, RPCError):
             await asyncio.sleep(POLL_SECONDS)

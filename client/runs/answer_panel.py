@@ -35,7 +35,8 @@ def answer_parts(
     """The parts from top to bottom. `bulleted`: claims in a column beside their bullets, for lines that are
     broken. `room`: columns for the line with the path, which is shortened to it; None: any."""
     answer, name = answer_of(report), shortest_name(report.run_id)
-    claims = [text for claim in claims_of(report) if (text := with_references(claim)) not in answer.bottom_line]
+    lines = (with_references(claim) for claim in claims_of(report))
+    claims = [text for text in lines if text not in answer.bottom_line]
     parts: list[Text | Table | Padding] = []
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
@@ -44,8 +45,23 @@ async def test_finished_runs_are_kept_for_90_days_and_attributes_are_registered(
     assert await register_attributes(connection.client)
 
 
+async def test_the_database_of_an_earlier_version_gets_the_attributes_that_are_new(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = {"DeterminatorMode": "Keyword"}
+    with monkeypatch.context() as context:
+        context.setattr("client.embedded.server.ATTRIBUTES", earlier)
+        context.setattr("client.embedded.namespace.ATTRIBUTES", earlier)
+        await start_embedded(Settings(), worker=False)
+        stop_embedded(Settings().home)
+    connection = await start_embedded(Settings(), worker=False)
+    answer = await connection.client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace="default")
+    )
+    assert set(ATTRIBUTES) <= set(answer.custom_attributes)
+
+
 async def test_a_foreign_server_gets_the_attributes_too(temporal_client: object) -> None:
-    from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
     from temporalio.client import Client
 
     assert isinstance(temporal_client, Client)
