@@ -12,7 +12,8 @@ written from what was found.
                 its long form, over abstracts with titles: among the first three
     exchanged   one name replaced by one of the same kind from another question, which the work does not have:
                 the work stands under "without mention", or is not shown
-    pairs       `PAIRS`, two wordings of one question: more than half of the first five works are the same
+    pairs       two wordings of one question: more than half of the first five works are the same, and how
+                many are on average; of `PAIRS`, and of `wordings.tsv`, on which the ranking was chosen
     everyday    `everyday.jsonl`, a folder of ten documents of everyday kinds with a user's questions: the
                 sentence with the answer is quoted among the first three works
     --bioasq    questions of a BioASQ golden file over its snippets, of which those of one document make a
@@ -47,6 +48,7 @@ FOUND = 20
 """Works that a search gives the writer."""
 FIRST = 3
 EVERYDAY = Path(__file__).with_name("everyday.jsonl")
+WORDINGS = Path(__file__).with_name("wordings.tsv")
 PAIRS = (
     (
         "Is laparoscopic surgery as safe as open surgery?",
@@ -254,11 +256,17 @@ def over_sample(report: Report, sets: Sequence[str], folder: Path, limit: int) -
 def over_pairs(report: Report, folder: Path) -> None:
     """Two wordings of one question, over the bundled sample."""
     ask = asker(library(folder / "pairs", sample(), titled=True))
-    results = []
-    for one, other in PAIRS:
-        first, second = (shown(ask(text))[:5] for text in (one, other))
-        results.append((f"{one} | {other}", 2 * len(set(first) & set(second)) > min(len(first), len(second))))
-    report.row("pairs with mostly the same works", results, "most")
+    lines = WORDINGS.read_text(encoding="utf-8").splitlines()
+    chosen_on = [(one, other) for one, _, other in (line.partition("\t") for line in lines)]
+    for name, pairs in (("pairs with mostly the same works", PAIRS), ("pairs, chosen on", chosen_on)):
+        results, shares = [], []
+        for one, other in pairs:
+            first, second = (shown(ask(text))[:5] for text in (one, other))
+            same, least = len(set(first) & set(second)), min(len(first), len(second))
+            results.append((f"{one} | {other}", 2 * same > least))
+            shares.append(same / 5)
+        report.row(name, results, "most")
+        print(f"    {sum(shares) / len(shares):.0%} of the first five are the same")
 
 
 def over_everyday(report: Report, folder: Path) -> None:
