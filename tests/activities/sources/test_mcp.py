@@ -150,11 +150,11 @@ def test_a_pointer_finds_what_rfc_6901_says() -> None:
 
 def reference_server(name: str) -> str:
     found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed: npm install -g @modelcontextprotocol/{name[4:]}")
+    assert found is not None, f"{name} is not installed; `make test-npm` installs it"
     return found
 
 
+@pytest.mark.npm
 async def test_files_are_found_and_read_through_the_reference_server_for_files(tmp_path: Path) -> None:
     program = reference_server("mcp-server-filesystem")
     text = "Metformin lowered mortality in adults with diabetes."
@@ -178,6 +178,7 @@ async def test_files_are_found_and_read_through_the_reference_server_for_files(t
     assert [record.text for record in found.records] == [text]
 
 
+@pytest.mark.npm
 async def test_the_reference_server_for_everything_is_a_source() -> None:
     source = McpToolSource(
         "everything",
