@@ -10,13 +10,16 @@ from collections.abc import Awaitable, Callable
 from html import escape
 from typing import Any
 
+import httpx2
 from authlib.integrations.starlette_client import OAuth, OAuthError
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from joserfc.errors import JoseError
 
 from client.web.limits import SIGN_INS_A_MINUTE, RateLimit
 from client.web.users import LOCAL_USER, Provider, UserList
 
+UNAVAILABLE = "the provider cannot be reached; try again"
 Next = Callable[[Request], Awaitable[Response]]
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
@@ -88,24 +91,39 @@ class SignIn:
     async def _to_provider(self, request: Request) -> Response:
         if self._oauth is None:
             return await self._form("no OpenID Connect provider is configured", 404)
-        answer: Response = await self._oauth.provider.authorize_redirect(
-            request, request.url_for("signed_in")
-        )
+        try:
+            answer: Response = await self._oauth.provider.authorize_redirect(
+                request, request.url_for("signed_in")
+            )
+        except httpx2.HTTPError:
+            return await self._form(UNAVAILABLE, 502)
         return answer
 
     async def _from_provider(self, request: Request) -> Response:
         if self._oauth is None:
             return await self._form("no OpenID Connect provider is configured", 404)
         try:
-            token: dict[str, Any] = await self._oauth.provider.authorize_access_token(request)
+            token: dict[str, Any] = await self._oauth.provider.authorize_access_token(
+                request, claims_options={"iss": {"essential": True, "values": self._issuers()}}
+            )
         except OAuthError as error:
             return await self._form(f"the provider refused: {error.error}", 403)
+        except JoseError as error:
+            return await self._form(f"the provider's token does not hold: {error.error}", 403)
+        except httpx2.HTTPError:
+            return await self._form(UNAVAILABLE, 502)
         claims = token.get("userinfo") or {}
         if not claims.get("sub"):
             return await self._form("the provider named no user", 403)
         # `sub` alone is promised to stay the same and to belong to one person
         request.session["user"] = f"{claims['iss']}#{claims['sub']}"
         return RedirectResponse("/", status_code=303)
+
+    def _issuers(self) -> list[str]:
+        """The configured issuer, with and without a slash at its end. Without this the issuer that the
+        provider's document names would do."""
+        issuer = self._provider.issuer.rstrip("/") if self._provider else ""
+        return [issuer, f"{issuer}/"]
 
     async def _sign_out(self, request: Request) -> Response:
         request.session.clear()

@@ -98,13 +98,14 @@ class StagedRun:
         self.began = time.monotonic()
         self.events_a_second = 0.0
         self.gate = False
+        self.user = ""
         self.over = False
         self.commands = 0
         self._report = report()
 
     async def row(self) -> Row:
         status = "completed" if self.over else "running"
-        return Row(RUN, status, QUESTION, "deep", "searching", "", datetime.now(UTC), None)
+        return Row(RUN, status, QUESTION, "deep", "searching", "", datetime.now(UTC), None, self.user)
 
     async def progress(self) -> Progress:
         return Progress(
