@@ -62,6 +62,11 @@ def test_the_noun_sensitivity_is_no_direction() -> None:
     assert reversal("The strain was sensitive to the drug.", "The strain was resistant to the drug.")
 
 
+def test_the_abbreviation_of_number_denies_nothing() -> None:
+    quote = "Three types were found: bruises (no. 25), subchondral (no. 33) and other (no. 35) injuries."
+    assert not reversal("Three types were found: bruises, subchondral and other injuries.", quote)
+
+
 def test_no_one_is_said_by_zero_percent() -> None:
     quote = "The conversion rate was 20% overall but 0% in the last 10 patients."
     assert not reversal("A fifth were converted, none of the last ten.", quote)
