@@ -8,7 +8,10 @@ the NegEx list of pre-negations (Chapman et al. 2001, J Biomed Inform 34:301-310
 
 import re
 
-NEGATOR = r"\b(?:no(?!\.\s?\d)|not|nor|neither|never|none|nothing|cannot)\b|n't\b|\bfail(?:s|ed|ing|ure)? to\b(?! be\b)"
+NEGATOR = (
+    r"\b(?:no(?!\.\s?\d)|not|nor|neither|never|none|nothing|cannot)\b|n't\b"
+    r"|\bfail(?:s|ed|ing|ure)? to\b(?! be\b)"
+)
 ABSENCE = r"\bwithout\b|\black(?:s|ed|ing)?\b|\babsen(?:t|ce)\b"
 DENYING_WORD = (
     r"\bunable\b|\bunlikely\b|\bunchanged\b|\bunaffected\b|\bunrelated\b|\bunnecessary\b|\bineffective\w*"
