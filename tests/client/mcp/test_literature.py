@@ -14,9 +14,12 @@ from mcp import Client
 from client.api import Determinator
 from client.mcp.server import build_server
 from tests.replay import Asked, ReplayServer, Reply, recorded
+from tests.worker.fleet import busiest_second
 
 pytestmark = pytest.mark.timeout(180)
 
+RATE_WITH_KEY = 10
+"""Requests a second that NCBI allows with a key."""
 PMID = "22663011"
 EFETCH = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
 ESEARCH = recorded("pubmed/esearch_json_1_hit.json")
@@ -129,13 +132,11 @@ async def test_a_quote_is_verbatim_or_it_is_not(pubmed: ReplayServer) -> None:
 
 
 @pytest.mark.invariant
-async def test_many_calls_at_once_keep_the_rate_of_pubmed(pubmed: ReplayServer) -> None:
+async def test_a_hundred_calls_at_once_keep_the_rate_of_pubmed(pubmed: ReplayServer) -> None:
     async with connected() as client:
-        await asyncio.gather(*(called(client, "search_pubmed", query=f"aspirin {n}") for n in range(15)))
-        moments = sorted(asked.at for asked in pubmed.asked)
-        assert len(moments) >= 16
-        for start in moments:
-            assert sum(start <= moment < start + 1 for moment in moments) <= 10
+        await asyncio.gather(*(called(client, "search_pubmed", query=f"aspirin {n}") for n in range(100)))
+        assert pubmed.count("/esearch.fcgi") == 100
+        assert busiest_second([asked.at for asked in pubmed.asked]) <= RATE_WITH_KEY
 
 
 async def test_every_tool_has_a_schema_for_what_it_takes_and_gives(pubmed: ReplayServer) -> None:

@@ -1,6 +1,7 @@
 """The MCP server as programs start it: over stdin and stdout, and over HTTP with a token."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from client.embedded.binary import free_port
 from client.failures import BadInput
 from client.mcp.folders import Folders
 from tests.client.cli.test_ask import DOCUMENTS, QUESTION
-from tests.client.harness import COMMAND, begin, wait_until
+from tests.client.harness import COMMAND, begin, living, wait_until
 from tests.client.mcp.test_literature import called, refused
 
 pytestmark = pytest.mark.timeout(240)
@@ -126,6 +127,35 @@ async def test_a_run_is_started_followed_read_and_verified_over_stdio(home: Path
         assert json.loads(stored.text)["evidence_id"] == support["evidence_id"]
         with pytest.raises(MCPError, match="no run"):
             await client.read_resource("report://ask-nothing-00000000")
+
+
+async def test_a_killed_worker_ends_neither_a_run_nor_its_progress(home: Path, library: str) -> None:
+    """Progress goes on after the kill, and the end is told."""
+    killed: list[int] = []
+    after: list[float] = []
+
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        if killed:
+            after.append(progress)
+            return
+        killed.extend(living(home)["worker"])
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+
+    async with over_stdio(home, library) as client:
+        result = await client.call_tool(
+            "start_research",
+            {"question": QUESTION, "mode": "deep", "library": library, "wait_seconds": 170},
+            progress_callback=progress,
+        )
+        assert not result.is_error, result.content
+        state: Any = result.structured_content
+        assert state["status"] == "completed"
+        assert killed
+        assert len(after) > 3
+        assert after == sorted(set(after)), "each event once, in order"
+        assert killed != living(home)["worker"]
+        assert (await called(client, "verify_report", run=state["run_id"]))["holds"] is True
 
 
 async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
