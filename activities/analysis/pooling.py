@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from activities.analysis.scale import NotUsable, Point, agrees_with_counts, interval, point_of
+from activities.analysis.scale import NotUsable, Point, agrees_with_counts, interval, point_of, study_interval
 from activities.analysis.types import (
     Effect,
     Interval,
@@ -93,7 +93,7 @@ def pool(
         rows=tuple(
             StudyRow(
                 effect=effect,
-                result=interval(measure, point.value, z * math.sqrt(point.variance)),
+                result=study_interval(effect, point, LEVEL),
                 weight=weight,
             )
             for (effect, point), weight in zip(usable, fit.weights, strict=True)

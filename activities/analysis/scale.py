@@ -39,9 +39,25 @@ class NotUsable(Exception):
 
 def point_of(effect: Effect) -> Point:
     """The effect on the pooled scale. Raises NotUsable."""
-    if effect.arms is not None and effect.measure in ("OR", "RR", "RD"):
-        return _of_counts(effect.measure, effect.arms)
+    if (arms := _counted(effect)) is not None:
+        return _of_counts(effect.measure, arms)
     return _of_interval(effect)
+
+
+def study_interval(effect: Effect, point: Point, level: float) -> Interval:
+    """The effect with its interval of this level: as its work states it where the point is from that, so that
+    a reader finds the same digits in the work; else computed."""
+    estimate, low, high = effect.estimate, effect.low, effect.high
+    is_stated = _counted(effect) is None and effect.level == level
+    if is_stated and estimate is not None and low is not None and high is not None:
+        return Interval(estimate=estimate, low=low, high=high)
+    half = NormalDist().inv_cdf(0.5 + level / 2) * math.sqrt(point.variance)
+    return interval(effect.measure, point.value, half)
+
+
+def _counted(effect: Effect) -> Arms | None:
+    """The groups that the point is computed from; a hazard ratio and a difference of means have none."""
+    return effect.arms if effect.measure in ("OR", "RR", "RD") else None
 
 
 def to_scale(measure: Measure, value: float) -> float:

@@ -151,3 +151,16 @@ def test_outcomes_are_the_same_whatever_their_case() -> None:
         ]
     )
     assert len(pools[0].rows) == 2
+
+
+def test_a_study_keeps_the_digits_of_its_work() -> None:
+    """0.42 to 0.79 is not quite symmetrical around 0.58: computed from its width it ends at 0.80."""
+    stated = {"outcome": "death", "measure": "RR", "low": 0.42, "high": 0.79}
+    effects = [
+        Effect(study="as stated", estimate=0.58, **stated),
+        Effect(study="of another level", estimate=0.58, level=0.9, **stated),
+    ]
+    (pool,), _ = pool_all(effects)
+    found = {row.effect.study: row.result for row in pool.rows}
+    assert found["as stated"] == Interval(estimate=0.58, low=0.42, high=0.79)
+    assert found["of another level"].low < 0.40
