@@ -12,13 +12,13 @@ from typing import Any
 import structlog
 from temporalio import activity
 
+from activities.configuration.question import SourceSettings
 from activities.credentials import redacted
 from activities.errors import DeterminatorError, Refused, TooSlow, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.permits import NotPermitted, Permits
 from activities.retractions.marks import read_marks
-from activities.settings import SourceSettings
 from activities.sources.base import Source
 from activities.sources.http.clock import source_clock
 from activities.sources.http.freshness import forgotten_when_malformed, no_older_than

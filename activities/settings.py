@@ -10,29 +10,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from platformdirs import user_data_path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
     PydanticBaseSettingsSource,
-    SettingsConfigDict,
 )
 
 from activities import credentials
 from activities.configuration.declaration import Key
 from activities.configuration.file import ConfigError, FileSettings, read_file
 from activities.configuration.mcp import McpSource
-from activities.configuration.values import Part, seconds
+from activities.configuration.question import QuestionSettings, Seconds, SourceSettings
+from activities.configuration.values import Part
 from activities.types import (
-    MODE_ALIASES,
-    BuiltInMode,
     Effort,
-    Filters,
-    Gate,
-    Mode,
     ModelChoice,
-    mode_names,
 )
 
 CONFIG_FILE = "determinator.toml"
@@ -43,282 +36,9 @@ def config_path() -> Path:
     return Path(os.environ.get("DETERMINATOR_CONFIG", CONFIG_FILE))
 
 
-Seconds = Annotated[float, BeforeValidator(seconds)]
-"""A duration: a number of seconds, or text such as `30m`."""
-
-
-class SourceFilters(Filters):
-    """`[sources.NAME] filters`: the filters of a search, with unknown ones refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SourceSettings(BaseModel):
-    """`[sources.NAME]`: what is set for one source."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    enabled: bool = True
-    url: str | None = None
-    """Base address; it replaces what stands before the API's own resource path."""
-    max_results: int | None = Field(default=None, ge=1, le=200)
-    """Results of one search that are kept; None: `results_per_search`."""
-    rate: float | None = Field(default=None, gt=0, le=100)
-    """Requests a second at most. It can lower an API's own limit, never raise it."""
-    filters: SourceFilters = SourceFilters()
-    """What every search of this source is narrowed by; what a question asks for goes over it."""
-
-
-class Settings(BaseSettings):
+class Settings(QuestionSettings):
     """All settings of a worker and the CLI, each declared once (`Key`). Field names are flat keys of
     `determinator.toml` as well."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="DETERMINATOR_",
-        env_ignore_empty=True,
-        extra="allow",
-        populate_by_name=True,
-        env_nested_delimiter="__",
-    )
-
-    home: Annotated[
-        Path,
-        Key("Folder of the server's database, evidence, reports and logs.", example='"./.determinator"'),
-    ] = Field(default_factory=lambda: user_data_path("determinator", appauthor=False))
-    store_url: Annotated[
-        str | None,
-        Key(
-            "Evidence store: a folder or an s3://, gs:// or az:// address; default: evidence/ in home.",
-            example='"s3://bucket/evidence"',
-        ),
-    ] = None
-    library: Annotated[
-        Path | None,
-        Key("Folder of your own documents; default: the bundled sample library.", example='"./papers"'),
-    ] = None
-    speech_model: Annotated[
-        Path | None,
-        Key(
-            "Folder of a Whisper model for CTranslate2, with which recordings are transcribed.",
-            example='"./faster-whisper-small"',
-        ),
-    ] = None
-
-    mode: Annotated[
-        Mode,
-        Key(
-            "A way of working that `determinator modes` lists; auto: what fits the question.",
-            at="research",
-            flag=True,
-            by_request=True,
-        ),
-    ] = "auto"
-    profile: Annotated[
-        str,
-        Key(
-            "What counts as a good answer: auto, drug_repurposing, biomedical, general, or one of your own.",
-            at="research",
-            also=("profiles.default",),
-            flag=True,
-            by_request=True,
-        ),
-    ] = "auto"
-    default_sources: Annotated[
-        list[str],
-        Key(
-            "Sources that are searched when a question names none.",
-            at="research.sources",
-            example='["pubmed", "clinicaltrials"]',
-            by_request=True,
-        ),
-    ] = Field(default_factory=list)
-    also_web: Annotated[
-        bool,
-        Key(
-            "With a library: search the other enabled sources too.", at="research", flag=True, by_request=True
-        ),
-    ] = False
-    columns: Annotated[
-        list[str],
-        Key(
-            "Columns of the table of works, which a model fills; default: the profile's.",
-            at="research",
-            example='["population", "dose", "outcome"]',
-            flag=True,
-            by_request=True,
-        ),
-    ] = Field(default_factory=list)
-    max_iterations: Annotated[
-        int | None,
-        Field(ge=1, le=50),
-        Key(
-            "Rounds of searching and judging.",
-            at="research",
-            also=("research.limits.max_iterations",),
-            flag=True,
-            limit="max_iterations",
-        ),
-    ] = None
-    judge_threshold: Annotated[
-        float | None,
-        Field(ge=0, le=1),
-        Key(
-            "Confidence from which the evidence may suffice; default: the profile's.",
-            at="research",
-            also=("research.limits.judge_threshold",),
-            example="0.8",
-            flag=True,
-            by_request=True,
-        ),
-    ] = None
-    max_sections: Annotated[
-        int | None,
-        Field(ge=1, le=20),
-        Key("Sections of a deep report.", at="research", flag=True, limit="max_sections"),
-    ] = None
-    parallel_sections: Annotated[
-        int | None,
-        Field(ge=1, le=20),
-        Key("Sections that are researched at once.", at="research", flag=True, limit="max_parallel_sections"),
-    ] = None
-    max_gaps: Annotated[
-        int | None,
-        Field(ge=1, le=10),
-        Key("Gaps that one iteration pursues.", at="research", flag=True, limit="max_gaps"),
-    ] = None
-    searches_per_gap: Annotated[
-        int | None,
-        Field(ge=1, le=10),
-        Key("Searches for each gap.", at="research", flag=True, limit="searches_per_gap"),
-    ] = None
-    results_per_search: Annotated[
-        int | None,
-        Field(ge=1, le=50),
-        Key("Works that each search is asked for.", at="research", flag=True, limit="results_per_search"),
-    ] = None
-    full_texts: Annotated[
-        int | None,
-        Field(ge=0, le=20),
-        Key(
-            "Works of each section whose open full text is read before a model cites them; 0: none.",
-            at="research",
-            flag=True,
-            limit="full_texts",
-        ),
-    ] = None
-    search_timeout: Annotated[
-        Seconds,
-        Field(gt=0),
-        Key(
-            "How long one search may wait for its source, all its requests together.",
-            at="research",
-            unit="seconds",
-            flag=True,
-        ),
-    ] = 30.0
-    approve: Annotated[
-        list[Gate],
-        Key(
-            "Gates that wait for your approval: plan,candidates,report.",
-            at="research",
-            example='["plan"]',
-            flag=True,
-            by_request=True,
-        ),
-    ] = Field(default_factory=list)
-    approval_timeout: Annotated[
-        Seconds | None,
-        Key(
-            "How long a gate waits; default: for ever.",
-            at="research",
-            unit="seconds",
-            example='"2d"',
-            flag=True,
-            by_request=True,
-        ),
-    ] = None
-    approval_default: Annotated[
-        Literal["approve", "reject"],
-        Key("What the end of that time means.", at="research", flag=True, by_request=True),
-    ] = "approve"
-
-    max_tokens: Annotated[
-        int | None,
-        Field(ge=0),
-        Key(
-            "Tokens of all model calls.",
-            at="budget",
-            also=(
-                "research.max_tokens",
-                "research.limits.max_tokens",
-            ),
-            unit="tokens",
-            flag=True,
-            limit="max_tokens",
-        ),
-    ] = None
-    max_cost: Annotated[
-        float | None,
-        Field(ge=0, allow_inf_nan=False),
-        Key(
-            "US dollars of all model calls.",
-            at="budget",
-            unit="US dollars",
-            example="2.50",
-            flag=True,
-            limit="max_cost_microusd",
-        ),
-    ] = None
-    max_time: Annotated[
-        Seconds | None,
-        Key(
-            "Working time; waiting for people does not count.",
-            at="budget",
-            also=(
-                "budget.max_time_seconds",
-                "research.max_time_seconds",
-                "research.limits.max_time_seconds",
-            ),
-            unit="seconds",
-            flag=True,
-            limit="max_seconds",
-        ),
-    ] = None
-    max_section_tokens: Annotated[
-        int | None,
-        Field(ge=0),
-        Key(
-            "Tokens of each section's research; default: its share of what is free.",
-            at="budget",
-            unit="tokens",
-            example="60000",
-            flag=True,
-            limit="max_section_tokens",
-        ),
-    ] = None
-    max_section_cost: Annotated[
-        float | None,
-        Field(ge=0, allow_inf_nan=False),
-        Key(
-            "US dollars of each section's research; default: its share of what is free.",
-            at="budget",
-            unit="US dollars",
-            example="0.50",
-            flag=True,
-            limit="max_section_cost_microusd",
-        ),
-    ] = None
-    max_section_time: Annotated[
-        Seconds | None,
-        Key(
-            "Working time of each section's research; default: what the run has left.",
-            at="budget",
-            unit="seconds",
-            example='"15m"',
-            flag=True,
-            limit="max_section_seconds",
-        ),
-    ] = None
 
     model: Annotated[
         str | None,
@@ -574,21 +294,6 @@ class Settings(BaseSettings):
                     hint = f"; did you mean {near[0]}?" if near else f". There are: {', '.join(known)}"
                     raise ValueError(f"there is no role {name!r}{hint}")
         return roles
-
-    @field_validator("mode", mode="before")
-    @classmethod
-    def _mode_by_alias(cls, value: object) -> object:
-        return MODE_ALIASES.get(value, value) if isinstance(value, str) else value
-
-    @field_validator("mode", mode="after")
-    @classmethod
-    def _known_mode(cls, value: str) -> str:
-        known = ("auto", *get_args(BuiltInMode))
-        if value not in known and value not in (known := ("auto", *mode_names())):
-            near = difflib.get_close_matches(value, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else f". There are: {', '.join(known)}"
-            raise ValueError(f"{value!r} is not known{hint}")
-        return value
 
     def model_post_init(self, _: object) -> None:
         """Redact the keys, and the credentials in addresses, from every message of this process."""

@@ -10,7 +10,8 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
 from activities.configuration.file import nearest
-from activities.settings import Settings, SourceFilters, file_settings, secret_variables
+from activities.configuration.question import SourceFilters
+from activities.settings import Settings, file_settings, secret_variables
 
 OTHER_VARIABLES = tuple(
     f"DETERMINATOR_{name}"

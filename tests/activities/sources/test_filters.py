@@ -2,8 +2,8 @@
 
 import pytest
 
+from activities.configuration.question import SourceFilters, SourceSettings
 from activities.search import in_years, narrowed
-from activities.settings import SourceFilters, SourceSettings
 from activities.sources import clinicaltrials, crossref, europepmc, ncbi, openalex, semanticscholar
 from activities.sources.filters import MESH, OPENALEX, TYPES, canonical, in_words_of
 from activities.types import Evidence, Filters, Query
