@@ -1,4 +1,4 @@
-"""How a setting is declared: once, beside its type and default, in `activities.settings.Settings` or its base.
+"""How a setting is declared: once, beside its type and default in `activities.settings.Settings` or its base.
 
 The command line, the configuration file, the request, `config init` and the documents read the declaration;
 none of them repeats a name, a limit or a sentence of it.
