@@ -15,8 +15,11 @@ import asyncio
 import contextlib
 import ipaddress
 import os
+import shutil
 import socket
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from client.embedded.network import Address, peer_of
 
@@ -35,6 +38,44 @@ Connect = Callable[[], Awaitable[socket.socket]]
 """Opens a connection to the server, waiting while it starts. Raises OSError."""
 IsOurs = Callable[[Address, Address], bool]
 """Whether the connection from the first address to the second was opened by this user."""
+
+
+def listening_at(path: Path) -> socket.socket:
+    """The private socket of a home, in place of one that a former process has left. Where the file system of
+    the home has no sockets, it is in a folder of its own and the home has a link to it. Raises OSError."""
+    remove_socket(path)
+    held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    former = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(path.parent)  # an address has 107 bytes at most, a path may be longer
+        try:
+            held.bind(path.name)
+        except OSError:
+            elsewhere = Path(tempfile.mkdtemp(prefix="determinator-"), path.name)
+            held.bind(str(elsewhere))
+            path.symlink_to(elsewhere)
+        path.chmod(0o600)
+        held.listen(BACKLOG)
+    finally:
+        os.fchdir(former)
+        os.close(former)
+    return held
+
+
+def remove_socket(path: Path) -> None:
+    """Remove the private socket of a home, and the folder that it was in."""
+    if path.is_symlink():
+        shutil.rmtree(path.readlink().parent, ignore_errors=True)
+    path.unlink(missing_ok=True)
+
+
+def published(address: Address) -> socket.socket:
+    """A port on which this process listens: that of the address, or another one when it is in use. Raises
+    OSError."""
+    try:
+        return listening(address)
+    except OSError:
+        return listening((address[0], 0))
 
 
 def listening(address: Address) -> socket.socket:

@@ -1,19 +1,34 @@
-"""Starting a process that outlives this one, and ending the one that holds a lock.
+"""Processes: one that outlives this one, a child that is kept running, and the end of one that holds a lock.
 
 Only the standard library is imported: each cold start waits for the supervisor.
 """
 
+import asyncio
 import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from client.embedded.locks import holder, is_held
+from client.embedded import network
+from client.embedded.locks import LockFile, holder, is_held
 
+LINUX = sys.platform == "linux"
+MAX_DEATHS = 5
+"""Deaths of a child within `DEATHS_SECONDS` after which it is not started again."""
+DEATHS_SECONDS = 60.0
+BACK_OFF_SECONDS = 0.5
+"""The wait before the second restart; it grows with each further one. The first is at once."""
+PROBE_SECONDS = 0.01
+STOP_CHILD_SECONDS = 15.0
+"""How long a child may need to end: activities have 5 s (`worker.build.GRACE`)."""
 STOP_SECONDS = 20.0
 """Seconds for a process to end before it is killed."""
 LOG_BYTES = 5 * 1024 * 1024
@@ -41,6 +56,77 @@ def spawn(command: list[str], log: Path, folder: Path, env: Mapping[str, str]) -
         )
 
 
+@dataclass
+class Child:
+    """A process that is kept running."""
+
+    log: Path
+    process: "subprocess.Popen[bytes] | None" = None
+    deaths: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_DEATHS))
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid if self.process else 0
+
+    def start(
+        self,
+        command: list[str],
+        environment: Mapping[str, str],
+        lock: LockFile,
+        move: Callable[[], None] | None = None,
+    ) -> None:
+        """Start it, to end with this process, after it has moved to where it belongs. Raises OSError."""
+        parent = os.getpid()
+
+        def prepare() -> None:
+            if move is not None:
+                move()
+            if LINUX:
+                network.end_with_parent(parent)
+
+        with opened_log(self.log) as output:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=dict(environment),
+                pass_fds=(lock.fd,),
+                preexec_fn=prepare,
+                umask=PRIVATE_UMASK,
+            )
+
+    async def stop(self) -> None:
+        """End it: by a signal that it heeds, else by one that it cannot."""
+        if (process := self.process) is None:
+            return
+        process.terminate()
+        deadline = time.monotonic() + STOP_CHILD_SECONDS
+        while process.poll() is None:
+            if time.monotonic() > deadline:
+                process.kill()
+            await asyncio.sleep(PROBE_SECONDS)
+
+    def reaped(self) -> int | None:
+        """The exit code of the process when it has ended, once."""
+        code = self.process.poll() if self.process else None
+        if code is not None:
+            self.process = None
+        return code
+
+    def died_too_often(self) -> bool:
+        """Count a death; whether there were too many of them."""
+        often = len(self.deaths) == MAX_DEATHS and time.monotonic() - self.deaths[0] < DEATHS_SECONDS
+        self.deaths.append(time.monotonic())
+        return often
+
+    def back_off(self) -> float:
+        """Seconds until the next start."""
+        now = time.monotonic()
+        recent = sum(now - at < DEATHS_SECONDS for at in self.deaths)
+        return BACK_OFF_SECONDS * max(recent - 1, 0)
+
+
 def opened_log(log: Path) -> BinaryIO:
     """A log to append to, readable by its owner only; a large one is renamed first, replacing the one renamed
     before. Raises OSError."""
@@ -61,6 +147,18 @@ def last_error(log: Path) -> str:
         return ""
     found = next((line for line in reversed(lines) if line.startswith("Error:")), "")
     return found.removeprefix("Error:").strip()[:300]
+
+
+def report(name: str, code: int) -> None:
+    """Write into the log that a process has died."""
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    sys.stderr.write(f"{now()} the {name} ended: {how}\n")
+    sys.stderr.flush()
+
+
+def now() -> str:
+    """The time as notes have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def end(lock: Path) -> bool:

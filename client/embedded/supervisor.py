@@ -19,120 +19,47 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 from activities.private_files import write_whole
 from client.embedded import network
 from client.embedded.binary import free_port, loopback_address
-from client.embedded.forwarder import BACKLOG, Session, listening, publish, serve_owner
+from client.embedded.forwarder import Session, listening_at, publish, published, remove_socket, serve_owner
 from client.embedded.locks import Locked, LockFile
 from client.embedded.network import Address, Sockets
-from client.embedded.processes import PRIVATE_UMASK, last_error, opened_log
+from client.embedded.processes import (
+    DEATHS_SECONDS,
+    LINUX,
+    MAX_DEATHS,
+    PRIVATE_UMASK,
+    PROBE_SECONDS,
+    Child,
+    last_error,
+    now,
+    report,
+)
 from client.exit import IDLE, leave
 
 TEST_SECONDS = 0.2
 """Longer than another process needs to test whether the lock is held, and so short that one that is not
 needed does not wait for the end of the one that is."""
-MAX_DEATHS = 5
-DEATHS_SECONDS = 60.0
 MAX_EARLY_DEATHS = 2
 """Deaths of a server that never accepted a connection: its database or its disk is at fault."""
-BACK_OFF_SECONDS = 0.5
-"""The wait before the second restart; it grows with each further one. The first is at once."""
 CONNECT_SECONDS = 30.0
 """How long a connection waits for a server that is being restarted."""
-PROBE_SECONDS = 0.01
-STOP_SECONDS = 15.0
-"""How long a process may need to end: activities have 5 s (`worker.build.GRACE`)."""
 LINGER_SECONDS = 2.0
 """How long a worker is kept for a command that has just started a run: the server's list of runs lags."""
 LOOK_SECONDS = 5.0
 """How often it is looked whether there is anything to do."""
 SPARE_SOCKETS = 8
 """Sockets that are fetched from the server's network at once, which takes 3 ms."""
-
-
-@dataclass
-class Child:
-    """A process that is kept running."""
-
-    log: Path
-    process: "subprocess.Popen[bytes] | None" = None
-    deaths: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_DEATHS))
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid if self.process else 0
-
-    def start(
-        self,
-        command: list[str],
-        environment: Mapping[str, str],
-        lock: LockFile,
-        move: Callable[[], None] | None = None,
-    ) -> None:
-        """Start it, to end with this process, after it has moved to where it belongs. Raises OSError."""
-        parent = os.getpid()
-
-        def prepare() -> None:
-            if move is not None:
-                move()
-            if LINUX:
-                network.end_with_parent(parent)
-
-        with opened_log(self.log) as output:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=dict(environment),
-                pass_fds=(lock.fd,),
-                preexec_fn=prepare,
-                umask=PRIVATE_UMASK,
-            )
-
-    async def stop(self) -> None:
-        """End it: by a signal that it heeds, else by one that it cannot."""
-        if (process := self.process) is None:
-            return
-        process.terminate()
-        deadline = time.monotonic() + STOP_SECONDS
-        while process.poll() is None:
-            if time.monotonic() > deadline:
-                process.kill()
-            await asyncio.sleep(PROBE_SECONDS)
-
-    def reaped(self) -> int | None:
-        """The exit code of the process when it has ended, once."""
-        code = self.process.poll() if self.process else None
-        if code is not None:
-            self.process = None
-        return code
-
-    def died_too_often(self) -> bool:
-        """Count a death; whether there were too many of them."""
-        often = len(self.deaths) == MAX_DEATHS and time.monotonic() - self.deaths[0] < DEATHS_SECONDS
-        self.deaths.append(time.monotonic())
-        return often
-
-    def back_off(self) -> float:
-        """Seconds until the next start."""
-        now = time.monotonic()
-        recent = sum(now - at < DEATHS_SECONDS for at in self.deaths)
-        return BACK_OFF_SECONDS * max(recent - 1, 0)
 
 
 class Supervisor:
@@ -444,59 +371,6 @@ class Supervisor:
     def _write(self, name: str, note: dict[str, Any]) -> None:
         """Raises OSError."""
         write_whole(self._state / name, json.dumps(note, indent=2).encode() + b"\n")
-
-
-LINUX = sys.platform == "linux"
-
-
-def listening_at(path: Path) -> socket.socket:
-    """The private socket of a home, in place of one that a former process has left. Where the file system of
-    the home has no sockets, it is in a folder of its own and the home has a link to it. Raises OSError."""
-    remove_socket(path)
-    held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    former = os.open(".", os.O_RDONLY)
-    try:
-        os.chdir(path.parent)  # an address has 107 bytes at most, a path may be longer
-        try:
-            held.bind(path.name)
-        except OSError:
-            elsewhere = Path(tempfile.mkdtemp(prefix="determinator-"), path.name)
-            held.bind(str(elsewhere))
-            path.symlink_to(elsewhere)
-        path.chmod(0o600)
-        held.listen(BACKLOG)
-    finally:
-        os.fchdir(former)
-        os.close(former)
-    return held
-
-
-def remove_socket(path: Path) -> None:
-    """Remove the private socket of a home, and the folder that it was in."""
-    if path.is_symlink():
-        shutil.rmtree(path.readlink().parent, ignore_errors=True)
-    path.unlink(missing_ok=True)
-
-
-def published(address: Address) -> socket.socket:
-    """A port on which this process listens: that of the address, or another one when it is in use. Raises
-    OSError."""
-    try:
-        return listening(address)
-    except OSError:
-        return listening((address[0], 0))
-
-
-def report(name: str, code: int) -> None:
-    """Write into the log that a process has died."""
-    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    sys.stderr.write(f"{now()} the {name} ended: {how}\n")
-    sys.stderr.flush()
-
-
-def now() -> str:
-    """The time as notes have it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def main() -> None:

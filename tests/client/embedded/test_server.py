@@ -17,12 +17,12 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
 from client.connection import NoConnection
+from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import Locked, LockFile, holder, is_held
 from client.embedded.namespace import ATTRIBUTES, RETENTION, register_attributes
-from client.embedded.processes import end_orphans
+from client.embedded.processes import MAX_DEATHS, end_orphans
 from client.embedded.server import start_embedded, stop_embedded
-from client.embedded.supervisor import MAX_DEATHS, listening_at, remove_socket
 from tests.client.harness import begin, determinator, living, processes_of, wait_until
 
 ROOT = Path(__file__).parents[3]
