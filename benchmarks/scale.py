@@ -1,11 +1,11 @@
 """A small fleet under many runs: `python -m benchmarks.scale`.
 
-A Temporal development server, two `determinator worker` processes with one evidence store, and a language
-model over HTTP that takes a fixed time for each call. First many short runs (mode simple) at once, then one
-deep run, then many deep runs at once: the last row's wall time against the one before it says how far the
-machine is from its limit. One row of a Markdown table for each: wall time, runs a minute, model calls, steps
-(activities), processor milliseconds a step of the workers and of the server, history events and KiB a run,
-and the peak memory of a worker and of the server.
+A Temporal development server with the options of the embedded one, two `determinator worker` processes with
+one evidence store, and a language model over HTTP that takes a fixed time for each call. First many short
+runs (mode simple) at once, then one deep run, then many deep runs at once: the last row's wall time against
+the one before it says how far the machine is from its limit. One row of a Markdown table for each: wall time,
+runs a minute, model calls, steps (activities), processor milliseconds a step of the workers and of the
+server, history events and KiB a run, and the peak memory of a worker and of the server.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from temporalio.client import Client
 from activities.types import Mode
 from benchmarks.end_to_end import Model, cpu_of, papers, peak_of, row
 from client.embedded.binary import find_temporal
+from client.embedded.server import PACE
 from client.runs.start import start
 from tests.client.harness import COMMAND
 from tests.conftest import client_of, dev_server_of
@@ -155,7 +156,7 @@ def fleet(folder: Path, address: str, model: FakeOpenAI) -> Iterator[list[int]]:
 async def measure(folder: Path, short: int, deep: int) -> None:
     """Print the table and the ratio."""
     (folder / "temporal").mkdir()
-    with FakeOpenAI() as model, dev_server_of(find_temporal(), folder / "temporal") as address:
+    with FakeOpenAI() as model, dev_server_of(find_temporal(), folder / "temporal", options=PACE) as address:
         client = await client_of(address)
         server = [pid for pid in _pids() if str(folder) in _command(pid) and "start-dev" in _command(pid)]
         with fleet(folder, address, model) as workers:
