@@ -37,7 +37,7 @@ from rapidfuzz import fuzz, process
 from activities.drafts import DraftClaim
 from activities.roles.role import Prompt
 from activities.roles.validation import supports
-from activities.roles.writer import checked
+from activities.roles.written import checked
 from activities.text import thesaurus
 from activities.text.sentences import sentences, split
 from activities.types import Evidence, Support

@@ -6,7 +6,7 @@ does not follow its quote closely is left to the verifier. Sentences that failed
 (`WriteInput.failed`), and only a wording that follows its quote is then used.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from activities.drafts import (
@@ -37,20 +37,18 @@ from activities.roles.validation import (
     supports,
 )
 from activities.roles.works import compose_works
-from activities.types import Evidence, Statement, Support
+from activities.roles.written import MAX_CLAIM_CHARS, MAX_LABELS, Written, checked, claims_of
+from activities.types import Evidence
 from activities.verification.claim_check import numbers
 from activities.verification.quote_check import worded
 from activities.verification.verdicts import failures, with_quotes
 from activities.verification.verdicts import refused as record_of
-from activities.verification.wording import follows, sources_of, unknown_name, wording_problem
+from activities.verification.wording import unknown_name
 
-MAX_CLAIM_CHARS = 600
 MAX_ANSWER_SENTENCES = 5
 MAX_PARAGRAPHS = 6
 MAX_SENTENCES = 8
 """Of a paragraph."""
-MAX_LABELS = 8
-"""Sentences that one sentence may rest on."""
 MAX_RESERVATIONS = 4
 MAX_EARLIER = 10
 """Claims of earlier sections that a prompt shows, the latest ones."""
@@ -71,13 +69,6 @@ TASK_SMALL = (
     "Answer the question in at most 3 sentences, in the words of the sentences above; name the sentence each "
     "is from. If they do not answer it, write: Not answered."
 )
-
-
-class Written(Loose):
-    """One sentence and what it rests on."""
-
-    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
-    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
 
 
 class WrittenParagraph(Loose):
@@ -222,11 +213,11 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         assert step.draft is not None  # it is what the prompt was made of
         return Accepted(_accept_again(step.draft, prompt, answer))
     refused: list[Refused] = []
-    direct = _claims(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
+    direct = claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
     paragraphs = tuple(
         DraftParagraph(claims=claims)
         for paragraph in answer.paragraphs[:MAX_PARAGRAPHS]
-        if (claims := _claims(paragraph.sentences[:MAX_SENTENCES], prompt, refused))
+        if (claims := claims_of(paragraph.sentences[:MAX_SENTENCES], prompt, refused))
     )
     reservations = _reservations(step, answer.reservations, prompt, refused)
     draft = SectionDraft(
@@ -241,47 +232,6 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     lost = sum(one.kind == "claim" for one in refused)
     notes = (f"{plural(lost, 'sentence')} of the draft cited nothing that was shown",) if lost else ()
     return Accepted(draft, notes)
-
-
-def _claims(given: Iterable[Written], prompt: Prompt, refused: list[Refused]) -> tuple[DraftClaim, ...]:
-    claims: dict[str, DraftClaim] = {}
-    for sentence in given:
-        text = line(sentence.text, MAX_CLAIM_CHARS + 20)
-        if not text:
-            continue
-        sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
-        if not sentences:
-            label = ", ".join(unknown)
-            code = "label_unknown" if unknown else "cites_nothing"
-            refused.append(refusal("claim", text, code, label=label))
-            continue
-        claims.setdefault(text, checked(text, supports(sentences), prompt, unknown))
-    return tuple(claims.values())
-
-
-def checked(
-    text: str, support: tuple[Support, ...], prompt: Prompt, unknown: Sequence[str] = ()
-) -> DraftClaim:
-    """A sentence as a claim, with what code finds of it."""
-    documents = {document.evidence_id: document for document in prompt.shown.values()}
-    problem: Statement | None
-    if unknown:
-        problem = Statement(code="label_unknown", values={"label": ", ".join(unknown)})
-    elif is_cut(text):
-        problem = Statement(code="text_cut")
-    else:
-        problem = wording_problem(text, sources_of(support, documents))
-    if problem is not None:
-        return DraftClaim(text=text, support=support, state="failed", problem=problem)
-    one_work = len({one.evidence_id for one in support}) == 1
-    if one_work and any(follows(text, one.quote) for one in support):
-        return DraftClaim(text=text, support=support)
-    return DraftClaim(text=text, support=support, state="unverified")
-
-
-def is_cut(text: str) -> bool:
-    """Whether a text ends at its length limit and not where its sentence ends."""
-    return len(text) >= MAX_CLAIM_CHARS - 10 and not text.endswith((".", "!", "?", ")", '"'))
 
 
 def _reservations(
@@ -357,8 +307,8 @@ def _accept_small(step: WriteInput, prompt: Prompt, answer: ShortDraft) -> Secti
     """The sentences that code chose, one paragraph a work, and of the model's summary what follows them."""
     refused: list[Refused] = []
     said = [one for one in answer.answer if not one.text.casefold().startswith(NOT_ANSWERED)]
-    direct = tuple(claim for claim in _claims(said, prompt, refused) if claim.state == "stands")
-    dropped = [claim for claim in _claims(said, prompt, []) if claim.state != "stands"]
+    direct = tuple(claim for claim in claims_of(said, prompt, refused) if claim.state == "stands")
+    dropped = [claim for claim in claims_of(said, prompt, []) if claim.state != "stands"]
     refused += [
         refusal("wording", c.text, c.problem or "not_verified", [s.evidence_id for s in c.support])
         for c in dropped

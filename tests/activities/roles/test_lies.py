@@ -31,7 +31,8 @@ from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
 from activities.roles.judge import JudgeAnswer, WorkAnswer
 from activities.roles.registry import SPECS
 from activities.roles.role import Prompt
-from activities.roles.writer import AgainAnswer, DraftAnswer, Written, WrittenAgain, WrittenParagraph
+from activities.roles.writer import AgainAnswer, DraftAnswer, WrittenAgain, WrittenParagraph
+from activities.roles.written import Written
 from activities.steps import JudgeInput
 from activities.types import Claim, Support
 from activities.verification.quote_check import QuoteChecker, normalise
