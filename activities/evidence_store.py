@@ -8,6 +8,7 @@ sections of a run find and judge the same works.
 
 import asyncio
 import hashlib
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,14 +16,48 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
-from activities.blob_memory import BlobMemory
 from activities.credentials import without_credentials
 from activities.errors import DamagedEvidence, StoreError
 from activities.types import Evidence, EvidenceRef
 
 TITLE_CHARS = 300
+MAX_REMEMBERED_BYTES = 8 * 2**20
+"""Bytes that are remembered in all: some five thousand abstracts."""
+MAX_BLOB_BYTES = 256 * 2**10
+"""Bytes of a blob that is remembered: an article, and no report with its evidence."""
 NO_SPACE = ("no space left", "quota exceeded", "os error 28", "os error 122")
 """Error texts of a full disk or an exhausted quota."""
+
+
+class BlobMemory:
+    """The blobs that this process has used last, by key, which need not be read, or written, again. A blob is
+    named by its content, so what is remembered is never out of date."""
+
+    def __init__(self, most: int = MAX_REMEMBERED_BYTES) -> None:
+        """`most` is the number of bytes in all."""
+        self._most = most
+        self._bytes = 0
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._blobs
+
+    def get(self, key: str) -> bytes | None:
+        """What is remembered under a key; None when nothing is."""
+        found = self._blobs.get(key)
+        if found is not None:
+            self._blobs.move_to_end(key)
+        return found
+
+    def remember(self, key: str, data: bytes) -> None:
+        """Remember a blob, and forget those that were used longest ago where there is no room."""
+        if len(data) > MAX_BLOB_BYTES or key in self._blobs:
+            return
+        self._blobs[key] = data
+        self._bytes += len(data)
+        while self._bytes > self._most:
+            _, forgotten = self._blobs.popitem(last=False)
+            self._bytes -= len(forgotten)
 
 
 def open_store(url: str) -> ObjectStore:

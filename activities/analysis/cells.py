@@ -7,15 +7,18 @@ is left out, and with it what cannot be computed without it.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, get_args
 
-from activities.analysis.numbers import numbers_in, one_number
 from activities.analysis.types import MEASURE_NAMES, Arms, Effect, Measure
 from activities.judgements import Cell, Table, TableRow
 from activities.verification.quote_check import normalise, verbatim
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.]*\d)|-?\d+(?:\.\d+)?|-?\.\d+")
+_POINTS = str.maketrans({"\u00b7": ".", "\u2027": ".", "\u2212": "-", "\u2010": "-", "\u2011": "-"})
 
 EFFECT_COLUMNS: tuple[str, ...] = (
     "outcome",
@@ -152,3 +155,23 @@ def _is_count(value: Decimal, least: int) -> bool:
 
 def _float(value: Decimal | None) -> float | None:
     return None if value is None else float(value)
+
+
+def numbers_in(text: str) -> frozenset[Decimal]:
+    """Every number of a text by its value: `0·84`, `1,204`, `.05`. A minus sign counts where no digit or
+    letter stands before it; both readings of `5-7` are kept."""
+    plain = unicodedata.normalize("NFKC", text.translate(_POINTS)).translate(_POINTS)
+    found: set[Decimal] = set()
+    for match in _NUMBER.finditer(plain):
+        value = Decimal(match.group().replace(",", ""))
+        found.add(value)
+        before = plain[match.start() - 1 : match.start()]
+        if value < 0 and (before.isalnum() or before in ")]%"):
+            found.add(-value)
+    return frozenset(found)
+
+
+def one_number(text: str) -> Decimal | None:
+    """The number of a text that has exactly one; else None."""
+    found = numbers_in(text)
+    return next(iter(found)) if len(found) == 1 else None

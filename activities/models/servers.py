@@ -1,6 +1,8 @@
 """The model servers that a worker talks to: their addresses, keys, connections, facts and turns."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from activities.errors import ModelRefused
@@ -9,13 +11,35 @@ from activities.models.breaker import Breaker
 from activities.models.prices import OPENAI_URL, address
 from activities.models.server_facts import ServerFacts, ask_server
 from activities.models.sizing import key_for
-from activities.models.slots import Slots
 from activities.models.stream import FIRST_WORD_FACTOR
 from activities.settings import Settings
 from activities.types import ModelChoice
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+
+class Slots:
+    """The turns at one server, which gets as many calls at once as it serves. `count` 0: no limit.
+
+    A server with one slot that gets four requests makes three wait while their time-outs run. Here a call
+    that waits has not begun: its limit on silence starts when its turn comes, in the order the calls were
+    made, so that the sections of a run share a server fairly. The time-out of the step itself, which
+    `--max-time` sets, includes the wait.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._free = asyncio.Semaphore(count) if count else None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Around a call: waits until the server has a slot for it."""
+        if self._free is None:
+            yield
+            return
+        async with self._free:
+            yield
 
 
 class Servers:

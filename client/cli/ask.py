@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from client.cli.analysis_options import NAMES as ANALYSIS
-from client.cli.analysis_options import analysis_options
 from client.cli.common import (
     Filled,
     address_option,
@@ -19,7 +17,15 @@ from client.cli.common import (
 )
 from client.cli.compare import compare
 from client.cli.many import ask_many
-from client.cli.options import FILTERS, GroupedCommand, filter_options, setting_groups, setting_options
+from client.cli.options import (
+    ANALYSIS,
+    FILTERS,
+    GroupedCommand,
+    analysis_options,
+    filter_options,
+    setting_groups,
+    setting_options,
+)
 from client.cli.question_files import NAMES as FILES
 from client.cli.question_files import file_options, with_files
 from client.cli.watch import follow_run, show_detached, show_started

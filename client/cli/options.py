@@ -17,6 +17,8 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 FILTERS = ("since", "until", "types", "free_full_text", "phases")
 """The parameters of the options that narrow a search."""
+ANALYSIS = ("analyse", "effects", "expect")
+"""The parameters of the options for statistics over effects."""
 YEAR = click.IntRange(1500, 2100)
 PHASES = ("1", "2", "3", "4")
 SPECIAL: Mapping[str, Mapping[str, Any]] = {
@@ -197,3 +199,26 @@ class GroupedCommand(click.Command):
             if listed := [rows[name] for name in names if name in rows]:
                 with formatter.section(heading):
                     formatter.write_dl(listed)
+
+
+def analysis_options(command: Command) -> Command:
+    """Decorate a command with the options for statistics over effects."""
+    options = (
+        click.option(
+            "--analyse", is_flag=True, help="Pool the effects that the works report; a forest plot."
+        ),
+        click.option(
+            "--effects",
+            type=Filled(),
+            metavar="FILE.csv",
+            help="Effects of your own to pool as well: study, outcome, measure, estimate, low, high ...",
+        ),
+        click.option(
+            "--expect",
+            type=Name(("lower", "higher", "different")),
+            help="Where the effect is expected: below, above or merely off no effect (default).",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from activities.report.format_table import FORMATS, format_of
-from client.cli.collected import search_collected
 from client.cli.common import (
     Filled,
     Name,
@@ -22,15 +21,18 @@ from client.cli.common import (
 )
 from client.failures import BadInput, Failure
 from client.runs.checks import check_output
-from client.terminal import harmless, shown
+from client.terminal import harmless, plain, shown, to_stdout
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
+    from activities.sources.evidence import Found
     from activities.types import EvidenceRef
     from client.reports.use import Use
     from client.run import Run
 
+MAX_COLLECTED = 20
+"""Works that a search of what was collected shows."""
 WAV = "wav"
 """The summary read aloud: no format of `FORMATS`, since a bundle does not speak."""
 COLUMNS = (("source", 15), ("year", 4), ("type", 18), ("standing", 9))
@@ -267,3 +269,42 @@ def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) ->
 def style_of(ref: "EvidenceRef") -> str:
     """Red for a work whose standing is bad."""
     return "bold red" if ref.standing in ("retracted", "concern") else ""
+
+
+def search_collected(text: str, form: str) -> None:
+    """Print the works that match best, as a table or as JSON lines with their full text."""
+    settings = load_settings()
+
+    async def body() -> None:
+        from activities.sources.evidence import index_of
+
+        found, missing = await index_of(settings).search(text, MAX_COLLECTED)
+        if missing:
+            say(missing)
+        if not found:
+            say("nothing that was collected matches")
+        if form == "table":
+            _show_collected(found)
+            return
+        for item in found:
+            line = {**item.work.model_dump(mode="json"), "score": item.score}
+            click.echo(shown(json.dumps(line, ensure_ascii=False)))
+
+    run_async(body)
+
+
+def _show_collected(found: "list[Found]") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("id", "source", "year", "type"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("title", no_wrap=True, overflow="ellipsis")
+    for item in found:
+        work = item.work
+        kind = work.evidence_type.replace("_", " ")
+        row = (plain(work.evidence_id), work.source, str(work.year or ""), kind, plain(work.title))
+        table.add_row(*map(Text, row))
+    if found:
+        to_stdout().print(table)

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from activities.blob_memory import LARGEST_BLOB, BlobMemory
 from activities.errors import StoreError
-from activities.evidence_store import EvidenceStore
+from activities.evidence_store import MAX_BLOB_BYTES, BlobMemory, EvidenceStore
 from activities.types import Evidence, Identifiers
 
 
@@ -70,7 +69,7 @@ def test_the_memory_of_blobs_is_limited() -> None:
         memory.remember(name, bytes(40))
         memory.get("a")
     assert [name for name in "abc" if name in memory] == ["a", "c"]
-    memory.remember("large", bytes(LARGEST_BLOB + 1))
+    memory.remember("large", bytes(MAX_BLOB_BYTES + 1))
     assert memory.get("large") is None
 
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from activities.analysis.cells import effects_of
+from activities.analysis.cells import effects_of, numbers_in
 from activities.analysis.effects_file import parse_effects, read_effects
-from activities.analysis.numbers import numbers_in
 from activities.analysis.types import Arms
 from activities.errors import Refused
 from activities.judgements import Cell, Table, TableRow
