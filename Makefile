@@ -15,7 +15,7 @@ QUESTION ?= What is known about survival in lung cancer?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup runtime test lint demo test-chaos test-security test-model test-speech test-npm test-browser bench clean
+.PHONY: setup runtime test pytest lint demo test-chaos test-security test-model test-speech test-npm test-browser bench clean
 
 setup: $(STAMP)
 
@@ -38,9 +38,11 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+test: lint pytest
+
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
-test: lint
+pytest: setup
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not chaos and not model and not browser and not security and not speech and not npm"
 
 demo: runtime
