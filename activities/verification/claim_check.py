@@ -40,8 +40,8 @@ _BELOW = re.compile(rf"(?:\b(?:less|lower|fewer) than|\bbelow|\bunder|<){_THRESH
 _ABOVE = re.compile(
     rf"(?:\b(?:more|greater|higher) than|\babove|\bover|\bexceeding|>){_THRESHOLD}\s*$", re.IGNORECASE
 )
-_AT_MOST = re.compile(r"(?:\bat most|\bup to|\bas high as|\u2264|<=)\s*$", re.IGNORECASE)
-_AT_LEAST = re.compile(r"(?:\bat least|\u2265|>=)\s*$", re.IGNORECASE)
+_AT_MOST = re.compile(r"(?:\bat most|\bup to|\bas (?:high|much|many|long) as|\u2264|<=)\s*$", re.IGNORECASE)
+_AT_LEAST = re.compile(r"(?:\bat least|\bas (?:low|little|few) as|\u2265|>=)\s*$", re.IGNORECASE)
 _TOKEN = re.compile(
     r"""(?<![\w.])(?<![^\W\d_]-)            # not inside a name: IL-6, COVID-19, CYP3A4
         (?P<sign>(?<!\d)-)?

@@ -15,6 +15,7 @@ from rapidfuzz.distance import LCSseq
 from activities.text import thesaurus
 from activities.text.entities import link
 from activities.text.negation import NEGATIONS
+from activities.text.numerals import SPELLED, number_of
 from activities.text.tokens import fold, is_function, looks_special, stem, terms
 from activities.types import Evidence, Statement, Support
 from activities.verification.claim_check import missing_number, reversal
@@ -55,6 +56,9 @@ _JOINING = r"(?:and|but|while|whereas|although|though|however)"
 _CLAUSE = re.compile(rf"[;:]\s+(?:{_JOINING},?\s+)?|,?\s+{_JOINING},?\s+", re.IGNORECASE)
 _BRACKET = re.compile(r"\s*[(\[][^()\[\]]*\d[^()\[\]]*[)\]]")
 """Statistics in brackets, which a sentence may leave out whole."""
+_CONTRACTED = re.compile(r"\b([a-z]+)n't\b", re.IGNORECASE)
+_WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
+_SPELLED = re.compile(SPELLED, re.IGNORECASE)
 _SPLIT = re.compile(r"[^\W\d_]+")
 _SHORT = re.compile(r"\b[A-Z][A-Za-z-]{0,7}[A-Z]s?\b")
 _DASH = re.compile(r"[-/]")
@@ -103,14 +107,14 @@ def unknown_name(text: str, works: Sequence[str]) -> str:
     same = {word for entity in linked if entity.id in concepts for word in _SPLIT.findall(entity.surface)}
     for name in (*names_in(text), *(word for word in coined_in(text, held) if word not in same)):
         stems = {part for word in _DASH.split(name) for part in terms(word)} | set(terms(name))
-        if stems <= held or _joined(name) in held:
+        if stems <= held or _joined(name) in held or set(map(_respelled, stems)) <= held:
             continue
         if _is_initials(name, initials):
             continue
         return name
     for entity in linked:
         own = set(terms(entity.surface))
-        if own <= held or entity.id in concepts:
+        if set(map(_respelled, own)) <= held or entity.id in concepts:
             continue
         if _spells_short(entity.surface, works):
             continue
@@ -134,7 +138,13 @@ def _held(works: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], froz
         initials.append("".join(word[0] for word in words).lower())
         initials.append("".join(word[0] for word in words if not is_function(word)).lower())
         concepts.update(entity.id for entity in link(plain))
+    held.update([_respelled(term) for term in held])
     return frozenset(held), tuple(initials), frozenset(concepts)
+
+
+def _respelled(term: str) -> str:
+    """One form of British and American spellings: `anaemia`, `anemia`; `necrotising`, `necrotizing`."""
+    return term.replace("ae", "e").replace("oe", "e").replace("z", "s")
 
 
 def _joined(word: str) -> str:
@@ -271,6 +281,8 @@ def _follows(own: tuple[str, ...], said: tuple[str, ...], least: float = 0.0) ->
 def _words(text: str) -> list[str]:
     """Words and numbers of a text in comparison form, in order. Words that change a statement and those that
     do not are kept as they are."""
+    text = _CONTRACTED.sub(lambda match: f"{_WHOLE.get(match[1].lower(), match[1])} not", text)
+    text = _SPELLED.sub(lambda match: str(number_of(match[0])), text)
     text = NEGATIONS.sub(lambda match: f" not {match.group()} ", text)
     parts = (
         part

@@ -4,7 +4,7 @@ follows its quote."""
 import pytest
 
 from activities.types import Evidence, Support
-from activities.verification.wording import follows, joins, sources_of, wording_problem
+from activities.verification.wording import Source, follows, joins, sources_of, wording_problem
 
 SURGERY = Evidence(
     evidence_id="pmid:1",
@@ -105,3 +105,24 @@ def test_statistics_in_brackets_may_be_left_out_of_what_is_joined() -> None:
     said = "Adenomas were found in 26.2% (27/103) after one and 16.1% (14/87) after the other (P = 0.091)."
     assert joins("Adenomas were found in 26.2% after one and 16.1% after the other.", [said])
     assert not joins("Adenomas were found in 16.1% after one and 26.2% after the other.", [said])
+
+
+@pytest.mark.parametrize(
+    ("text", "work"),
+    [
+        (
+            "The patient carried a mutation that occurred early.",
+            "A mutation was found early in this patient.",
+        ),
+        ("Necrotizing anemia was seen.", "We saw a necrotising anaemia."),
+        ("The rate can be as high as 1 in 600 people.", "It affects as much as 1 in 600 people."),
+    ],
+)
+def test_inflected_words_spellings_and_limits_in_other_words_are_no_names(text: str, work: str) -> None:
+    evidence = Evidence(evidence_id="pmid:1", source="", title="A report", text=work)
+    assert wording_problem(text, [Source(evidence, (work,))]) is None
+
+
+def test_a_contraction_and_a_figure_follow_their_long_forms() -> None:
+    assert follows("3 drugs didn't lower the risk.", "Three drugs did not lower the risk.")
+    assert not follows("4 drugs didn't lower the risk.", "Three drugs did not lower the risk.")
