@@ -44,7 +44,7 @@ TITLE_TIMES = 2
 """A word of the title counts as so many."""
 MAX_ENCODED_DOCUMENTS = 20
 """Documents, best first without it, whose sentences the encoder reads."""
-MAX_ENCODED_SENTENCES = 4
+MAX_ENCODED_SENTENCES = 2
 """Sentences of one abstract that the encoder reads, those with most of the question's words."""
 MAX_ENCODED_OF_USER = 150
 """Sentences of all documents of the user's own that it reads: there a short passage of a long text
