@@ -2,6 +2,7 @@
 
 python -m tests.browser.pictures REPORT.html docs/images
 python -m tests.browser.pictures http://WEB_UI_OF_A_SERVER_WITH_RUNS docs/images
+python -m tests.browser.pictures 'ADDRESS_OF_THE_PAGE_WITH_ITS_TOKEN&run=FINISHED_RUN' docs/images
 """
 
 import json
@@ -10,11 +11,11 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.browser.chromium import open_page
+from playwright.sync_api import sync_playwright
 
-WIDTH, HEIGHT = 1024, 760
-WIDE = 1400
-"""Pixels across in which every column of the table of works has its place."""
+from tests.browser.chromium import binary, open_page
+
+WIDTH, HEIGHT = 1024, 1080
 RUNS = 'DeterminatorQuestion IS NOT NULL AND ExecutionStatus != "ContinuedAsNew"'
 COLUMNS = (
     *("Status", "DeterminatorQuestion", "DeterminatorMode", "DeterminatorProfile", "DeterminatorPhase"),
@@ -26,25 +27,38 @@ DRAWN_SECONDS = 6.0
 
 
 def main(source: str, folder: Path) -> None:
-    if source.startswith("http"):
+    if "token=" in source:
+        page_of_a_run(source, folder)
+    elif source.startswith("http"):
         list_of_runs(source, folder / "web-ui-columns.png")
     else:
         report(Path(source), folder)
 
 
 def report(path: Path, folder: Path) -> None:
-    """Save the top of the page in both colour schemes, an opened quote, and the table of works."""
+    """Save the top of the page in both colour schemes."""
     with open_page() as page:
         page.open(path.resolve().as_uri(), width=WIDTH, height=HEIGHT)
         for scheme in ("light", "dark"):
             page.media(scheme)
             page.picture(folder / f"report-{scheme}.png")
-        page.media()
-        page.click("main section:not(.bottom) .cites a")
-        page.picture(folder / "report-quote.png")
-        page.size(WIDE, HEIGHT)
-        page.value("document.getElementById('studies').scrollIntoView()")
-        page.picture(folder / "report-works.png")
+
+
+def page_of_a_run(address: str, folder: Path) -> None:
+    """Save the form, and a finished run with the quote of its first citation."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=binary())
+        page = browser.new_page(viewport={"width": 1200, "height": 1300})
+        page.goto(address.partition("&run=")[0])
+        page.wait_for_selector("#question textarea")
+        page.wait_for_timeout(1000 * DRAWN_SECONDS)
+        page.screenshot(path=folder / "page-ask.png", clip={"x": 0, "y": 0, "width": 1200, "height": 800})
+        page.goto(address)
+        page.frame_locator("iframe[title=Report]").locator("a.cite").first.click()
+        page.frame_locator("iframe[name=evidence]").locator("mark#quote").wait_for()
+        page.wait_for_timeout(1000 * DRAWN_SECONDS)
+        page.screenshot(path=folder / "page-run.png")
+        browser.close()
 
 
 def list_of_runs(ui: str, path: Path) -> None:
