@@ -35,7 +35,7 @@ _LEFT_OUT = frozenset(
 )
 _BLOCKS = frozenset({"p", "list", "list-item", "def-list", "def-item", "disp-quote", "boxed-text", "sec"})
 _MARK = re.compile(r"[\s\d,;\-–‐*†‡§⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*")  # noqa: RUF001 - typographic dashes are meant
-_EMPTY_BRACKETS = re.compile(r"\s*[\[(][\s,;\-–‐]*[\])]")  # noqa: RUF001
+_EMPTY_BRACKETS = re.compile(r"(?:(?<!\s)\s+)?[\[(][\s,;\-–‐]*[\])]")  # noqa: RUF001
 _FORWARD: dict[str, publication.NoticeKind] = {
     "retraction-forward": "retraction",
     "partial-retraction-forward": "retraction",

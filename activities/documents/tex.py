@@ -4,7 +4,7 @@ import re
 
 from activities.documents.read import Text, decode, from_pages
 
-_MARKS = re.compile(r"\s*<(?:cit\.|ref)>")
+_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
 """What the library puts in place of citations and references."""
 
 

@@ -15,7 +15,7 @@ _WAIT = re.compile(
     r"(?:try again|retry)(?: again)? (?:in|after)\s+((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h)[a-z]*\s*)+)",
     re.IGNORECASE,
 )
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", re.IGNORECASE)
+_SPAN = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)\s*(ms|s|m|h)", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _CONTEXT = re.compile(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|"

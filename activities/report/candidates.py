@@ -27,7 +27,7 @@ from activities.verification.quote_check import Checked, QuoteChecker, normalise
 
 _FIELDS = ("mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
 _PASSAGE = re.compile(r"(?<=[.;!?])\s+")
-_LINK = re.compile(r"\s*(?:->|[;|\u2192])\s*")
+_LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
 
 

@@ -22,10 +22,10 @@ from activities.text.sentences import sentences
 from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import QuoteChecker, normalise
 
-_NUMERIC_MARK = re.compile(r"\s*\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
+_NUMERIC_MARK = re.compile(r"(?:(?<!\s)\s+)?\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
 _NAMED_MARK = re.compile(
-    r"\s*(?:\[(?:pmid|pmcid|doi|nct|arxiv|openalex|s2|fda|url|doc|evidence|ref|source)\b[^\]]*\]"
-    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]*\)|\[\w+c\d+\]|[\[(]E\d{1,3}\b[^\])]{0,40}[\])])",
+    r"(?:(?<!\s)\s+)?(?:\[(?:pmid|pmcid|doi|nct|arxiv|openalex|s2|fda|url|doc|evidence|ref|source)\b[^\]]{0,300}\]"
+    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]{0,300}\)|\[\w+c\d+\]|[\[(]E\d{1,3}\b[^\])]{0,40}[\])])",
     re.IGNORECASE,
 )
 _PART = re.compile(r"^[A-Z][A-Z /&]{3,40}:\s+(?=\w)")

@@ -12,7 +12,7 @@ from activities.verification.quote_check import normalise
 
 MAX_AROUND_CHARS = 240
 """Characters shown on each side of a quote at most."""
-_EDGE = re.compile(r"\S*\s")
+_EDGE = re.compile(r"\A\S*\s")
 
 
 def contexts(quotes: Iterable[Support], documents: Mapping[str, Evidence]) -> tuple[QuoteContext, ...]:

@@ -21,14 +21,14 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(r"\[(\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\^?\d{1,3})*)\]")
-_BEGINS = re.compile(r"^\s*\[?\^?(\d{1,3})(?:\]\s*[:.]?|[.)])\s+(?=\S)")
+_BEGINS = re.compile(r"^\s*\[?\^?(\d{1,3})(?:\](?:\s*[:.])?|[.)])\s+(?=\S)")
 """`[3] Doe`, `3. Doe` at the beginning of an entry that is no list item of Markdown."""
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^(\d{1,3})\]:[ \t]*(.*)$", re.MULTILINE)
 _LINK_DEFINITION = re.compile(r"^ {0,3}\[(\d{1,3})\]:[ \t]*(\S.*)$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 _INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|ranges?)\W*$", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\]+", re.IGNORECASE)
-_PMID = re.compile(r"\bPMID\s*[:#]?\s*(\w*\d\w*(?:\s*,\s*\w*\d\w*)*)", re.IGNORECASE)
+_PMID = re.compile(r"\bPMID(?:\s*[:#])?\s*(\w*\d\w*(?:\s*,\s*\w*\d\w*)*)", re.IGNORECASE)
 _PMID_ADDRESS = re.compile(
     r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/([^\s/?#)\]>\"]+)", re.IGNORECASE
 )

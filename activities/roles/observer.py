@@ -11,7 +11,7 @@ from activities.steps import Observation, ObserveInput
 from activities.types import Evidence
 
 MAX_TEXT_CHARS = 1_000
-_LABEL = re.compile(r"\s*\[?\b[ES]\d{1,4}\b\]?")
+_LABEL = re.compile(r"(?:(?<!\s)\s+)?\[?\b[ES]\d{1,4}\b\]?")
 """A label means nothing to later steps."""
 
 

@@ -27,7 +27,7 @@ MIN_GAP_CHARS = 12
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
 
-_SHORT = re.compile(r"[ \t]*\n?[ \t]*[A-Z0-9][^:\n.!?]*[^\W\d_]{2}(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
+_SHORT = re.compile(r"[ \t]*(?:\n[ \t]*)?[A-Z0-9](?=[^:\n.!?]*[^\W\d_]{2})(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
 """A sentence right after another one, without a heading."""
 _LETTER = re.compile(r"[^\W\d_]")
 

@@ -28,7 +28,7 @@ ACCESSION = re.compile(r"[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d(?:[A-Z][A-Z\d]{2}\d){1,2
 """https://www.uniprot.org/help/accession_numbers"""
 HUMAN = "reviewed:true AND organism_id:9606"
 _COMMENTS = {"FUNCTION": "Function", "PATHWAY": "Pathway"}
-_REFERENCES = re.compile(r"\s*\((?:PubMed:\d+(?:, )?|Ref\.\d+(?:, )?|By similarity(?:, )?)+\)")
+_REFERENCES = re.compile(r"(?:(?<!\s)\s+)?\((?:PubMed:\d+(?:, )?|Ref\.\d+(?:, )?|By similarity(?:, )?)+\)")
 """The evidence marks within UniProt's sentences; the entry lists what they stand for."""
 
 

@@ -36,7 +36,7 @@ _GIVEN_AFTER = re.compile(
 """What shows that a protein of the body was given as a drug."""
 _TRACER_BEFORE = re.compile(r"(?:\[\(?|\(|\b)\d{1,3}\)?[A-Z][a-z]?\]?[-\s]?$")
 """The isotope before a substance that is a tracer: `[11C]-raclopride`."""
-_COMPOUND_BEFORE = re.compile(r"(?:[^\W\d_]{2,})[-\u2010-\u2013]$")
+_COMPOUND_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}[-\u2010-\u2013]$")
 _COMPOUND_AFTER = re.compile(
     r"[-\u2010-\u2013](?:induced|dependent|independent|resistant|refractory|producing|related|associated|sensitive"
     r"|deficient|like|na[i\u00ef]ve|exposed|intolerant|binding|containing|free|rich|positive|negative|[a-z]*receptor\w*|[a-z]*ergic)\b"

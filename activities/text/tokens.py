@@ -71,9 +71,9 @@ _SUFFIXES = re.compile(
     r"setron|prazole|floxacin|vir|vudine|caine|barbital|azepam|oxetine|dopa|steroid|steroids|toxin)$"
 )
 _MARKUP = re.compile(
-    r"\$\([^)]*\)|</?[A-Za-z][^<>]*>|\[[^\]]*\]\([^)]*\)|\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
+    r"\$\([^()]*\)|</?[A-Za-z][^<>]*>|\[[^\[\]]*\]\([^()]*\)|\b\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
 )
-_ADJECTIVE = re.compile(r"[a-z]{3,}(?:al|ic|ive|ous|ary|less|ful)$")
+_ADJECTIVE = re.compile(r"(?<![a-z])[a-z]{3,}(?:al|ic|ive|ous|ary|less|ful)$")
 _local = threading.local()
 
 

@@ -51,7 +51,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _RANGE_TO_PERCENT = re.compile(
-    r"(\d+(?:\.\d+)?)(\s?(?:-|to|and|or|vs\.?|versus|,)\s?)(?=-?\d+(?:\.\d+)?\s?(?:%|per\s?cent))"
+    r"(?<!\d)(\d+(?:\.\d+)?)(\s?(?:-|to|and|or|vs\.?|versus|,)\s?)(?=-?\d+(?:\.\d+)?\s?(?:%|per\s?cent))"
 )
 _PEOPLE = re.compile(r"\s+(?:patients?|participants?|adults?|children|women|men|subjects?|people|cases?)\b")
 

@@ -15,7 +15,7 @@ from activities.types import Identifiers
 
 _DOI = re.compile(
     r"10\.\d{4,9}/[^\s\"<>]+"
-    r"(?:<\w*\d\w*:[^\s\"<>]*>\d[^\s\"<>]*)?",  # a SICI's <first page:title code>
+    r"(?:<(?=\w*\d)\w++:[^\s\"<>]*>\d[^\s\"<>]*)?",  # a SICI's <first page:title code>
     re.IGNORECASE,
 )
 _BRACKETS = {"&lt;": "<", "%3c": "<", "&gt;": ">", "%3e": ">"}

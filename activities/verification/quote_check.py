@@ -46,7 +46,7 @@ REFUSALS: Mapping[str, str] = {
 }
 """Code of each refusal, and its wording as the end of a sentence."""
 
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*\.{3,}\s*\]|\(\s*\.{3,}\s*\)|\.{3,})\s*")
+_ELLIPSIS = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*\.{3,}\s*\]|\(\s*\.{3,}\s*\)|\.{3,})\s*")
 _LABEL = re.compile(r"^[^\W\d_][^\W\d_ /&-]*(?:[ /&-][^\W\d_]+){0,3}:\s+")
 _MARKS = "\"'`"
 
@@ -61,7 +61,7 @@ _AUTHORS = re.compile(
     r"^\W*(?:\d{1,3}[\].)]?\s*)?[A-Z][\w'-]+ [A-Z]{1,3}(?:, [A-Z][\w'-]+ [A-Z]{1,3})*"
     r"(?:,? (?:et al|and [A-Z][\w'-]+ [A-Z]{1,3}))?\.(?:\s|$)"
 )
-_AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)+.*\((?:19|20)\d\d[a-z]?\)")
+_AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)++.*\((?:19|20)\d\d[a-z]?\)")
 _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved\b", re.IGNORECASE)
 
 

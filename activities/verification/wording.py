@@ -53,8 +53,8 @@ _PREFIXES = (
 MIN_COINED_LETTERS = 6
 """Of a word that counts as a name because no dictionary has it."""
 _JOINING = r"(?:and|but|while|whereas|although|though|however)"
-_CLAUSE = re.compile(rf"[;:]\s+(?:{_JOINING},?\s+)?|,?\s+{_JOINING},?\s+", re.IGNORECASE)
-_BRACKET = re.compile(r"\s*[(\[][^()\[\]]*\d[^()\[\]]*[)\]]")
+_CLAUSE = re.compile(rf"[;:]\s+(?:{_JOINING},?\s+)?|(?:,|(?<!\s))\s+{_JOINING},?\s+", re.IGNORECASE)
+_BRACKET = re.compile(r"(?:(?<!\s)\s+)?[(\[](?=[^()\[\]]*\d)[^()\[\]]*[)\]]")
 """Statistics in brackets, which a sentence may leave out whole."""
 _CONTRACTED = re.compile(r"\b([a-z]+)n't\b", re.IGNORECASE)
 _WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}

@@ -21,7 +21,7 @@ SECONDS = 600.0
 """For an engine to speak a summary into a file."""
 PIPER_VOICE = "PIPER_VOICE"
 """Environment variable that names the voice file of piper, which has none of its own."""
-_NUMBERS = re.compile(r"\s*\[\d+(?:[,\u2013 -]+\d+)*\]")
+_NUMBERS = re.compile(r"(?:(?<!\s)\s+)?\[\d+(?:[,\u2013 -]+\d+)*\]")
 _MARKUP = re.compile(r"[*_`#>|]+")
 
 

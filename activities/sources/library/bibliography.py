@@ -40,7 +40,9 @@ def bibtex_records(text: str) -> Iterator[JsonValue]:
         for name, target in _BIBTEX.items():
             if value := said.get(name):
                 record.setdefault(target, _plain(value) if target != "url" else value)
-        record["authors"] = [_person(name) for name in re.split(r"\s+and\s+", said.get("author", "")) if name]
+        record["authors"] = [
+            _person(name) for name in re.split(r"(?<!\s)\s+and\s+", said.get("author", "")) if name
+        ]
         record[ATTACHMENTS] = list(_files(said.get("file", "")))
         yield record
 

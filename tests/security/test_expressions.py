@@ -1,0 +1,49 @@
+"""No regular expression of the product takes more work than in proportion to the length of a text."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.expressions import ROOT, expressions, growth, probes
+
+PATIENCE = 900
+"""Seconds for all expressions; ends a process that an expression holds for ever."""
+
+
+def test_the_work_of_every_expression_is_in_proportion_to_the_length() -> None:
+    """In a process of its own, which an expression that never ends cannot keep."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.expressions"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    *slow, (_, checked) = map(json.loads, done.stdout.splitlines())
+    assert slow == []
+    assert checked == len(expressions())
+    assert checked > 250
+
+
+@pytest.mark.parametrize(
+    ("expression", "method"),
+    [
+        (r"\s+x", "finditer"),
+        (r"(?:a+)+b", "match"),
+        (r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?", "fullmatch"),
+        (r"[a-z-]+/\d{7}", "finditer"),
+        (r"\([^)]*\)", "finditer"),
+    ],
+)
+def test_an_expression_that_takes_more_is_noticed(expression: str, method: str) -> None:
+    pattern = re.compile(expression)
+
+    def apply(text: str) -> object:
+        found = getattr(pattern, method)(text)
+        return list(found) if method == "finditer" else found
+
+    assert any(growth(apply, *probe) for probe in probes(pattern))
