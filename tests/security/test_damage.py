@@ -10,8 +10,10 @@ from obstore.store import LocalStore
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 from activities.publish import PublishActivities
+from activities.types import Evidence
 from client.embedded.home import look
 from client.embedded.server import stop_embedded
+from client.reports.finished import bodies
 from tests.activities.test_publish import stored
 from tests.client.harness import determinator
 
@@ -90,3 +92,38 @@ async def test_unreadable_blobs_are_never_sufficient_evidence(tmp_path: Path) ->
     lost = await another_worker.publish(step)
     assert lost.report.stop_reason == "all_sources_failed"
     assert lost.answered is False
+
+
+async def test_a_text_that_was_changed_is_called_damaged_and_one_that_is_gone_is_not(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    refs = [
+        await store.put(Evidence(evidence_id=name, source="library", title=name, text=f"{TEXT} {name}"))
+        for name in ("kept", "changed", "gone")
+    ]
+    changed, gone = (tmp_path / ref.blob for ref in refs[1:])
+    changed.write_bytes(changed.read_bytes().replace(b"lowered", b"doubled"))
+    gone.unlink()
+    fresh = EvidenceStore.at(str(tmp_path))  # this one remembers what it wrote
+    items, lost, damaged = await bodies(fresh, refs)
+    assert [ref.evidence_id for ref, _ in items] == ["kept"]
+    assert (lost, damaged) == (["gone"], ["changed"])
+
+
+def is_work(stored: object) -> bool:
+    return isinstance(stored, dict) and "evidence_id" in stored and TEXT in str(stored.get("text"))
+
+
+def test_verify_says_which_stored_text_is_damaged(home: Path, library: Path) -> None:
+    question = "Does colchicine lower recurrent events?"
+    asked = determinator("ask", question, "--mode", "iterative", "--library", str(library), "--json")
+    assert asked.code in (0, 4), asked
+    assert determinator("verify", "last").code == 0
+    blobs = (home / "evidence" / "blobs").rglob("*.json")
+    texts = [path for path in blobs if is_work(json.loads(path.read_bytes()))]
+    assert texts
+    for path in texts:
+        path.chmod(0o600)
+        path.write_text(path.read_text().replace("lowered", "doubled"))
+    checked = determinator("verify", "last")
+    assert checked.code == 1, checked
+    assert "damaged" in checked.out + checked.err

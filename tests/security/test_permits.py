@@ -13,6 +13,7 @@ from activities.errors import Refused
 from activities.evidence_store import EvidenceStore
 from activities.permits import Kind, NotPermitted, Permits, request_key, sign
 from activities.prepare import PrepareActivities
+from activities.private_files import WeakKey
 from activities.search import SearchActivities
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
@@ -184,3 +185,19 @@ async def test_a_client_of_the_server_can_read_no_folder(home: Path, private: Pa
     started = await start(client, request, settings.task_queue, key=signing_key(settings))
     outcome = await client.get_workflow_handle(started.run_id, result_type=Outcome).result()
     assert outcome.references == 1
+
+
+@pytest.mark.parametrize("weak", [b"", b"short", b"x" * 31])
+async def test_a_key_that_others_could_guess_signs_nothing(
+    tmp_path: Path, private: Path, weak: bytes
+) -> None:
+    """Neither the command that would sign with it nor the worker that would check accepts it."""
+    settings = configured(tmp_path)
+    path = settings.home / "state" / "request.key"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(weak)
+    with pytest.raises(WeakKey, match="remove it"):
+        request_key(settings.home)
+    forged = sign(weak, RUN, "library", str(private))
+    with pytest.raises(WeakKey):
+        Permits(settings).check("library", str(private), RUN, forged)

@@ -1,0 +1,91 @@
+"""Decisions by what a run has used and has left of tokens, money and time."""
+
+from typing import Any
+
+import pytest
+
+from tests.workflows.conftest import Stage, a_request
+from tests.workflows.script import takes
+from workflows.graph.conditions import UNLIMITED, Facts, holds
+from workflows.graph.definition import (
+    AgentNode,
+    Comparison,
+    DecisionNode,
+    Edge,
+    Field_,
+    GraphDefinition,
+    GraphView,
+    ParallelNode,
+    StateNode,
+)
+
+LEFT: tuple[Field_, ...] = ("tokens_left", "cost_left_usd", "seconds_left")
+
+
+def stops_at(field: Field_, op: Any, value: float) -> GraphDefinition:
+    """Rounds of searches until a condition holds."""
+    return GraphDefinition(
+        name="until",
+        entry="begin",
+        nodes={
+            "begin": StateNode(action="begin_iteration"),
+            "wanted": StateNode(action="search_question"),
+            "select": AgentNode(step="select_tools"),
+            "search": ParallelNode(run="execute_tools"),
+            "judge": AgentNode(step="judge"),
+            "again": DecisionNode(budget="iterations"),
+            "write": AgentNode(step="writer"),
+        },
+        edges=(
+            Edge(source="begin", target="wanted"),
+            Edge(source="wanted", target="select"),
+            Edge(source="select", target="search"),
+            Edge(source="search", target="judge"),
+            Edge(source="judge", target="again"),
+            Edge(
+                source="again",
+                target="write",
+                type="conditional",
+                when=(Comparison(field=field, op=op, value=value),),
+            ),
+            Edge(source="again", target="begin"),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "op", "met", "unmet"),
+    [
+        ("tokens_used", ">=", 1, 10**9),
+        ("tokens_left", "<", 10**9, 1),
+        ("cost_used_usd", ">", 0.0, 1_000.0),
+        ("cost_left_usd", "<", 1_000.0, 0.0),
+        ("seconds_used", ">=", 20.0, 10**6),
+        ("seconds_left", "<", 3_590.0, 1.0),
+    ],
+)
+async def test_a_decision_follows_what_is_used_and_left(
+    stage: Stage, field: Field_, op: Any, met: float, unmet: float
+) -> None:
+    """The same run stops after a round where the condition holds, and uses its iterations where not."""
+    stage.script.sufficient_at = None
+    stage.script.before["judge"] = lambda _: takes(30)
+    limits = {
+        "max_iterations": 2,
+        "max_tokens": 500_000,
+        "max_cost_microusd": 5_000_000,
+        "max_seconds": 3_600,
+    }
+    rounds = []
+    for value in (met, unmet):
+        graph = stops_at(field, op, value)
+        _, _, run = await stage.play(a_request("graph", graph=graph, limits=limits))
+        rounds.append((await run.ask("graph", GraphView)).visits["judge"])
+    assert rounds == [1, 2]
+
+
+@pytest.mark.parametrize("field", LEFT)
+def test_without_a_limit_what_is_left_is_more_than_any_number(field: Field_) -> None:
+    facts = Facts()
+    assert not holds(Comparison(field=field, op="<", value=UNLIMITED - 1), facts)
+    assert holds(Comparison(field=field, op=">=", value=10**9), facts)
