@@ -134,6 +134,8 @@ def fleet(folder: Path, address: str, model: FakeOpenAI) -> Iterator[list[int]]:
         "DETERMINATOR_MODEL": "scripted",
         "OPENAI_API_KEY": "none",
         "OPENAI_BASE_URL": model.base_url,
+        # as for a provider's: a model server on this machine is else asked one thing at a time
+        "DETERMINATOR_MODEL_CONCURRENCY": "0",
     }
     processes = []
     try:
