@@ -49,14 +49,20 @@ class SearchSteps:
             for search in running:
                 search.cancel()
             await workflow.wait(running)
+            self._keep(running)
             raise
-        finally:
-            ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
-            answers = [answer for some in ended for answer in some]
-            new = sum(self._record(record, found) for record, found in answers)
-            self._limit_evidence()
+        statuses, new = self._keep(running)
         for search in running:
             search.result()
+        return statuses, new
+
+    def _keep(self, running: Sequence[asyncio.Task[list[Answer]]]) -> tuple[list[SearchStatus], int]:
+        """Record the searches that have ended. Never in a `finally`: that also runs where the workflow leaves
+        a worker's memory, outside its event loop."""
+        ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
+        answers = [answer for some in ended for answer in some]
+        new = sum(self._record(record, found) for record, found in answers)
+        self._limit_evidence()
         return [record.status for record, _ in answers], new
 
     def _record(self, record: SearchRecord, found: Sequence[EvidenceRef]) -> int:
