@@ -95,7 +95,7 @@ def test_the_files_of_the_machine_are_not_there(secret: Path) -> None:
         "open('/etc/passwd').read()",
         "open('/etc/shadow').read()",
         "__import__('os').listdir('/home')",
-        "__import__('os').listdir('/tmp')",
+        f"__import__('os').listdir({str(secret.parent.parent)!r})",
         "__import__('os').listdir('/run')",
         "__import__('os').listdir('/sys')",
         "__import__('os').listdir('/var')",
