@@ -296,6 +296,8 @@ def killed_and_undisturbed(
 
 
 ROUNDS = 7
+"""Two works a round: the 14 that are recorded. A mode that searches for its question first has one less, since a
+judge reads of twelve works judged before."""
 EVERY_TARGET: list[Target] = ["model call", "both", "search call", "server", "supervisor"]
 ONE_OF_EACH: list[Target] = ["search call", "server", "supervisor"]
 """What the other modes' test does not kill."""
@@ -326,7 +328,7 @@ def test_kills_change_nothing_in_the_reports_of_the_other_modes(home: Path, tmp_
     [
         ("iterative", Thorough(ROUNDS), 10),
         ("deep", Thorough(1, SECTIONS, first=9), 6),
-        ("simple", Thorough(ROUNDS, recommends_on=[QUESTIONS["simple"]]), 8),
+        ("simple", Thorough(ROUNDS - 1, recommends_on=[QUESTIONS["simple"]]), 8),
         ("team", Thorough(ROUNDS, begins=BEGINS), 10),
         ("hierarchical", Thorough(1, TOPICS, area_rounds=2, first=7), 6),
         ("graph", Thorough(ROUNDS, begins=BEGINS), 10),
