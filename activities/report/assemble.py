@@ -251,7 +251,7 @@ def _state(
         works=described(documents[reference.evidence_id] for reference in cited),
         contexts=around,
         unused=unused_works(step, numbers, done.dropped, checked.judgements, retracted),
-        methodology=_methodology(step, len(cited)),
+        methodology=_methodology(step, cited),
         verification=verification,
         limitations=sentences(statements),
         statements=statements,
@@ -308,11 +308,11 @@ def _confidence_reasons(step: PublishInput, claims: Sequence[Claim]) -> tuple[St
     return tuple(found)
 
 
-def _methodology(step: PublishInput, included: int) -> Methodology:
+def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
     return Methodology(
         searches=step.searches,
-        counts=step.counts.model_copy(update={"included": included}),
+        counts=step.counts.model_copy(update={"included": len(cited)}),
         iterations=step.iterations,
         tokens=step.usage.tokens,
         model_calls=step.usage.calls,
@@ -324,4 +324,5 @@ def _methodology(step: PublishInput, included: int) -> Methodology:
         approvals=step.approvals,
         filters=step.filters,
         results_per_search=step.results_per_search,
+        read_in_full=tuple(reference.evidence_id for reference in cited if reference.full_text),
     )

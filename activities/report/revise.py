@@ -122,7 +122,10 @@ def restate(
                 }
             ),
             "methodology": method.model_copy(
-                update={"counts": method.counts.model_copy(update={"included": len(made.references)})}
+                update={
+                    "counts": method.counts.model_copy(update={"included": len(made.references)}),
+                    "read_in_full": made.methodology.read_in_full,
+                }
             ),
             "statements": statements,
             "limitations": sentences(statements),

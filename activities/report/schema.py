@@ -7,8 +7,6 @@ fields beside them: `answer`, `summary`, `paragraphs`, `passages`, `statements`.
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
-
 from activities.analysis.types import Analysis
 from activities.candidates.types import Candidate
 from activities.drafts import RefusedKind
@@ -184,6 +182,8 @@ class Methodology(Frozen):
     """What every search was narrowed by."""
     results_per_search: int = 10
     """Works that each search was asked for."""
+    read_in_full: tuple[str, ...] = ()
+    """Ids of the references whose full text was read."""
 
 
 class Report(Frozen):
@@ -278,4 +278,4 @@ class Published(Frozen):
     """False when `report` was slimmed."""
     answered: bool = True
     """False when no claim survived the checks, or no passage is near: the run ends with exit code 4."""
-    verified_claims: int = Field(default=0)
+    verified_claims: int = 0

@@ -6,7 +6,8 @@ from pathlib import Path
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import CancelledError
 
-from activities.errors import DeterminatorError, StoreError
+from activities.credentials import without_credentials
+from activities.errors import DamagedEvidence, DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, write_whole
 from activities.report.formats import format_of, render
@@ -46,12 +47,19 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
 
 
 async def stored_report(settings: Settings, blob: str) -> Report | None:
-    """The whole report; None when this machine does not see the workers' store."""
+    """The whole report; None when this machine does not see the workers' store. Raises NoReport when what is
+    there is damaged: another copy must be chosen by a person."""
     if not blob:
         return None
     try:
         store = EvidenceStore.at(settings.evidence_url)
         return Report.model_validate_json(await store.get_bytes(blob))
+    except DamagedEvidence as error:
+        where = without_credentials(settings.evidence_url)
+        raise NoReport(
+            f"the stored report is damaged: {blob} in {where} is not what the run stored. Restore it from a "
+            f"backup, or use the run's other copy: `determinator verify {where}/reports/RUN/report.json`"
+        ) from error
     except StoreError:
         return None
 

@@ -215,13 +215,15 @@ def checks(dropped: Sequence[Dropped]) -> tuple[tuple[str, str], ...]:
 
 
 def flow_text(report: Report) -> str:
-    """The PRISMA counts and why the search ended."""
+    """The PRISMA counts, why the search ended, and what was read in full."""
     method, counts = report.methodology, report.methodology.counts
     records = f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')}"
     ended = f"{STOPS[report.stop_reason].because} ({report.stop_reason.replace('_', ' ')})"
+    whole = [str(reference.number) for reference in report.references if reference.full_text]
+    read = f" Read in full: {counted(len(whole), 'reference')} ({', '.join(whole)})." if whole else ""
     return (
         f"{records} removed, {counts.screened:,} screened, {counts.included} included (cited). "
-        f"The search ended because {ended}, after {counted(method.iterations, 'iteration')}."
+        f"The search ended because {ended}, after {counted(method.iterations, 'iteration')}.{read}"
     )
 
 

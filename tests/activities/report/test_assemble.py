@@ -55,6 +55,15 @@ def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
     )
 
 
+def test_the_method_lists_what_was_read_in_full() -> None:
+    whole = TRIAL.model_copy(update={"full_text": True})
+    report = build_report(FULL, {**DOCUMENTS, TRIAL.evidence_id: whole})
+    assert report.methodology.read_in_full == (TRIAL.evidence_id,)
+    number = next(r.number for r in report.references if r.evidence_id == TRIAL.evidence_id)
+    assert f"Read in full: 1 reference ({number})." in render(report, "md").decode()
+    assert "Read in full" not in render(build_report(FULL, DOCUMENTS), "md").decode()
+
+
 def test_claims_are_named_by_their_place_in_the_draft_so_that_ids_never_shift() -> None:
     bad = quoting("Nothing.", ("pmid:1", "not in there at all, by no means"))
     good = quoting("Metformin reduced mortality.", ("pmid:1", REDUCED))

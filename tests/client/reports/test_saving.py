@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
+from activities.evidence_store import EvidenceStore
 from activities.report.schema import Report
-from client.reports.load import write_report
+from activities.settings import Settings
+from client.reports.load import NoReport, stored_report, write_report
 
 REPORT = Report.model_validate(
     {
@@ -38,3 +42,14 @@ def test_the_same_report_is_not_kept_twice(tmp_path: Path) -> None:
         write_report(REPORT, "json", path, say=said.append)
     assert [found.name for found in path.parent.iterdir()] == ["report.json"]
     assert said == []
+
+
+async def test_a_damaged_report_is_called_damaged_and_one_elsewhere_is_not_there(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, store_url=str(tmp_path / "store"))
+    blob = await EvidenceStore.at(settings.evidence_url).put_bytes(REPORT.model_dump_json().encode())
+    assert await stored_report(settings, blob) == REPORT
+    (tmp_path / "store" / blob).write_bytes(b"{}")
+    with pytest.raises(NoReport, match=r"damaged: .*Restore it from a backup.*reports/RUN/report\.json"):
+        await stored_report(settings, blob)
+    (tmp_path / "store" / blob).unlink()
+    assert await stored_report(settings, blob) is None
