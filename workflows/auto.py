@@ -44,7 +44,9 @@ class AutoResearch(ResearchHandlers):
         if request.graph is not None:
             state.chosen_because = REASON_GRAPH
         reason = state.chosen_because or "the simplest mode that fits"
-        self.research.events.emit_event("mode_chosen", f"{mode} research: {reason}", mode=mode, reason=reason)
+        read = state.parsed is not None and reason == state.parsed.rationale  # then `read` has stated it
+        message = f"{mode} research" if read else f"{mode} research: {reason}"
+        self.research.events.emit_event("mode_chosen", message, mode=mode, reason=reason)
         await self._continue_as(mode)
 
     async def _continue_as(self, mode: Mode) -> NoReturn:
