@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from activities.drafts import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import aspect_of, searched
@@ -22,6 +23,12 @@ MAX_QUOTES = 2
 """Sentences of one work."""
 MIN_SECOND = 0.85
 """Likeness of a second sentence at least, as a share of the first one's."""
+MIN_FINDING = 0.5
+"""Likeness of a finding at least, as a share of that of the best sentence, to be quoted in its place. Of 90
+abstracts of the bundled sample the best sentence of seven stood under aim, background or methods; in six the
+finding was near enough, and each answered the question of the title."""
+BEFORE_FINDINGS = frozenset({"aim", "background", "methods"})
+"""Parts of a study that hold no finding."""
 MAX_CONTEXT = 300
 """Characters of the sentence before or after."""
 _LIST_ITEM = re.compile(r"\s*(?:[-*\u2022]|\d{1,2}[.)])\s")
@@ -91,6 +98,7 @@ def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) 
 def passage(item: Item, covered: Coverage) -> Passage:
     """The best sentence of a work, with a second one that is nearly as near, in the order of the work, and
     what stands before where they cannot be understood without it."""
+    item = _findings(item)
     chosen = [item.ranked[0], *_second(item)]
     chosen.sort(key=lambda one: one.sentence.place)
     quotes = tuple(one.sentence.quote for one in chosen)
@@ -109,6 +117,16 @@ def passage(item: Item, covered: Coverage) -> Passage:
         mentions=covered.mentions,
         lacks=covered.lacks,
     )
+
+
+def _findings(item: Item) -> Item:
+    """A work with its findings alone, by its own headings, where one of them is near the question too: what
+    was studied is no answer beside what was found."""
+    findings = tuple(one for one in item.ranked if one.sentence.part not in BEFORE_FINDINGS)
+    best = item.ranked[0].likeness or 0.0
+    if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
+        return item
+    return replace(item, ranked=findings)
 
 
 def _second(item: Item) -> list[Ranked]:

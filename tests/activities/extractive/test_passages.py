@@ -30,6 +30,24 @@ def test_passages_are_quoted_word_for_word_best_first() -> None:
         assert all(verbatim(quote, texts[passage.evidence_id]) for quote in passage.quotes)
 
 
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("Does metformin reduce the risk of dementia?", "Metformin users had less dementia than the others."),
+        ("Which boxes keep sandwiches fresh?", "Boxes that keep sandwiches fresh were bought in March."),
+    ],
+)
+def test_a_finding_is_quoted_before_the_aim_unless_it_is_of_something_else(question: str, quote: str) -> None:
+    work = document(
+        1,
+        "OBJECTIVE: To see whether metformin reduces the risk of dementia.\n\n"
+        "METHODS: Boxes that keep sandwiches fresh were bought in March.\n\n"
+        "RESULTS: Metformin users had less dementia than the others.",
+    )
+    draft = written(question, [work])
+    assert [passage.quotes[0] for passage in (*draft.passages, *draft.related)] == [quote]
+
+
 def test_nothing_is_claimed_judged_or_given_a_confidence() -> None:
     draft, batch = written(QUESTION, library()), judged(QUESTION, library())
     assert not any((draft.paragraphs, draft.answer, draft.reservations))
