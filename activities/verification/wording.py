@@ -13,7 +13,7 @@ from functools import lru_cache
 from rapidfuzz.distance import LCSseq
 
 from activities.text import thesaurus
-from activities.text.entities import link
+from activities.text.entities import Entity, link
 from activities.text.negation import NEGATIONS
 from activities.text.numerals import SPELLED, number_of
 from activities.text.tokens import fold, is_function, looks_special, stem, terms
@@ -116,10 +116,18 @@ def unknown_name(text: str, works: Sequence[str]) -> str:
         own = set(terms(entity.surface))
         if set(map(_respelled, own)) <= held or entity.id in concepts:
             continue
-        if _spells_short(entity.surface, works):
+        if _spells_short(entity.surface, works) or _is_ordinary(entity):
             continue
         return entity.surface
     return ""
+
+
+def _is_ordinary(entity: Entity) -> bool:
+    """Whether a substance or a symptom is called by words that any text has (oxygen, pain): what is said with
+    them is for a reader to judge. Drugs and diseases are names in whatever form."""
+    surface = entity.surface
+    words = _SPLIT.findall(surface)
+    return entity.kind in ("chemical", "phenotype") and surface.islower() and all(map(_is_english, words))
 
 
 @lru_cache(maxsize=64)

@@ -40,6 +40,7 @@ def code_of(text: str, *quotes: tuple[str, str]) -> str:
         "RALP was compared with open surgery, where morbidity was highest.",
         "Regular open surgery had the highest morbidity, whatever the CI.",
         "Acetylsalicylic acid aside, morbidity was highest in group IV.",
+        "Morbidity, bleeding and the need for oxygen were highest in group IV.",
     ],
 )
 def test_words_and_names_may_come_from_the_whole_cited_work(text: str) -> None:
@@ -53,6 +54,7 @@ def test_words_and_names_may_come_from_the_whole_cited_work(text: str) -> None:
         ("Morbidity was 95% in group IV.", "number_missing"),
         ("Morbidity was highest with metformin.", "name_missing"),
         ("Denosumab had the highest morbidity.", "name_missing"),
+        ("Asthma had the highest morbidity.", "name_missing"),
         ("Morbidity was highest in Group IV of the PIVOT trial.", "name_missing"),
         ("Morbidity was not highest in group IV.", "meaning_turned"),
         ("", "claim_empty"),
