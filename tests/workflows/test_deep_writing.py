@@ -19,7 +19,7 @@ from activities.drafts import (
     WriteInput,
 )
 from activities.steps import HypothesisInput, PlanInput
-from activities.types import Identifiers, ReportPlan, ReportPlanSection, Support
+from activities.types import Criterion, Identifiers, ReportPlan, ReportPlanSection, Support
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, takes
@@ -222,6 +222,20 @@ async def test_the_editor_reads_the_answers_of_the_sections(stage: Stage) -> Non
     assert isinstance(step, EditInput)
     assert [claim.id for claim in step.answers["s1"]] == ["s1a1"]
     assert [claim.rests_on for claim in report.answer] == [("s1a1",)]
+
+
+@pytest.mark.parametrize(("minimum", "asked"), [(0, False), (6, True)])
+async def test_the_editor_is_asked_for_a_mechanism_where_the_profile_requires_one(
+    stage: Stage, minimum: int, asked: bool
+) -> None:
+    """A criterion that may be scored and need not be met asks for none."""
+    criterion = Criterion(name="mechanism", description="explained and supported", minimum=minimum)
+    criteria = (*PROFILE.criteria, criterion)
+    stage.script.profile = PROFILE.model_copy(update={"criteria": criteria})
+    await stage.play(a_request("simple"))
+    (step,) = [call.step for call in stage.fakes.of("editor")]
+    assert isinstance(step, EditInput)
+    assert step.asks_mechanism is asked
 
 
 @pytest.mark.parametrize(("supported", "calls"), [("yes", 1), ("partly", 2)])

@@ -252,7 +252,7 @@ class WritingSteps:
                 if planned.section.id in claims
             },
             judgements=within(self._judgements_without_quotes(), JUDGEMENTS_ROOM),
-            asks_mechanism=any(c.name == "mechanism" for c in self.context.profile.criteria),
+            asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
         if size(step) > ROOM:
             self.events.add_limitation("sections_not_compared")
