@@ -7,8 +7,10 @@ rendered.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
+from activities.errors import DeterminatorError
 from activities.plugins import load
 
 if TYPE_CHECKING:
@@ -16,6 +18,20 @@ if TYPE_CHECKING:
     from activities.types import Evidence
 
 Renderer = Callable[["Report", "Mapping[str, Evidence]"], bytes]
+
+
+class MissingExtra(DeterminatorError):
+    """The library behind a format is not installed."""
+
+    def __init__(self, extra: str) -> None:
+        super().__init__(
+            f"this format needs an extra: pip install 'determinator[{extra}]'; "
+            "md, html, json, csl and csv need nothing"
+        )
+
+
+class UnknownFormat(DeterminatorError):
+    """There is no such format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,90 +59,42 @@ class Format:
         return (f".{self.file.split('.')[1]}", *self.other_suffixes)
 
 
-def _json(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
+def _json(report: "Report", _evidence: "Mapping[str, Evidence]") -> bytes:
     return report.model_dump_json(indent=2).encode()
 
 
-def _markdown(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.markdown import markdown
+def _renderer(place: str) -> Renderer:
+    """A renderer of `activities.report.formats` by its place, such as `docx.docx`."""
+    module, _, name = place.partition(".")
 
-    return markdown(report).encode()
+    def render_lazily(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
+        renderer = getattr(import_module(f"activities.report.formats.{module}"), name)
+        made: bytes = renderer(report, evidence) if module in _WITH_EVIDENCE else renderer(report)
+        return made
 
-
-def _html(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.html import html
-
-    return html(report)
-
-
-def _csv(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.table import table_csv
-
-    return table_csv(report)
+    return render_lazily
 
 
-def _bibtex(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.bibliography import bibtex
-
-    return bibtex(report, evidence)
-
-
-def _ris(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.bibliography import ris
-
-    return ris(report, evidence)
-
-
-def _csl(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.bibliography import csl
-
-    return csl(report, evidence)
-
-
-def _docx(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.docx import docx
-
-    return docx(report)
-
-
-def _pdf(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-    from activities.report.formats.pdf import pdf
-
-    return pdf(report)
-
-
+_WITH_EVIDENCE = ("bibliography",)
+"""Modules whose renderers are given the cited items as well."""
+_BIBTEX = "application/x-bibtex"
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_RIS = "application/x-research-info-systems"
+_CSL = "application/vnd.citationstyles.csl+json"
+_ROWS: tuple[tuple[str, str, str, str, str, tuple[str, ...]], ...] = (
+    ("md", "report.md", "text/markdown", "markdown.markdown", "the report, to read", (".markdown",)),
+    ("html", "report.html", "text/html", "html.html", "the same for a browser", (".htm",)),
+    ("json", "report.json", "application/json", "", "the same for programs: every claim with its quotes", ()),
+    ("docx", "report.docx", _WORD, "docx.docx", "the same for a word processor", ()),
+    ("pdf", "report.pdf", "application/pdf", "pdf.pdf", "the same to print", ()),
+    ("csv", "works.csv", "text/csv", "table.table_csv", "the table of works, for a spreadsheet", ()),
+    ("bibtex", "references.bib", _BIBTEX, "bibliography.bibtex", "the references for BibTeX", ()),
+    ("ris", "references.ris", _RIS, "bibliography.ris", "the references for a reference manager", ()),
+    ("csl", "references.csl.json", _CSL, "bibliography.csl", "the references as CSL-JSON", ()),
+)
 _BUILT_IN: Mapping[str, Format] = {
-    one.name: one
-    for one in (
-        Format("md", "report.md", "text/markdown", _markdown, "the report, to read", (".markdown",)),
-        Format("html", "report.html", "text/html", _html, "the same for a browser", (".htm",)),
-        Format(
-            "json",
-            "report.json",
-            "application/json",
-            _json,
-            "the same for programs: every claim with its quotes",
-        ),
-        Format("docx", "report.docx", _WORD, _docx, "the same for a word processor"),
-        Format("pdf", "report.pdf", "application/pdf", _pdf, "the same to print"),
-        Format("csv", "works.csv", "text/csv", _csv, "the table of works, for a spreadsheet"),
-        Format("bibtex", "references.bib", "application/x-bibtex", _bibtex, "the references for BibTeX"),
-        Format(
-            "ris",
-            "references.ris",
-            "application/x-research-info-systems",
-            _ris,
-            "the references for a reference manager",
-        ),
-        Format(
-            "csl",
-            "references.csl.json",
-            "application/vnd.citationstyles.csl+json",
-            _csl,
-            "the references as CSL-JSON",
-        ),
-    )
+    name: Format(name, file, media_type, _renderer(place) if place else _json, about, suffixes)
+    for name, file, media_type, place, about, suffixes in _ROWS
 }
 FORMATS: Mapping[str, Format] = {
     **_BUILT_IN,
@@ -138,3 +106,15 @@ FORMATS: Mapping[str, Format] = {
 def format_of(ending: str) -> str:
     """The format that a file's ending (`.bib`) stands for; empty for one that stands for none."""
     return next((one.name for one in FORMATS.values() if ending.lower() in one.suffixes), "")
+
+
+def render(report: "Report", name: str, evidence: "Mapping[str, Evidence] | None" = None) -> bytes:
+    """The report as a file of a format.
+
+    `evidence` (the cited items by id) adds abstracts to the bibliographies. Raises UnknownFormat, and
+    MissingExtra when the format's library is not installed.
+    """
+    form = FORMATS.get(name.strip().lower())
+    if form is None:
+        raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
+    return form.renderer(report, evidence or {})

@@ -1,7 +1,8 @@
 """The report in the formats people ask for: `render(report, "md")`."""
 
-from activities.report.format_table import FORMATS, Format, format_of
-from activities.report.formats.libraries import MissingExtra
-from activities.report.formats.render import UnknownFormat, render
-
-__all__ = ["FORMATS", "Format", "MissingExtra", "UnknownFormat", "format_of", "render"]
+from activities.report.format_table import FORMATS as FORMATS
+from activities.report.format_table import Format as Format
+from activities.report.format_table import MissingExtra as MissingExtra
+from activities.report.format_table import UnknownFormat as UnknownFormat
+from activities.report.format_table import format_of as format_of
+from activities.report.format_table import render as render

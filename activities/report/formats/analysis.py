@@ -1,13 +1,11 @@
 """The statistics of a report, as every format shows them."""
 
-from collections.abc import Sequence
-
 from markupsafe import Markup
 
 from activities.analysis.forest import forest_plot
 from activities.analysis.meta_analysis import REASONS, shown_interval
 from activities.analysis.types import MEASURE_NAMES, Analysis, Pool
-from activities.report.formats.text import escape_markdown
+from activities.report.formats.text import clean
 
 HEAD = ("Study", "Effect (95 % interval)", "Weight")
 TITLE = "Statistics"
@@ -21,11 +19,9 @@ def verdict_line(analysis: Analysis) -> str:
     return f"Verdict from numbers: {analysis.verdict}{sure} (expected: {analysis.expected})."
 
 
-def pool_rows(pool: Pool) -> list[Sequence[str]]:
+def pool_rows(pool: Pool) -> list[tuple[str, str, str]]:
     """The rows of a pool's table, its summaries last."""
-    rows: list[Sequence[str]] = [
-        (row.effect.study, shown_interval(row.result), f"{row.weight:.1%}") for row in pool.rows
-    ]
+    rows = [(clean(row.effect.study), shown_interval(row.result), f"{row.weight:.1%}") for row in pool.rows]
     rows += [
         ("Fixed effect", shown_interval(pool.fixed), ""),
         ("Random effects", shown_interval(pool.hartung_knapp), ""),
@@ -37,13 +33,14 @@ def pool_rows(pool: Pool) -> list[Sequence[str]]:
 
 def pool_title(pool: Pool) -> str:
     """`Death: risk ratio`."""
-    return f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}"
+    return clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}")
 
 
 def listed(analysis: Analysis) -> list[str]:
     """What was not pooled, and why."""
     return [
-        f"{one.effect.study} ({one.effect.outcome}): {REASONS[one.reason]}" for one in analysis.not_pooled
+        clean(f"{one.effect.study} ({one.effect.outcome}): {REASONS[one.reason]}")
+        for one in analysis.not_pooled
     ]
 
 
@@ -54,33 +51,12 @@ def program_lines(analysis: Analysis) -> list[str]:
         return []
     by = f"Written by {done.model or 'a model'}, run in a sandbox without network and files."
     printed = f"It printed: {done.output.strip()}" if done.output.strip() else ""
-    return [text for text in (done.method, by, printed) if text]
+    return [clean(text) for text in (done.method, by, printed) if text]
 
 
 def program_rows(code: str) -> list[str]:
     """The lines of a program, without control characters."""
     return ["".join(c for c in row if c.isprintable()) for row in code.expandtabs(4).splitlines()]
-
-
-def analysis_markdown(analysis: Analysis | None) -> list[str]:
-    """Blocks of Markdown; empty without an analysis."""
-    if analysis is None:
-        return []
-    blocks = [f"## {TITLE}", f"**{escape_markdown(verdict_line(analysis))}**"]
-    blocks.append("\n".join(f"- {escape_markdown(text)}" for text in analysis.key_findings))
-    for pool in analysis.pools:
-        lines = [f"| {' | '.join(HEAD)} |", "|---|---|---|"]
-        lines += [f"| {' | '.join(map(escape_markdown, row))} |" for row in pool_rows(pool)]
-        blocks += [f"### {escape_markdown(pool_title(pool))}", "\n".join(lines)]
-    if analysis.not_pooled:
-        names = "\n".join(f"- {escape_markdown(text)}" for text in listed(analysis))
-        blocks += [f"### {LISTED_TITLE}", names]
-    if analysis.generated is not None:
-        blocks += [f"### {PROGRAM_TITLE}", *map(escape_markdown, program_lines(analysis))]
-        blocks.append("\n".join(f"    {row}" for row in program_rows(analysis.generated.code)))
-    if analysis.limitations:
-        blocks.append("\n".join(f"- {escape_markdown(text)}" for text in analysis.limitations))
-    return blocks
 
 
 def plots(analysis: Analysis | None) -> list[Markup]:

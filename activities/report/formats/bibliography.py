@@ -9,61 +9,33 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from activities.report.formats.libraries import MissingExtra
+from activities.report.format_table import MissingExtra
 from activities.report.formats.references import STANDINGS, best_url, family_first
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
 from activities.types import Evidence, EvidenceType
 
-_BIBTEX: Mapping[EvidenceType, str] = {
-    "preprint": "unpublished",
-    "trial_registration": "misc",
-    "drug_label": "misc",
-    "regulatory": "techreport",
-    "adverse_events": "misc",
-    "database_record": "misc",
-    "knowledge_graph": "misc",
-    "web_page": "misc",
-    "document": "misc",
+_TYPES: Mapping[EvidenceType, tuple[str, str, str]] = {
+    "preprint": ("unpublished", "UNPB", "article"),
+    "trial_registration": ("misc", "DBASE", "dataset"),
+    "drug_label": ("misc", "GOVDOC", "document"),
+    "regulatory": ("techreport", "GOVDOC", "report"),
+    "adverse_events": ("misc", "DBASE", "dataset"),
+    "database_record": ("misc", "DBASE", "dataset"),
+    "knowledge_graph": ("misc", "DBASE", "dataset"),
+    "web_page": ("misc", "ELEC", "webpage"),
+    "document": ("misc", "GEN", "document"),
 }
-_RIS: Mapping[EvidenceType, str] = {
-    "preprint": "UNPB",
-    "trial_registration": "DBASE",
-    "drug_label": "GOVDOC",
-    "regulatory": "GOVDOC",
-    "adverse_events": "DBASE",
-    "database_record": "DBASE",
-    "knowledge_graph": "DBASE",
-    "web_page": "ELEC",
-    "document": "GEN",
-}
-_CSL: Mapping[EvidenceType, str] = {
-    "preprint": "article",
-    "trial_registration": "dataset",
-    "drug_label": "document",
-    "regulatory": "report",
-    "adverse_events": "dataset",
-    "database_record": "dataset",
-    "knowledge_graph": "dataset",
-    "web_page": "webpage",
-    "document": "document",
-}
+"""The type of an entry in BibTeX, RIS and CSL-JSON, where it is no article of a journal (`_ARTICLE`)."""
+_ARTICLE = ("article", "JOUR", "article-journal")
 
-_LATIN = str.maketrans(
-    {
-        "\u00df": "ss",
-        "\u00f8": "o",
-        "\u00d8": "O",
-        "\u0142": "l",
-        "\u0141": "L",
-        "\u00e6": "ae",
-        "\u00c6": "Ae",
-        "\u0153": "oe",
-        "\u0111": "d",
-        "\u0110": "D",
-        "\u0131": "i",
-    }
-)
+_LATIN: Mapping[int, str] = {
+    **dict(zip((0xF8, 0xD8, 0x142, 0x141, 0x111, 0x110, 0x131), "oOlLdDi", strict=True)),
+    0xDF: "ss",
+    0xE6: "ae",
+    0xC6: "Ae",
+    0x153: "oe",
+}
 """Latin letters that Unicode does not decompose."""
 
 
@@ -98,7 +70,7 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
             "url": best_url(reference) or "",
         }
         entry = Entry(
-            _BIBTEX.get(reference.evidence_type, "article"),
+            _TYPES.get(reference.evidence_type, _ARTICLE)[0],
             names[reference.number],
             [Field(name, value) for name, value in fields.items() if value],
         )
@@ -128,7 +100,7 @@ def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     records = []
     for reference in report.references:
         record: dict[str, object] = {
-            "type_of_reference": _RIS.get(reference.evidence_type, "JOUR"),
+            "type_of_reference": _TYPES.get(reference.evidence_type, _ARTICLE)[1],
             "id": names[reference.number],
             "title": reference.title,
             "authors": [family_first(name) for name in reference.authors],
@@ -151,7 +123,7 @@ def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     for reference in report.references:
         item: dict[str, object] = {
             "id": names[reference.number],
-            "type": _CSL.get(reference.evidence_type, "article-journal"),
+            "type": _TYPES.get(reference.evidence_type, _ARTICLE)[2],
             "title": reference.title,
             "author": [_csl_name(name) for name in reference.authors],
             "issued": {"date-parts": [[reference.year]]} if reference.year else None,

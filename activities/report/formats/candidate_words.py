@@ -1,10 +1,23 @@
-"""The wording of a candidate's page and of its row in the table: codes and values become words here."""
+"""A candidate's page and its row in the table: codes and values become words here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from activities.candidates.status import STOPPED_TRIALS
 from activities.candidates.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
-from activities.report.formats.text import clean, counted, listed
+from activities.report.formats import words
+from activities.report.formats.model import (
+    CANDIDATE_HEAD,
+    CANDIDATE_NOTE,
+    NAMED_NOTE,
+    CandidateView,
+    FieldView,
+    LineView,
+)
+from activities.report.formats.quotes import Quotes
+from activities.report.formats.statements import sentences, source_title
+from activities.report.formats.text import clean, counted, listed, safe_url
+from activities.report.schema import Report
 
 LABELS: Mapping[CandidateFieldName, str] = {
     "names": "Names",
@@ -32,15 +45,6 @@ REGULATORY: Mapping[str, str] = {
     "withdrawn": "withdrawn in at least one country",
     "investigational": "not approved, in trials",
 }
-SOURCES: Mapping[str, str] = {
-    "openfda": "openFDA",
-    "clinicaltrials": "ClinicalTrials.gov",
-    "chembl": "ChEMBL",
-    "opentargets": "Open Targets",
-    "uniprot": "UniProt",
-    "reactome": "Reactome",
-    "vocabulary": "vocabulary of drugs",
-}
 SAFETY: Mapping[str, str] = {
     "boxed_warning": "Boxed warning",
     "contraindications": "Contraindications",
@@ -57,13 +61,10 @@ NOT_ASKED = (
     "Registers of drugs and trials were not asked: none was among the sources that this run could use. What"
     " the cited works do not state is therefore not known here."
 )
+JUDGED_COLUMNS = ("Literature", "Evidence")
+"""Not shown without a model."""
 SHORT = 160
 """Characters of a cell of the table."""
-
-
-def source_title(name: str) -> str:
-    """The name of a source for readers."""
-    return SOURCES.get(name, clean(name))
 
 
 def missing(field: CandidateField) -> str:
@@ -186,3 +187,89 @@ def _safety_cell(field: CandidateField | None) -> str:
     if all(entry.code == "stated" for entry in field.entries):
         return _short(field.entries[0].text, field)
     return "; ".join(named) or _short(field.entries[0].text, field)
+
+
+def note(report: Report) -> str:
+    """What is checked of candidates, and once for all of them that registers were not asked."""
+    note = NAMED_NOTE if report.written_by == "extractive" else CANDIDATE_NOTE
+    silent = any(field.status == "not_looked_up" for c in report.candidates for field in c.fields)
+    return f"{note} {NOT_ASKED}" if silent else note
+
+
+def _view(candidate: Candidate, number: int, shown: Quotes, *, judged: bool) -> CandidateView:
+    generic = clean(candidate.generic_name)
+    other = generic and generic.casefold() != clean(candidate.name).casefold()
+    title = f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name)
+    anchor = f"candidate-{number}"
+    quotes = shown.quotes(anchor, "", candidate.quotes)
+    reasons = sentences(candidate.quality_reasons)
+    return CandidateView(
+        anchor=anchor,
+        title=title,
+        cells=(title, *cells(candidate), shown.mark(candidate.quotes)),
+        cites=shown.cites(candidate.quotes, quotes),
+        quotes=quotes,
+        fields=(*_found(candidate, shown, judged=judged), *_missing(candidate), *_tests(candidate)),
+        quality=(candidate.evidence_quality, *reasons) if candidate.fields and judged else (),
+    )
+
+
+def _found(candidate: Candidate, shown: Quotes, *, judged: bool) -> Iterable[FieldView]:
+    labels = LABELS if judged else LABELS_UNJUDGED
+    return (
+        FieldView(
+            label=labels[field.name],
+            lines=tuple(_line(field.name, entry, shown) for entry in field.entries),
+            missing="",
+        )
+        for field in candidate.fields
+        if field.entries
+    )
+
+
+def _missing(candidate: Candidate) -> Iterable[FieldView]:
+    """The fields without an entry, one line for those that are missing for the same reason."""
+    alike: dict[str, list[str]] = {}
+    for field in candidate.fields:
+        if not field.entries:
+            alike.setdefault(missing(field), []).append(LABELS[field.name])
+    return (
+        FieldView(label=", ".join([names[0], *map(str.lower, names[1:])]), lines=(), missing=why)
+        for why, names in alike.items()
+    )
+
+
+def views(report: Report, shown: Quotes) -> tuple[tuple[str, ...], tuple[CandidateView, ...]]:
+    """The head and the rows of the table of candidates, with their pages, without columns in which nothing
+    was found of any, nor, without a model, those that judge."""
+    judged = report.written_by == "model"
+    made = [_view(one, number, shown, judged=judged) for number, one in enumerate(report.candidates, start=1)]
+    used = [
+        place
+        for place, name in enumerate(CANDIDATE_HEAD)
+        if (judged or name not in JUDGED_COLUMNS)
+        and not all(one.cells[place].startswith((NOT_FOUND, NOT_STATED)) for one in made)
+    ]
+    rows = tuple(replace(one, cells=tuple(one.cells[place] for place in used)) for one in made)
+    return tuple(CANDIDATE_HEAD[place] for place in used), rows
+
+
+def _tests(candidate: Candidate) -> tuple[FieldView, ...]:
+    """The searches that would test a candidate, on its page."""
+    texts = candidate.search_suggestions if candidate.fields else ()
+    lines = tuple(
+        LineView(text=clean(text), quote="", source=BY_THE_RUN, url=None, number=0) for text in texts
+    )
+    return (FieldView(label=TESTS, lines=lines, missing=""),) if lines else ()
+
+
+def _line(field: CandidateFieldName, entry: FieldEntry, shown: Quotes) -> LineView:
+    text, quote = entry_text(field, entry), clean(entry.quote)
+    number = shown.number(entry.evidence_id)
+    return LineView(
+        text=text,
+        quote="" if quote in text or words.same_words(clean(entry.text), quote) else quote,
+        source="" if number else source_title(entry.source),
+        url=None if number else safe_url(entry.url),
+        number=number,
+    )

@@ -1,14 +1,38 @@
 """The report's figures: as SVG for HTML and PDF, and as pictures for Word, which shows no SVG by itself."""
 
 import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
-from activities.report.formats.libraries import FOLDER, templates
-from activities.report.formats.model import View
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from activities.report.formats.model import Bar, Flow, View
+from activities.report.formats.text import clean
+from activities.report.schema import Reference, Report
+from activities.types import ANSWERED, Grade
+
+FOLDER = Path(__file__).parent
 PIXELS_PER_INCH = 220
 _PAGE = b"""#set page(width: 9cm, height: auto, margin: 2pt)
 #image(bytes(sys.inputs.figure), format: "svg", width: 100%)"""
 _LABEL = re.compile(r'aria-label="([^"]*)"')
+_BARS = 12
+"""Bars of a figure over years at most: more cannot be distinguished on a telephone."""
+_SPANS = (1, 2, 5, 10, 20, 50, 100)
+
+
+@cache
+def templates() -> Environment:
+    """The templates beside this file. Autoescaped: whatever text a report holds, it cannot become markup."""
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def drawings(view: View) -> dict[str, str]:
@@ -41,3 +65,46 @@ def described(svg: str) -> str:
     """What a figure shows, in words."""
     found = _LABEL.search(svg)
     return found.group(1) if found else ""
+
+
+def flow(report: Report) -> Flow:
+    counts = report.methodology.counts
+    kept: dict[str, int] = {}
+    for record in report.methodology.searches:
+        kept[clean(record.source)] = kept.get(clean(record.source), 0) + record.kept
+    known = {r.study for r in report.references if r.study}
+    unknown = sum(not r.study for r in report.references)
+    return Flow(
+        identified=counts.identified,
+        sources=tuple(Bar(name, count) for name, count in kept.items()),
+        duplicates=counts.duplicates,
+        screened=counts.screened,
+        excluded=max(counts.screened - counts.included, 0),
+        included=counts.included,
+        studies=len(known) + unknown,
+        failed=sum(s.status not in ANSWERED for s in report.methodology.searches),
+    )
+
+
+def years(references: Sequence[Reference]) -> tuple[Bar, ...]:
+    """Cited works by year of publication, in at most `_BARS` spans of equal length."""
+    years = sorted(r.year for r in references if r.year)
+    if not years:
+        return ()
+    first, last = years[0], years[-1]
+    span = next((n for n in _SPANS if (last // n - first // n) < _BARS), _SPANS[-1])
+    starts = range(first // span * span, last + 1, span)
+    return tuple(
+        Bar(
+            str(start) if span == 1 else f"{start}\u2013{(start + span - 1) % 100:02}",
+            sum(start <= year < start + span for year in years),
+        )
+        for start in starts
+    )
+
+
+def strengths(report: Report) -> tuple[Bar, ...]:
+    """Claims by strength of evidence; empty without a model."""
+    grades = [claim.strength for claim in report.claims() if claim.strength]
+    order: tuple[Grade, ...] = ("strong", "moderate", "weak")
+    return tuple(Bar(grade, grades.count(grade)) for grade in order) if grades else ()

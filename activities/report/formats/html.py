@@ -11,7 +11,7 @@ import hashlib
 from markupsafe import Markup
 
 from activities.report.formats.analysis import TITLE, listed, plots, program_lines, verdict_line
-from activities.report.formats.libraries import FOLDER, templates
+from activities.report.formats.figures import FOLDER, templates
 from activities.report.formats.model import (
     CHECK_HEAD,
     LONG,

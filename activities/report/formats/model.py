@@ -35,7 +35,6 @@ WORKS_NOTE = "Every cited work. A dotted line leads to the sentence that a field
 JUDGEMENTS_NOTE = "What a model judged of each work after reading it; a finding has its quote beside it."
 REFUSED_TITLE = "What was refused"
 REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
-PASSAGES_TITLE = "Passages"
 
 
 @dataclass(frozen=True, slots=True)

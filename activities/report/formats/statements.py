@@ -6,7 +6,6 @@ filled with the statement's values; where number or lists change the sentence, a
 
 from collections.abc import Callable, Iterable, Mapping
 
-from activities.report.formats.candidate_words import source_title
 from activities.report.formats.text import clean, counted, listed
 from activities.stop_reasons import STOPS
 from activities.types import Statement
@@ -26,11 +25,26 @@ _FAILED: Mapping[str, str] = {
     "malformed": "an answer that could not be read",
     "refused": "a refusal",
 }
+SOURCES: Mapping[str, str] = {
+    "openfda": "openFDA",
+    "clinicaltrials": "ClinicalTrials.gov",
+    "chembl": "ChEMBL",
+    "opentargets": "Open Targets",
+    "uniprot": "UniProt",
+    "reactome": "Reactome",
+    "vocabulary": "vocabulary of drugs",
+}
+"""Names of sources for readers."""
 _SECTION: Mapping[str, tuple[str, str]] = {
     "partial": ("is incomplete", "are incomplete"),
     "failed": ("could not be researched", "could not be researched"),
     "cancelled": ("was cancelled", "were cancelled"),
 }
+
+
+def source_title(name: str) -> str:
+    """The name of a source for readers."""
+    return SOURCES.get(name, clean(name))
 
 
 def plain(text: str) -> Statement:
@@ -50,7 +64,9 @@ def sentence(statement: Statement) -> str:
     if wording is None:
         return _unknown(statement)
     try:
-        return clean(wording(statement) if callable(wording) else wording.format(**_filled(statement)))
+        if callable(wording):
+            return clean(wording(statement))
+        return clean(wording.format(**{name: _Value(statement, name) for name in statement.values}))
     except (KeyError, IndexError, ValueError):
         return _unknown(statement)
 
@@ -63,12 +79,24 @@ def sentences(statements: Iterable[Statement]) -> tuple[str, ...]:
     return tuple(once.values())
 
 
-def _filled(statement: Statement) -> dict[str, str]:
-    return {name: clean(statement.text(name)) for name in statement.values}
+class _Value:
+    """A value in a template: `{claims}` is its text, `{claims:#claim}` counts (`1 claim`, `2 claims`; another
+    plural after a bar), `{claims:is|are}` is the word that fits the number."""
+
+    def __init__(self, statement: Statement, name: str) -> None:
+        self.text, self.number = clean(statement.text(name)), statement.number(name)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return self.text
+        one, _, many = spec.removeprefix("#").partition("|")
+        if spec.startswith("#"):
+            return counted(self.number, one, many)
+        return one if self.number == 1 else many
 
 
 def _unknown(statement: Statement) -> str:
-    values = ", ".join(f"{name}: {value}" for name, value in _filled(statement).items())
+    values = ", ".join(f"{name}: {clean(statement.text(name))}" for name in statement.values)
     return clean(f"{statement.code.replace('_', ' ').capitalize()}{f' ({values})' if values else ''}.")
 
 
@@ -95,14 +123,6 @@ def _section_incomplete(s: Statement) -> str:
     if len(titles) == 1:
         return f"The section {titles[0]} {one}{note}."
     return f"The sections {listed(titles)} {many}{note}."
-
-
-def _claims_refused(s: Statement) -> str:
-    count = s.number("claims")
-    return (
-        f"{counted(count, 'claim')} did not pass the checks and {'is' if count == 1 else 'are'} left "
-        "out; the verification names each with its reason."
-    )
 
 
 def _no_item_answers(s: Statement) -> str:
@@ -133,21 +153,6 @@ def _gave(gave: str) -> str:
     if not gave.isdigit():
         return f"no answer: {gave.replace('_', ' ')}"
     return counted(int(gave), "record") if int(gave) else "no record"
-
-
-def _draft_lost(s: Statement) -> str:
-    return (
-        f'Of {counted(s.number("drafted"), "sentence")} written for "{s.text("title")}" the checks refused '
-        f"{s.number('lost')}; where there is a quote it stands in their place."
-    )
-
-
-def _wordings_replaced(s: Statement) -> str:
-    count = s.number("claims")
-    return (
-        f"The wording of {counted(count, 'claim')} was refused: the sentence "
-        f"{'it quotes stands in its' if count == 1 else 'they quote stands in their'} place."
-    )
 
 
 def _not_supported(s: Statement) -> str:
@@ -187,28 +192,6 @@ def _abstract_only(s: Statement) -> str:
     items, of = s.number("items"), s.number("of")
     share = "" if items == of else f"{items} of "
     return f"Only the abstract or a summary was read of {share}{counted(of, 'cited item')}."
-
-
-def _preprints(s: Statement) -> str:
-    count = s.number("items")
-    return f"{counted(count, 'cited item')} {'is' if count == 1 else 'are'} not peer reviewed."
-
-
-def _standing_unknown(s: Statement) -> str:
-    count = s.number("items")
-    return (
-        f"Whether {counted(count, 'cited item')} of {s.number('of')} {'has' if count == 1 else 'have'} been "
-        "retracted or corrected is not known."
-    )
-
-
-def _records_unreadable(s: Statement) -> str:
-    count = s.number("records")
-    return f"{counted(count, 'record')} could not be read and {'was' if count == 1 else 'were'} set aside."
-
-
-def _quotes_refused(s: Statement) -> str:
-    return f"{counted(s.number('quotes'), 'quote')} that did not pass the check stood beside others that did."
 
 
 def _new_version(s: Statement) -> str:
@@ -252,17 +235,6 @@ def _unanswered(s: Statement) -> str:
     return f"The question is not answered: {why.rstrip('.')}."
 
 
-def _helping(s: Statement) -> str:
-    works, independent = s.number("works"), s.number("independent")
-    if works == 1:
-        return "1 work helps with the question."
-    return f"{works} works help with the question, {independent} of them independent."
-
-
-def _items_kept(s: Statement) -> str:
-    return f"Only the {s.text('kept')} most promising items were kept for judging."
-
-
 Wording = str | Callable[[Statement], str]
 WORDING: Mapping[str, Wording] = {
     TEXT: lambda s: s.text("text"),
@@ -279,9 +251,7 @@ WORDING: Mapping[str, Wording] = {
     ),
     "new_version": _new_version,
     # why there is no answer: ends of a sentence
-    "claims_all_refused": lambda s: (
-        f"none of the {counted(s.number('claims'), 'claim')} written passed the quote check"
-    ),
+    "claims_all_refused": "none of the {claims:#claim} written passed the quote check",
     "searches_all_failed": "every search failed, which says nothing of whether evidence exists",
     "nothing_searched": lambda s: f"nothing was searched ({_because(s)})",
     "nothing_found": _nothing_found,
@@ -289,24 +259,23 @@ WORDING: Mapping[str, Wording] = {
     "nothing_near": _nothing_near,
     # searching
     "searches_failed": _searches_failed,
-    "records_unreadable": _records_unreadable,
+    "records_unreadable": "{records:#record} could not be read and {records:was|were} set aside.",
     "source_not_searched": "{source} was not searched: {reason}",
     "sources_not_reached": lambda s: (
         f"Not searched, since no connection from here reaches them: {listed(s.texts('sources'))}."
     ),
-    "candidates_stand_alone": lambda s: (
-        f"No claim answers the question as a whole; {counted(s.number('candidates'), 'candidate')} "
-        f"{'rests on quotes of its' if s.number('candidates') == 1 else 'rest on quotes of their'} own."
+    "candidates_stand_alone": (
+        "No claim answers the question as a whole; {candidates:#candidate} {candidates:rests on quotes of "
+        "its|rest on quotes of their} own."
     ),
     "source_not_searchable": "{source} was asked for but cannot be searched: {reason}",
     "source_unknown": "{source} was asked for, but there is no such source.",
     "source_not_available": "{source} was asked for but is not available: {reason}",
     "search_rows_missing": "The list of searches is not complete: it was too long to be kept whole.",
-    "items_kept": _items_kept,
-    "follow_up": lambda s: (
-        f"{counted(s.number('items'), 'item')} of the evidence "
-        f"{'was' if s.number('items') == 1 else 'were'} imported from the earlier run {s.text('run_id')}; "
-        "what was searched there is in its report."
+    "items_kept": "Only the {kept} most promising items were kept for judging.",
+    "follow_up": (
+        "{items:#item} of the evidence {items:was|were} imported from the earlier run {run_id}; what was "
+        "searched there is in its report."
     ),
     "follow_up_missing": "The evidence of the earlier run {run_id} could not be read: {reason}",
     # thinking
@@ -342,22 +311,32 @@ WORDING: Mapping[str, Wording] = {
         "For {works} of {of} cited works an authority on retractions did not answer when this report "
         "was made."
     ),
-    "standing_unknown": _standing_unknown,
+    "standing_unknown": (
+        "Whether {items:#cited item} of {of} {items:has|have} been retracted or corrected is not known."
+    ),
     "concern": 'There is an expression of concern about [{number}] "{title}".',
     "abstract_only": _abstract_only,
-    "preprints": _preprints,
+    "preprints": "{items:#cited item} {items:is|are} not peer reviewed.",
     # claims and candidates
-    "claims_refused": _claims_refused,
-    "wordings_replaced": _wordings_replaced,
-    "draft_lost": _draft_lost,
-    "quotes_refused": _quotes_refused,
+    "claims_refused": (
+        "{claims:#claim} did not pass the checks and {claims:is|are} left out; the verification names each "
+        "with its reason."
+    ),
+    "wordings_replaced": (
+        "The wording of {claims:#claim} was refused: the sentence {claims:it quotes stands in its|they quote "
+        "stands in their} place."
+    ),
+    "draft_lost": (
+        'Of {drafted:#sentence} written for "{title}" the checks refused {lost}; where there is a quote it '
+        "stands in their place."
+    ),
+    "quotes_refused": "{quotes:#quote} that did not pass the check stood beside others that did.",
     "no_candidate": "No candidate drug is named: no quote that was found speaks for one.",
     "no_programs": "No program was generated for effects that could not be pooled: {reason}.",
     "not_analysed": "The effects were not analysed: {reason}.",
     "candidate_not_looked_up": "Candidate {name} could not be looked up: {reason}.",
-    "candidates_not_looked_up": lambda s: (
-        f"{counted(s.number('candidates'), 'candidate')} {'was' if s.number('candidates') == 1 else 'were'} "
-        "not looked up: no time was left for it."
+    "candidates_not_looked_up": (
+        "{candidates:#candidate} {candidates:was|were} not looked up: no time was left for it."
     ),
     "candidate_left_out": "Candidate {name} was left out: {reason}.",
     "candidate_fields_unchecked": (
@@ -393,27 +372,22 @@ WORDING: Mapping[str, Wording] = {
         f"The strongest work that speaks for it is {'an' if s.text('design')[:1] in 'aeiou' else 'a'} "
         f"{s.text('design')}, graded {s.text('grade')}."
     ),
-    "quality_studies": lambda s: (
-        f"{counted(s.number('works'), 'work')} from "
-        f"{counted(s.number('studies'), 'independent study', 'independent studies')}."
-    ),
-    "quality_against": lambda s: (
-        f"{counted(s.number('works'), 'work')} {'speaks' if s.number('works') == 1 else 'speak'} against it."
-    ),
-    "quality_concern": lambda s: (
-        f"{counted(s.number('works'), 'work')} under an expression of concern "
-        f"{'counts' if s.number('works') == 1 else 'count'} for nothing."
-    ),
+    "quality_studies": "{works:#work} from {studies:#independent study|independent studies}.",
+    "quality_against": "{works:#work} {works:speaks|speak} against it.",
+    "quality_concern": "{works:#work} under an expression of concern {works:counts|count} for nothing.",
     "quality_no_people": "None of the works is known to be a study in people.",
-    "quality_stopped_trials": lambda s: (
-        f"{counted(s.number('trials'), 'registered trial')} {'was' if s.number('trials') == 1 else 'were'} "
-        "terminated, withdrawn or suspended."
+    "quality_stopped_trials": (
+        "{trials:#registered trial} {trials:was|were} terminated, withdrawn or suspended."
     ),
     # what confidence was computed from
-    "confidence_contradictions": lambda s: f"{counted(s.number('claims'), 'claim')} contradict each other.",
+    "confidence_contradictions": "{claims:#claim} contradict each other.",
     "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
     "confidence_of_judgements": _of_judgements,
-    "confidence_works": _helping,
+    "confidence_works": lambda s: (
+        "1 work helps with the question."
+        if s.number("works") == 1
+        else f"{s.text('works')} works help with the question, {s.text('independent')} of them independent."
+    ),
     "confidence_disagreement": "The works point in different directions.",
     "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
     "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",
