@@ -15,7 +15,7 @@ from tests.activities.report.rendered import EVIL, hostile
 from tests.activities.report.wide import RICH
 
 ORDER = (
-    *("summary", "evidence", "section-s1", "section-s2", "section-s3", "candidates", "table-1"),
+    *("summary", "section-s1", "section-s2", "section-s3", "candidates", "evidence", "table-1"),
     "contradictions",
     *("gaps", "limitations", "method", "refused", "references"),
 )
