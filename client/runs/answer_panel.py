@@ -36,7 +36,8 @@ def answer_parts(
     broken. `room`: columns for the line with the path, which is shortened to it; None: any."""
     answer, name = answer_of(report), shortest_name(report.run_id)
     lines = (with_references(claim) for claim in claims_of(report))
-    claims = [text for text in lines if text not in answer.bottom_line]
+    # the summary may say what a section says
+    claims = list(dict.fromkeys(text for text in lines if text not in answer.bottom_line))
     parts: list[Text | Table | Padding] = []
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
