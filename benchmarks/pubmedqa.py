@@ -34,7 +34,7 @@ from activities.evidence_store import make_ref
 from activities.settings import Settings
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http
-from activities.sources.library import build
+from activities.sources.library import LibrarySource
 from activities.steps import GapsInput, JudgeInput, SelectInput
 from activities.text.sentences import sentences
 from activities.types import Criterion, Evidence, Filters, Profile, Query, SourceOption
@@ -180,7 +180,7 @@ async def main() -> None:
     print(f"PubMedQA over the bundled library, half: {options.half}")
     with tempfile.TemporaryDirectory() as folder:
         async with Http(httpx.AsyncClient()) as http:
-            source = build(Settings(home=Path(folder) / "home", library=None), http)
+            source = LibrarySource(Settings(home=Path(folder) / "home", library=None), http)
             (await measure(source, pairs, "", titles=True)).show("with titles")
             bare = Path(folder) / "library"
             bare.mkdir()

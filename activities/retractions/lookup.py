@@ -15,18 +15,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-import httpx
 import structlog
 from lxml import etree
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError
+from activities.errors import RateLimited, SourceError
 from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
 from activities.sources.http.cache import STANDING_SECONDS
 from activities.sources.http.client import Http
-from activities.sources.records import Wire, read_page
 from activities.types import Evidence, EvidenceRef, Frozen, Identifiers, Standing, StandingNotice
 
 log = structlog.get_logger()
@@ -85,7 +83,7 @@ class StandingLookup:
         self._pace = pace
         self._eutils = ncbi.Eutils("pubmed", "pubmed", settings, http)
         self._pubmed_url = settings.source_url("pubmed", ncbi.BASE_URL)
-        self._crossref = crossref.build(settings, http)
+        self._crossref = crossref.Crossref(settings, http)
         self._crossref_url = settings.source_url("crossref", crossref.BASE_URL)
         self._europepmc_url = settings.source_url("europepmc", europepmc.BASE_URL)
         http.pace("europepmc", 10.0)
@@ -199,13 +197,13 @@ class StandingLookup:
             "europepmc",
             f"{self._europepmc_url}/search",
             params,
-            check=_check,
+            check=europepmc.check,
             max_age=STANDING_SECONDS,
         )
         records = []
-        for item in _results(response):
+        for item in europepmc.read_search(response).results:
             try:
-                records.append(europepmc.read_result(item if isinstance(item, dict) else {}))
+                records.append(europepmc.read_result(item))
             except (SourceError, ValueError, KeyError, TypeError, AttributeError) as error:
                 log.warning("standing_record_unreadable", authority="europepmc", error=repr(error)[:200])
         return records
@@ -213,29 +211,6 @@ class StandingLookup:
     async def _wait(self, url: str) -> None:
         if self._pace is not None:
             await self._pace(urlsplit(url).hostname or url)
-
-
-class _Results(Wire):
-    result: tuple[JsonValue, ...]
-
-
-class _Found(Wire):
-    errMsg: str = ""  # noqa: N815 - the API's spelling, here and below
-    resultList: _Results | None = None  # noqa: N815
-
-
-def _results(response: httpx.Response) -> tuple[JsonValue, ...]:
-    """What Europe PMC found. Raises Refused for its error in a 200, Malformed for anything else."""
-    page = read_page(_Found, response, "europepmc")
-    if page.errMsg:
-        raise Refused(f"europepmc said: {page.errMsg[:200]}")
-    if page.resultList is None:
-        raise Malformed("europepmc sent JSON without a list of results")
-    return page.resultList.result
-
-
-def _check(response: httpx.Response) -> None:
-    _results(response)
 
 
 def combine(ref: EvidenceRef, parts: Sequence[StandingVerdict]) -> StandingVerdict:
@@ -360,7 +335,7 @@ def read_notices(tree: etree._Element, pmids: Sequence[str]) -> dict[str, tuple[
     """The notices in PubMed's records, by PMID, of the works that were asked for."""
     found: dict[str, tuple[StandingNotice, ...]] = {}
     for element in tree:
-        if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
+        if element.tag not in pubmed.RECORDS:
             continue
         try:
             record = pubmed.read_record(element)

@@ -14,12 +14,10 @@ from lxml import etree
 from activities.errors import Malformed, Refused
 from activities.retractions.rules import standing_of
 from activities.retractions.wording import says_retracted
-from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.answers import read_answer
-from activities.sources.http.client import Http
 from activities.sources.http.reading import read_xml
-from activities.sources.records import facts, read_records, year_of
+from activities.sources.records import ApiSource, facts, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
 from activities.verification.identifiers import evidence_id, normal_arxiv, normal_doi
 
@@ -36,9 +34,10 @@ SPACES = {
 }
 
 
-class ArXiv:
+class ArXiv(ApiSource):
     """Searches preprints of physics, mathematics, computing, quantitative biology and their neighbours."""
 
+    url = "https://export.arxiv.org/api"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -51,11 +50,6 @@ class ArXiv:
         domains=("general",),
     )
 
-    def __init__(self, url: str, http: Http) -> None:
-        self.address = url
-        self._http = http
-        http.pace(NAME, PER_SECOND)
-
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Make the search: one request returns all that is asked for. Raises SourceError."""
         params = parameters(query)
@@ -63,11 +57,6 @@ class ArXiv:
         return await read_answer(
             response, Exchange, read_exchange, query.model_dump(mode="json"), params["search_query"]
         )
-
-
-def build(settings: Settings, http: Http) -> ArXiv:
-    """The source as configured."""
-    return ArXiv(settings.source_url(NAME, "https://export.arxiv.org/api"), http)
 
 
 def parameters(query: Query) -> dict[str, str]:
@@ -92,9 +81,7 @@ def read_exchange(response: httpx.Response, asked: dict[str, object], sent: str)
     query = Query.model_validate(asked)
     entries, total = read_feed(response)
     batch = read_records(NAME, query, entries[: query.limit], read_entry)
-    return Exchange(
-        records=batch.records, hits=total, set_aside=batch.set_aside, sent=sent, detail=batch.detail
-    )
+    return batch.exchange(total, sent)
 
 
 def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:

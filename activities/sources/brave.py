@@ -2,15 +2,11 @@
 
 import httpx
 
-from activities.errors import Malformed, Refused
-from activities.settings import Settings
-from activities.sources.http.client import Http
-from activities.sources.http.pages import PageReader, SafePages
+from activities.errors import Malformed
 from activities.sources.http.reading import read_json
-from activities.sources.web import Results, WebSource, candidate, checked, results
+from activities.sources.web import Results, WebSource, years_of
 from activities.types import Query, SourceInfo
 
-DEFAULT_URL = "https://api.search.brave.com/res/v1"
 MAX_COUNT = 20
 """Results of one request, by the API's own limit."""
 
@@ -18,6 +14,8 @@ MAX_COUNT = 20
 class BraveSource(WebSource):
     """Brave's index of the web. One request to the engine, then the pages (see `activities.sources.web`)."""
 
+    url = "https://api.search.brave.com/res/v1"
+    fields = ("url", "title", "description", "page_age")
     info = SourceInfo(
         name="brave",
         title="Brave Search",
@@ -29,51 +27,24 @@ class BraveSource(WebSource):
         domains=("web", "general"),
     )
 
-    def __init__(self, settings: Settings, http: Http, pages: PageReader) -> None:
-        super().__init__(pages)
-        self._http = http
-        self._url = settings.source_url("brave", DEFAULT_URL)
-        self._key = settings.brave_api_key
-        self.missing = "" if self._key else "needs a key; set BRAVE_API_KEY"
-
     async def ask(self, query: Query, wanted: int) -> Results:
-        if self._key is None:
-            raise Refused(f"brave {self.missing}")
         params: dict[str, str | int] = {"q": query.text, "count": min(wanted, MAX_COUNT)}
-        if query.filters.year_from is not None or query.filters.year_to is not None:
+        if years := years_of(query):
             # The API accepts a range of days: https://api-dashboard.search.brave.com (parameter freshness).
-            first, last = query.filters.year_from or 1990, query.filters.year_to or 2100
-            params["freshness"] = f"{first}-01-01to{last}-12-31"
-        answer = await self._http.get(
-            "brave",
-            f"{self._url}/web/search",
-            params,
-            {"accept": "application/json", "x-subscription-token": self._key.get_secret_value()},
-            check=checked(read),
-        )
-        return read(answer)
+            params["freshness"] = f"{years[0]}-01-01to{years[1]}-12-31"
+        headers = {"accept": "application/json", "x-subscription-token": self._key}
+        address = f"{self._url}/web/search"
+        return self._read(await self._http.get("brave", address, params, headers, check=self._check))
 
+    def _read(self, answer: httpx.Response) -> Results:
+        """The web results of an answer; news, videos and boxes beside them are passed over. Raises
+        Malformed."""
+        body = read_json(answer, "brave")
+        # Without a match the answer has no `web`; what is never missing is its kind.
+        if not isinstance(body, dict) or body.get("type") != "search":
+            raise Malformed("brave sent an answer that is not a search's")
+        web = body.get("web")
+        return self.results(web.get("results", []) if isinstance(web, dict) else [])
 
-def read(answer: httpx.Response) -> Results:
-    """The web results of an answer; news, videos and boxes beside them are passed over. Raises Malformed."""
-    body = read_json(answer, "brave")
-    # Without a match the answer has no `web`; what is never missing is its kind.
-    if not isinstance(body, dict) or body.get("type") != "search":
-        raise Malformed("brave sent an answer that is not a search's")
-    web = body.get("web")
-    found = web.get("results", []) if isinstance(web, dict) else []
-    if not isinstance(found, list):
-        raise Malformed("brave sent results that are no list")
-    return results(
-        [
-            candidate(item.get("url"), item.get("title"), item.get("description"), item.get("page_age"))
-            if isinstance(item, dict)
-            else None
-            for item in found
-        ]
-    )
-
-
-def build(settings: Settings, http: Http) -> BraveSource:
-    """The registry's factory."""
-    return BraveSource(settings, http, SafePages.of(settings))
+    def _check(self, answer: httpx.Response) -> None:
+        self._read(answer)

@@ -10,22 +10,27 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from activities.errors import Refused
-from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.clinicaltrials_shape import (
     Analysis,
+    Intervention,
     Measurement,
-    Named,
     Outcome,
     OutcomeMeasure,
-    Page,
-    Protocol,
     Study,
 )
 from activities.sources.filters import phases
-from activities.sources.http.client import Http
 from activities.sources.http.failures import summary
-from activities.sources.records import SetAside, facts, read_page, read_records, sound_page, year_of
+from activities.sources.records import (
+    ApiSource,
+    CamelWire,
+    SetAside,
+    facts,
+    read_page,
+    read_records,
+    sound_page,
+    year_of,
+)
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from activities.verification.identifiers import evidence_id, normal_doi, normal_nct, normal_pmid
 
@@ -46,9 +51,16 @@ REFUSES_EVERYTHING = (
 )
 
 
-class ClinicalTrials:
+class Page(CamelWire):
+    studies: tuple[JsonValue, ...]
+    next_page_token: str = ""
+    total_count: int | None = None
+
+
+class ClinicalTrials(ApiSource):
     """Searches all fields of the registrations with the query as typed (`query.term`)."""
 
+    url = "https://clinicaltrials.gov/api/v2"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -59,11 +71,6 @@ class ClinicalTrials:
         rate_per_second=0.8,
         domains=("biomedical", "clinical"),
     )
-
-    def __init__(self, url: str, http: Http) -> None:
-        self.address = url
-        self._http = http
-        http.pace(NAME, 0.8)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Fetch one page of studies. Raises SourceError."""
@@ -80,19 +87,11 @@ class ClinicalTrials:
         batch = read_records(NAME, query, page.studies[: query.limit - seen], read_study)
         seen += len(page.studies)
         more = page.next_page_token and page.studies and seen < query.limit
-        return Exchange(
-            records=batch.records,
-            hits=page.total_count or seen,
-            set_aside=batch.set_aside,
-            sent="; ".join(f"{k}={params[k]}" for k in params if k.startswith(("query", "filter"))),
-            cursor={"token": page.next_page_token, "seen": str(seen)} if more else None,
-            detail=batch.detail,
+        return batch.exchange(
+            page.total_count or seen,
+            "; ".join(f"{k}={params[k]}" for k in params if k.startswith(("query", "filter"))),
+            {"token": page.next_page_token, "seen": str(seen)} if more else None,
         )
-
-
-def build(settings: Settings, http: Http) -> ClinicalTrials:
-    """The source as configured."""
-    return ClinicalTrials(settings.source_url(NAME, "https://clinicaltrials.gov/api/v2"), http)
 
 
 def parameters(query: Query) -> dict[str, str]:
@@ -127,26 +126,21 @@ def parameters(query: Query) -> dict[str, str]:
 def read_study(item: JsonValue) -> Evidence:
     """One registration. Raises ValueError without an NCT number, SetAside without text."""
     study = Study.model_validate(item)
-    p = study.protocol_section
-    ident, status, design = p.identification_module, p.status_module, p.design_module
-    nct = normal_nct(ident.nct_id)
+    nct = normal_nct(study.nct_id)
     if nct is None:
-        raise ValueError(f"{ident.nct_id[:20]!r} is not an NCT number")
-    described = p.description_module.brief_summary or p.description_module.detailed_description
-    if not (described or p.outcomes_module.primary_outcomes or status.why_stopped):
+        raise ValueError(f"{study.nct_id[:20]!r} is not an NCT number")
+    described = study.summary or study.description
+    if not (described or study.primary_outcomes or study.why_stopped):
         raise SetAside("without text to quote")
     identifiers = Identifiers(nct=nct)
-    enrolled = design.enrollment_info
-    linked = [r for r in p.references_module.references if r.type in ("RESULT", "DERIVED")]
+    linked = [r for r in study.references if r.type in ("RESULT", "DERIVED")]
     return Evidence(
         evidence_id=evidence_id(identifiers, nct),
         source=NAME,
-        title=ident.brief_title or ident.official_title or nct,
+        title=study.brief_title or study.official_title or nct,
         text="\n\n".join(paragraphs(study)),
-        authors=(p.sponsor_collaborators_module.lead_sponsor.name,)
-        if p.sponsor_collaborators_module.lead_sponsor.name
-        else (),
-        year=year_of(status.study_first_post_date_struct.date) or year_of(status.start_date_struct.date),
+        authors=(study.sponsor,) if study.sponsor else (),
+        year=year_of(study.first_post) or year_of(study.start),
         venue=TITLE,
         identifiers=identifiers,
         url=f"https://clinicaltrials.gov/study/{nct}",
@@ -154,24 +148,24 @@ def read_study(item: JsonValue) -> Evidence:
         full_text=True,
         facts=facts(
             nct=nct,
-            overall_status=status.overall_status,
-            why_stopped=status.why_stopped,
-            phase=design.phases,
-            study_type=design.study_type,
-            allocation=design.design_info.allocation,
-            masking=design.design_info.masking_info.masking,
-            enrollment="" if enrolled.count is None else str(enrolled.count),
-            enrollment_type=enrolled.type,
-            sponsor=p.sponsor_collaborators_module.lead_sponsor.name,
-            conditions=p.conditions_module.conditions,
-            interventions=[named(i) for i in p.arms_interventions_module.interventions],
-            sex=p.eligibility_module.sex,
-            minimum_age=p.eligibility_module.minimum_age,
-            maximum_age=p.eligibility_module.maximum_age,
-            start_date=status.start_date_struct.date,
-            completion_date=status.completion_date_struct.date,
-            last_update=status.last_update_post_date_struct.date,
-            results="posted" if study.results_section.outcome_measures_module.outcome_measures else "",
+            overall_status=study.status,
+            why_stopped=study.why_stopped,
+            phase=study.phases,
+            study_type=study.study_type,
+            allocation=study.allocation,
+            masking=study.masking,
+            enrollment="" if study.enrollment is None else str(study.enrollment),
+            enrollment_type=study.enrollment_type,
+            sponsor=study.sponsor,
+            conditions=study.conditions,
+            interventions=[named(i) for i in study.interventions],
+            sex=study.sex,
+            minimum_age=study.minimum_age,
+            maximum_age=study.maximum_age,
+            start_date=study.start,
+            completion_date=study.completion,
+            last_update=study.last_update,
+            results="posted" if study.results else "",
             linked_pmids=[normal_pmid(r.pmid) for r in linked],
             linked_dois=[normal_doi(r.citation) for r in linked],
         ),
@@ -180,41 +174,38 @@ def read_study(item: JsonValue) -> Evidence:
 
 def paragraphs(study: Study) -> Iterator[str]:
     """The registration as text: what was written stays word for word, each field is a line of its own."""
-    p = study.protocol_section
-    if p.description_module.brief_summary:
-        yield p.description_module.brief_summary
-    yield "\n".join(field_lines(p))
+    if study.summary:
+        yield study.summary
+    yield "\n".join(field_lines(study))
     for label, outcomes in (
-        ("Primary outcome", p.outcomes_module.primary_outcomes),
-        ("Secondary outcome", p.outcomes_module.secondary_outcomes),
+        ("Primary outcome", study.primary_outcomes),
+        ("Secondary outcome", study.secondary_outcomes),
     ):
         if outcomes:
             yield "\n".join(outcome_line(label, outcome) for outcome in outcomes)
-    for measure in study.results_section.outcome_measures_module.outcome_measures:
+    for measure in study.results:
         yield "\n".join(result_lines(measure))
-    if p.description_module.detailed_description:
-        yield p.description_module.detailed_description
+    if study.description:
+        yield study.description
 
 
-def field_lines(p: Protocol) -> Iterator[str]:
+def field_lines(study: Study) -> Iterator[str]:
     """Status, design, conditions and interventions."""
-    status, design = p.status_module, p.design_module
-    if status.overall_status:
-        yield f"Overall status: {words(status.overall_status)}."
-    if status.why_stopped:
-        yield f"Why the study stopped: {status.why_stopped}"
-    kind = [words(design.study_type), *(words(phase) for phase in design.phases)]
-    kind += [words(design.design_info.allocation), words(design.design_info.primary_purpose)]
-    if masking := design.design_info.masking_info.masking:
-        kind.append(f"masking: {words(masking)}")
+    if study.status:
+        yield f"Overall status: {words(study.status)}."
+    if study.why_stopped:
+        yield f"Why the study stopped: {study.why_stopped}"
+    kind = [words(code) for code in (study.study_type, *study.phases, study.allocation, study.purpose)]
+    if study.masking:
+        kind.append(f"masking: {words(study.masking)}")
     if any(kind):
         yield f"Study design: {', '.join(k for k in kind if k)}."
-    if design.enrollment_info.count is not None:
-        how = f" ({words(design.enrollment_info.type)})" if design.enrollment_info.type else ""
-        yield f"Enrollment: {design.enrollment_info.count} participants{how}."
-    if p.conditions_module.conditions:
-        yield f"Conditions: {'; '.join(p.conditions_module.conditions)}."
-    for intervention in p.arms_interventions_module.interventions:
+    if study.enrollment is not None:
+        how = f" ({words(study.enrollment_type)})" if study.enrollment_type else ""
+        yield f"Enrollment: {study.enrollment} participants{how}."
+    if study.conditions:
+        yield f"Conditions: {'; '.join(study.conditions)}."
+    for intervention in study.interventions:
         said = f" - {intervention.description}" if intervention.description else ""
         yield f"Intervention: {named(intervention)}{said}"
 
@@ -267,7 +258,7 @@ def analysis_text(analysis: Analysis) -> str:
     return ", ".join(parts)
 
 
-def named(intervention: Named) -> str:
+def named(intervention: Intervention) -> str:
     """`Drug: Osimertinib`."""
     return ": ".join(t for t in (intervention.type.replace("_", " ").capitalize(), intervention.name) if t)
 

@@ -1,140 +1,50 @@
 """The parts of a ClinicalTrials.gov study record that are read (API version 2).
 
-Field names are the API's in snake case: `nct_id` stands for `nctId`. Everything but the NCT number may be
-absent: a study need not have results, and a search may ask for some fields only.
+Everything but the NCT number may be absent: a study need not have results, and a search may ask for some
+fields only.
 """
 
-from pydantic import ConfigDict, JsonValue
-from pydantic.alias_generators import to_camel
+from pydantic import AliasPath, Field
 
-from activities.sources.records import Wire
+from activities.sources.records import CamelWire, at
 
-
-class Shape(Wire):
-    model_config = ConfigDict(alias_generator=to_camel)
+_P = "/protocolSection"
+_STATUS, _DESIGN, _ELIGIBILITY = f"{_P}/statusModule", f"{_P}/designModule", f"{_P}/eligibilityModule"
 
 
-class Named(Shape):
+class Intervention(CamelWire):
     name: str = ""
     type: str = ""
     description: str = ""
 
 
-class Dated(Shape):
-    date: str = ""
-    type: str = ""
-
-
-class Identification(Shape):
-    nct_id: str
-    brief_title: str = ""
-    official_title: str = ""
-
-
-class Status(Shape):
-    overall_status: str = ""
-    why_stopped: str = ""
-    start_date_struct: Dated = Dated()
-    completion_date_struct: Dated = Dated()
-    study_first_post_date_struct: Dated = Dated()
-    results_first_post_date_struct: Dated = Dated()
-    last_update_post_date_struct: Dated = Dated()
-
-
-class Sponsors(Shape):
-    lead_sponsor: Named = Named()
-
-
-class Description(Shape):
-    brief_summary: str = ""
-    detailed_description: str = ""
-
-
-class Conditions(Shape):
-    conditions: tuple[str, ...] = ()
-
-
-class Masking(Shape):
-    masking: str = ""
-
-
-class DesignInfo(Shape):
-    allocation: str = ""
-    primary_purpose: str = ""
-    masking_info: Masking = Masking()
-
-
-class Enrollment(Shape):
-    count: int | None = None
-    type: str = ""
-
-
-class Design(Shape):
-    study_type: str = ""
-    phases: tuple[str, ...] = ()
-    design_info: DesignInfo = DesignInfo()
-    enrollment_info: Enrollment = Enrollment()
-
-
-class Arms(Shape):
-    interventions: tuple[Named, ...] = ()
-
-
-class Outcome(Shape):
+class Outcome(CamelWire):
     measure: str = ""
     time_frame: str = ""
     description: str = ""
 
 
-class Outcomes(Shape):
-    primary_outcomes: tuple[Outcome, ...] = ()
-    secondary_outcomes: tuple[Outcome, ...] = ()
-
-
-class Eligibility(Shape):
-    sex: str = ""
-    minimum_age: str = ""
-    maximum_age: str = ""
-
-
-class Reference(Shape):
+class Reference(CamelWire):
     pmid: str = ""
     type: str = ""
     citation: str = ""
 
 
-class References(Shape):
-    references: tuple[Reference, ...] = ()
-
-
-class Protocol(Shape):
-    identification_module: Identification
-    status_module: Status = Status()
-    sponsor_collaborators_module: Sponsors = Sponsors()
-    description_module: Description = Description()
-    conditions_module: Conditions = Conditions()
-    design_module: Design = Design()
-    arms_interventions_module: Arms = Arms()
-    outcomes_module: Outcomes = Outcomes()
-    eligibility_module: Eligibility = Eligibility()
-    references_module: References = References()
-
-
-class Count(Shape):
+class Count(CamelWire):
     group_id: str = ""
     value: str = ""
 
 
-class Denominator(Shape):
+class Denominator(CamelWire):
     counts: tuple[Count, ...] = ()
 
 
-class Group(Shape):
+class Group(CamelWire):
     id: str = ""
     title: str = ""
 
 
-class Measurement(Shape):
+class Measurement(CamelWire):
     group_id: str = ""
     value: str = ""
     spread: str = ""
@@ -143,17 +53,17 @@ class Measurement(Shape):
     comment: str = ""
 
 
-class Category(Shape):
+class Category(CamelWire):
     title: str = ""
     measurements: tuple[Measurement, ...] = ()
 
 
-class MeasuredClass(Shape):
+class MeasuredClass(CamelWire):
     title: str = ""
     categories: tuple[Category, ...] = ()
 
 
-class Analysis(Shape):
+class Analysis(CamelWire):
     group_ids: tuple[str, ...] = ()
     statistical_method: str = ""
     p_value: str = ""
@@ -164,7 +74,7 @@ class Analysis(Shape):
     ci_upper_limit: str = ""
 
 
-class OutcomeMeasure(Shape):
+class OutcomeMeasure(CamelWire):
     type: str = ""
     title: str = ""
     time_frame: str = ""
@@ -177,20 +87,32 @@ class OutcomeMeasure(Shape):
     analyses: tuple[Analysis, ...] = ()
 
 
-class OutcomeMeasures(Shape):
-    outcome_measures: tuple[OutcomeMeasure, ...] = ()
-
-
-class Results(Shape):
-    outcome_measures_module: OutcomeMeasures = OutcomeMeasures()
-
-
-class Study(Shape):
-    protocol_section: Protocol
-    results_section: Results = Results()
-
-
-class Page(Shape):
-    studies: tuple[JsonValue, ...]
-    next_page_token: str = ""
-    total_count: int | None = None
+class Study(CamelWire):
+    nct_id: str = Field(validation_alias=AliasPath("protocolSection", "identificationModule", "nctId"))
+    brief_title: str = at(f"{_P}/identificationModule/briefTitle")
+    official_title: str = at(f"{_P}/identificationModule/officialTitle")
+    status: str = at(f"{_STATUS}/overallStatus")
+    why_stopped: str = at(f"{_STATUS}/whyStopped")
+    start: str = at(f"{_STATUS}/startDateStruct/date")
+    completion: str = at(f"{_STATUS}/completionDateStruct/date")
+    first_post: str = at(f"{_STATUS}/studyFirstPostDateStruct/date")
+    last_update: str = at(f"{_STATUS}/lastUpdatePostDateStruct/date")
+    sponsor: str = at(f"{_P}/sponsorCollaboratorsModule/leadSponsor/name")
+    summary: str = at(f"{_P}/descriptionModule/briefSummary")
+    description: str = at(f"{_P}/descriptionModule/detailedDescription")
+    conditions: tuple[str, ...] = at(f"{_P}/conditionsModule/conditions", ())
+    study_type: str = at(f"{_DESIGN}/studyType")
+    phases: tuple[str, ...] = at(f"{_DESIGN}/phases", ())
+    allocation: str = at(f"{_DESIGN}/designInfo/allocation")
+    purpose: str = at(f"{_DESIGN}/designInfo/primaryPurpose")
+    masking: str = at(f"{_DESIGN}/designInfo/maskingInfo/masking")
+    enrollment: int | None = at(f"{_DESIGN}/enrollmentInfo/count", None)
+    enrollment_type: str = at(f"{_DESIGN}/enrollmentInfo/type")
+    interventions: tuple[Intervention, ...] = at(f"{_P}/armsInterventionsModule/interventions", ())
+    primary_outcomes: tuple[Outcome, ...] = at(f"{_P}/outcomesModule/primaryOutcomes", ())
+    secondary_outcomes: tuple[Outcome, ...] = at(f"{_P}/outcomesModule/secondaryOutcomes", ())
+    sex: str = at(f"{_ELIGIBILITY}/sex")
+    minimum_age: str = at(f"{_ELIGIBILITY}/minimumAge")
+    maximum_age: str = at(f"{_ELIGIBILITY}/maximumAge")
+    references: tuple[Reference, ...] = at(f"{_P}/referencesModule/references", ())
+    results: tuple[OutcomeMeasure, ...] = at("/resultsSection/outcomeMeasuresModule/outcomeMeasures", ())

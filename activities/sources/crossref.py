@@ -8,7 +8,7 @@ the work's.
 import html
 import re
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Annotated, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -25,8 +25,10 @@ from activities.sources.filters import CROSSREF, in_words_of
 from activities.sources.http.cache import STANDING_SECONDS
 from activities.sources.http.client import Check, Http
 from activities.sources.records import (
+    ApiSource,
     Wire,
     arxiv_of_doi,
+    each,
     facts,
     read_page,
     read_records,
@@ -75,10 +77,6 @@ class Person(Wire):
     name: str = ""
 
 
-class Trial(Wire):
-    number: str = Field(default="", alias="clinical-trial-number")
-
-
 class Work(Wire):
     doi: str = Field(alias="DOI")
     title: tuple[str, ...] = ()
@@ -90,7 +88,9 @@ class Work(Wire):
     type: str = ""
     subtype: str = ""
     cited_by: int | None = Field(default=None, alias="is-referenced-by-count")
-    trials: tuple[Trial, ...] = Field(default=(), alias="clinical-trial-number")
+    trials: Annotated[tuple[str, ...], each("/clinical-trial-number")] = Field(
+        default=(), alias="clinical-trial-number"
+    )
     updated_by: tuple[Update, ...] = Field(default=(), alias="updated-by")
     update_to: tuple[Update, ...] = Field(default=(), alias="update-to")
 
@@ -105,9 +105,10 @@ class Page(Wire):
     message: JsonValue
 
 
-class Crossref:
+class Crossref(ApiSource):
     """Searches the bibliographic record of everything that has a Crossref DOI."""
 
+    url = BASE_URL
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -119,11 +120,9 @@ class Crossref:
         domains=("general", "biomedical"),
     )
 
-    def __init__(self, url: str, http: Http, email: str | None = None) -> None:
-        self.address = url
-        self._http = http
-        self._who = {"mailto": email} if email else {}
-        http.pace(NAME, 10 if email else 5)
+    def __init__(self, settings: Settings, http: Http) -> None:
+        super().__init__(settings, http, 10 if settings.email else None)
+        self._who = {"mailto": settings.email} if settings.email else {}
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Make the search: one request returns all that is asked for. Raises SourceError."""
@@ -132,13 +131,8 @@ class Crossref:
             NAME, f"{self.address}/works", {**asked, **self._who}, check=_sound(Works)
         )
         works = read_message(Works, response)
-        batch = read_records(NAME, query, works.items[: query.limit], read_work)
-        return Exchange(
-            records=batch.records,
-            hits=works.total,
-            set_aside=batch.set_aside,
-            sent=f"query={asked['query']}; filter={asked['filter']}",
-            detail=batch.detail,
+        return read_records(NAME, query, works.items[: query.limit], read_work).exchange(
+            works.total, f"query={asked['query']}; filter={asked['filter']}"
         )
 
     async def work(self, doi: str) -> Work | None:
@@ -157,11 +151,6 @@ class Crossref:
                 return None
             raise Malformed(f"{TITLE} answered 404 in words it does not use: {response.text[:100]!r}")
         return read_message(Work, response)
-
-
-def build(settings: Settings, http: Http) -> Crossref:
-    """The source as configured."""
-    return Crossref(settings.source_url(NAME, BASE_URL), http, settings.email)
 
 
 def parameters(query: Query) -> dict[str, str]:
@@ -229,7 +218,7 @@ def evidence(work: Work) -> Evidence:
             cited_by="" if work.cited_by is None else str(work.cited_by),
             work_type=work.type,
             publisher=work.publisher,
-            trial_numbers=[t.number for t in work.trials],
+            trial_numbers=work.trials,
             notice=sorted({kind_of(u.type) or "" for u in noticed(work)}),
             notice_of=[normal_doi(u.doi) for u in noticed(work)],
         ),

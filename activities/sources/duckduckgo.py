@@ -5,13 +5,8 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from lxml import etree, html
 
 from activities.errors import Malformed, RateLimited
-from activities.settings import Settings
-from activities.sources.http.client import Http
-from activities.sources.http.pages import PageReader, SafePages
-from activities.sources.web import Candidate, Results, WebSource, candidate, results
+from activities.sources.web import Results, WebSource, years_of
 from activities.types import Query, SourceInfo
-
-DEFAULT_URL = "https://html.duckduckgo.com"
 
 
 class DuckDuckGoSource(WebSource):
@@ -22,6 +17,7 @@ class DuckDuckGoSource(WebSource):
     limit and not as an empty answer. Advertisements are passed over.
     """
 
+    url = "https://html.duckduckgo.com"
     info = SourceInfo(
         name="duckduckgo",
         title="DuckDuckGo",
@@ -31,16 +27,10 @@ class DuckDuckGoSource(WebSource):
         domains=("web", "general"),
     )
 
-    def __init__(self, settings: Settings, http: Http, pages: PageReader) -> None:
-        super().__init__(pages)
-        self._http = http
-        self._url = settings.source_url("duckduckgo", DEFAULT_URL)
-
     async def ask(self, query: Query, wanted: int) -> Results:
         form = {"q": query.text, "b": "", "kl": "wt-wt"}
-        first, last = query.filters.year_from, query.filters.year_to
-        if first is not None or last is not None:
-            form["df"] = f"{first or 1990}-01-01..{last or 2100}-12-31"
+        if years := years_of(query):
+            form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"
         answer = await self._http.send("duckduckgo", "POST", f"{self._url}/html/", form=form)
         try:
             page = html.document_fromstring(answer.content)
@@ -54,7 +44,7 @@ class DuckDuckGoSource(WebSource):
         if not found and not _with_class(page, "no-results"):
             raise Malformed("duckduckgo sent a page that is not its page of results")
         shown = [item for item in found if not _classes(item) & {"result--ad", "result--no-result"}]
-        return results([_result(item) for item in shown])
+        return self.results([_result(item) for item in shown])
 
 
 def _classes(item: etree._Element) -> set[str]:
@@ -69,17 +59,16 @@ def _words(items: list[etree._Element]) -> str:
     return " ".join("".join(str(part) for part in items[0].itertext()).split()) if items else ""
 
 
-def _result(item: etree._Element) -> Candidate | None:
+def _result(item: etree._Element) -> dict[str, str]:
+    """The fields of a result; empty for one without a link."""
     links = _with_class(item, "result__a")
-    if not links:
-        return None
     dates = [span for extra in _with_class(item, "result__extras__url") for span in extra.iter("span")]
-    return candidate(
-        _target(links[0].get("href") or ""),
-        _words(links),
-        _words(_with_class(item, "result__snippet")),
-        _words(dates[-1:]),
-    )
+    return {
+        "url": _target(links[0].get("href") or "") if links else "",
+        "title": _words(links),
+        "content": _words(_with_class(item, "result__snippet")),
+        "date": _words(dates[-1:]),
+    }
 
 
 def _target(href: str) -> str:
@@ -88,8 +77,3 @@ def _target(href: str) -> str:
     if (parts.hostname or "").endswith("duckduckgo.com") and parts.path == "/l/":
         return parse_qs(parts.query).get("uddg", [""])[0]
     return "" if (parts.hostname or "").endswith("duckduckgo.com") else href
-
-
-def build(settings: Settings, http: Http) -> DuckDuckGoSource:
-    """The registry's factory."""
-    return DuckDuckGoSource(settings, http, SafePages.of(settings))

@@ -9,7 +9,7 @@ from typing import Annotated
 import httpx
 from lxml import etree
 from lxml import html as lxml_html
-from pydantic import Field, JsonValue
+from pydantic import AliasPath, Field, JsonValue
 
 from activities.documents.xml_text import raw_text, text_of
 from activities.errors import Refused
@@ -19,7 +19,17 @@ from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json
-from activities.sources.records import Wire, facts, read_page, read_records, year_of
+from activities.sources.records import (
+    ApiSource,
+    CamelWire,
+    Wire,
+    at,
+    each,
+    facts,
+    read_page,
+    read_records,
+    year_of,
+)
 from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
 from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 
@@ -39,34 +49,18 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5")
 _BLOCKS = ("p", "li", "ul", "ol", "div", "br")
 
 
-class PublicationTypes(Wire):
-    names: tuple[str, ...] = Field(default=(), alias="pubType")
-
-
-class Heading(Wire):
-    descriptor: str = Field(default="", alias="descriptorName")
-
-
-class Headings(Wire):
-    headings: tuple[Heading, ...] = Field(default=(), alias="meshHeading")
-
-
-class Author(Wire):
-    first_name: str = Field(default="", alias="firstName")
+class Author(CamelWire):
+    first_name: str = ""
     initials: str = ""
-    last_name: str = Field(default="", alias="lastName")
-    full_name: str = Field(default="", alias="fullName")
-    collective_name: str = Field(default="", alias="collectiveName")
+    last_name: str = ""
+    full_name: str = ""
+    collective_name: str = ""
 
     @property
     def name(self) -> str:
         """`Given Family`, a group by its name."""
         person = f"{self.first_name or self.initials} {self.last_name}".strip()
         return person or self.collective_name or self.full_name
-
-
-class Authors(Wire):
-    authors: tuple[Author, ...] = Field(default=(), alias="author")
 
 
 class Link(Wire):
@@ -78,22 +72,6 @@ class Link(Wire):
     reference: str = ""
 
 
-class Links(Wire):
-    links: tuple[Link, ...] = Field(default=(), alias="commentCorrection")
-
-
-class Journal(Wire):
-    title: str = ""
-
-
-class JournalInfo(Wire):
-    journal: Journal = Journal()
-
-
-class Book(Wire):
-    publisher: str = ""
-
-
 class Result(Wire):
     """A core result."""
 
@@ -101,19 +79,19 @@ class Result(Wire):
     source: Annotated[str, Field(min_length=1)]
     """`MED` is PubMed, `PPR` the preprint servers."""
     title: Annotated[str, Field(min_length=1)]
-    abstract: str = Field(default="", alias="abstractText")
+    abstract: str = at("/abstractText")
     pmid: str | None = None
     pmcid: str | None = None
     doi: str | None = None
-    year: str = Field(default="", alias="pubYear")
-    open_access: str = Field(default="", alias="isOpenAccess")
-    journal_title: str = Field(default="", alias="journalTitle")
-    journal_info: JournalInfo = Field(default=JournalInfo(), alias="journalInfo")
-    book: Book = Field(default=Book(), alias="bookOrReportDetails")
-    types: PublicationTypes = Field(default=PublicationTypes(), alias="pubTypeList")
-    mesh: Headings = Field(default=Headings(), alias="meshHeadingList")
-    authors: Authors = Field(default=Authors(), alias="authorList")
-    corrections: Links = Field(default=Links(), alias="commentCorrectionList")
+    year: str = at("/pubYear")
+    open_access: str = at("/isOpenAccess")
+    journal_title: str = at("/journalTitle")
+    journal: str = at("/journalInfo/journal/title")
+    publisher: str = at("/bookOrReportDetails/publisher")
+    types: tuple[str, ...] = at("/pubTypeList/pubType", ())
+    mesh: Annotated[tuple[str, ...], each("/descriptorName")] = at("/meshHeadingList/meshHeading", ())
+    authors: tuple[Author, ...] = at("/authorList/author", ())
+    corrections: tuple[Link, ...] = at("/commentCorrectionList/commentCorrection", ())
 
     @property
     def notices(self) -> tuple[StandingNotice, ...]:
@@ -122,37 +100,33 @@ class Result(Wire):
             publication.notice(
                 link.type, link.reference, link.id if link.source == "MED" else None, "europepmc"
             )
-            for link in self.corrections.links
+            for link in self.corrections
         )
         return tuple(notice for notice in found if notice)
 
     @property
     def published_as(self) -> str:
         """The PMID of the journal article a preprint became."""
-        for link in self.corrections.links:
+        for link in self.corrections:
             if link.type == "Preprint of" and link.source == "MED":
                 return f"pmid:{link.id}"
         return ""
 
 
-class ResultList(Wire):
-    results: tuple[JsonValue, ...] = Field(alias="result")
-
-
 class Page(Wire):
     hits: int = Field(default=0, alias="hitCount", ge=0, lt=10**12)
-    result_list: ResultList = Field(alias="resultList")
+    results: tuple[JsonValue, ...] = Field(validation_alias=AliasPath("resultList", "result"))
 
 
-class EuropePmc:
+class EuropePmc(ApiSource):
     """See the module."""
 
+    url = BASE_URL
+    info = INFO
+
     def __init__(self, settings: Settings, http: Http) -> None:
-        self.info = INFO
-        self._http = http
-        self.address = settings.source_url("europepmc", BASE_URL)
+        super().__init__(settings, http)
         self._email = settings.email
-        http.pace("europepmc", 10.0)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """The best matches in one request. Raises SourceError."""
@@ -169,13 +143,9 @@ class EuropePmc:
         }
         if self._email:
             params["email"] = self._email
-        response = await self._http.get("europepmc", f"{self.address}/search", params=params, check=_check)
-        return read_results(_page(response), query, sent)
-
-
-def build(settings: Settings, http: Http) -> EuropePmc:
-    """The factory the registry calls."""
-    return EuropePmc(settings, http)
+        response = await self._http.get("europepmc", f"{self.address}/search", params=params, check=check)
+        page = read_search(response)
+        return read_records("europepmc", query, page.results, read_result).exchange(page.hits, sent)
 
 
 def narrowed(query: Query) -> str:
@@ -193,14 +163,6 @@ def narrowed(query: Query) -> str:
     return " AND ".join([f"({query.text})", *clauses]) if clauses else query.text
 
 
-def read_results(page: Page, query: Query, sent: str) -> Exchange:
-    """Every result that has an abstract; the others are counted. Raises Malformed when none can be read."""
-    batch = read_records("europepmc", query, page.result_list.results, read_result)
-    return Exchange(
-        records=batch.records, hits=page.hits, set_aside=batch.set_aside, sent=sent, detail=batch.detail
-    )
-
-
 def read_result(said: JsonValue) -> Evidence:
     """One core result. Raises ValueError when it has another shape or no title."""
     result = Result.model_validate(said)
@@ -208,9 +170,8 @@ def read_result(said: JsonValue) -> Evidence:
     if not title:
         raise ValueError("no title")
     preprint = result.source == "PPR"
-    types = result.types.names
-    mesh = [heading.descriptor for heading in result.mesh.headings]
-    server = result.book.publisher if preprint else ""
+    types, mesh = result.types, result.mesh
+    server = result.publisher if preprint else ""
     identifiers = Identifiers(
         pmid=normal_pmid(result.pmid), pmcid=normal_pmcid(result.pmcid), doi=normal_doi(result.doi)
     )
@@ -219,9 +180,9 @@ def read_result(said: JsonValue) -> Evidence:
         source="europepmc",
         title=title,
         text=_plain_text(result.abstract),
-        authors=tuple(author.name for author in result.authors.authors if author.name),
+        authors=tuple(author.name for author in result.authors if author.name),
         year=year_of(result.year),
-        venue=result.journal_info.journal.title or result.journal_title or server or None,
+        venue=result.journal or result.journal_title or server or None,
         identifiers=identifiers,
         url=f"https://europepmc.org/article/{result.source}/{result.id}",
         evidence_type="preprint"
@@ -240,7 +201,7 @@ def read_result(said: JsonValue) -> Evidence:
     )
 
 
-def _page(response: httpx.Response) -> Page:
+def read_search(response: httpx.Response) -> Page:
     """The answer of a search. Raises Refused for an error message in place of results, and Malformed."""
     said = read_json(response, "europepmc")
     if isinstance(said, dict) and said.get("errMsg"):
@@ -248,8 +209,8 @@ def _page(response: httpx.Response) -> Page:
     return read_page(Page, response, "europepmc")
 
 
-def _check(response: httpx.Response) -> None:
-    _page(response)
+def check(response: httpx.Response) -> None:
+    read_search(response)
 
 
 def _plain_text(markup: str) -> str:

@@ -244,7 +244,7 @@ class EvidenceSource:
         domains=("local", "general", "biomedical"),
     )
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, _: Http | None = None) -> None:
         self._settings = settings
         self._index: EvidenceIndex | None = None
 
@@ -256,8 +256,3 @@ class EvidenceSource:
         origin = Provenance(source="evidence", query=query.text)
         records = tuple(item.work.model_copy(update={"provenance": (origin,)}) for item in found)
         return Exchange(records=records, hits=len(records), sent=query.text, detail=detail)
-
-
-def build(settings: Settings, http: Http) -> EvidenceSource:
-    """The registry's factory; `http` is not used."""
-    return EvidenceSource(settings)

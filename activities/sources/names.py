@@ -1,7 +1,7 @@
 """The one list of sources. Adding a source is one file and one line here.
 
-A line has the source's name and its factory, `build(settings: Settings, http: Http) -> Source`. Nothing heavy
-may be imported here: the shell's completion reads the names.
+A line has the source's name and its factory, `(Settings, Http) -> Source`, which is mostly its class. Nothing
+heavy may be imported here: the shell's completion reads the names.
 """
 
 from collections.abc import Iterable
@@ -10,27 +10,27 @@ from importlib.metadata import EntryPoint, entry_points
 ENTRY_POINTS = "determinator.sources"
 
 SOURCES: tuple[tuple[str, str], ...] = (
-    ("library", "activities.sources.library:build"),
-    ("evidence", "activities.sources.evidence:build"),
-    ("pubmed", "activities.sources.pubmed:build"),
-    ("pmc", "activities.sources.pmc:build"),
-    ("europepmc", "activities.sources.europepmc:build"),
-    ("clinicaltrials", "activities.sources.clinicaltrials:build"),
-    ("openfda", "activities.sources.openfda:build"),
-    ("chembl", "activities.sources.chembl:build"),
-    ("opentargets", "activities.sources.opentargets:build"),
-    ("uniprot", "activities.sources.uniprot:build"),
-    ("reactome", "activities.sources.reactome:build"),
-    ("neo4j", "activities.sources.neo4j:build"),
-    ("openalex", "activities.sources.openalex:build"),
-    ("crossref", "activities.sources.crossref:build"),
-    ("semanticscholar", "activities.sources.semanticscholar:build"),
-    ("arxiv", "activities.sources.arxiv:build"),
-    ("brave", "activities.sources.brave:build"),
-    ("tavily", "activities.sources.tavily:build"),
-    ("serper", "activities.sources.serper:build"),
-    ("searxng", "activities.sources.searxng:build"),
-    ("duckduckgo", "activities.sources.duckduckgo:build"),
+    ("library", "activities.sources.library:LibrarySource"),
+    ("evidence", "activities.sources.evidence:EvidenceSource"),
+    ("pubmed", "activities.sources.pubmed:PubMed"),
+    ("pmc", "activities.sources.pmc:Pmc"),
+    ("europepmc", "activities.sources.europepmc:EuropePmc"),
+    ("clinicaltrials", "activities.sources.clinicaltrials:ClinicalTrials"),
+    ("openfda", "activities.sources.openfda:OpenFda"),
+    ("chembl", "activities.sources.chembl:Chembl"),
+    ("opentargets", "activities.sources.opentargets:OpenTargets"),
+    ("uniprot", "activities.sources.uniprot:UniProt"),
+    ("reactome", "activities.sources.reactome:Reactome"),
+    ("neo4j", "activities.sources.neo4j:Neo4jSource"),
+    ("openalex", "activities.sources.openalex:OpenAlex"),
+    ("crossref", "activities.sources.crossref:Crossref"),
+    ("semanticscholar", "activities.sources.semanticscholar:SemanticScholar"),
+    ("arxiv", "activities.sources.arxiv:ArXiv"),
+    ("brave", "activities.sources.brave:BraveSource"),
+    ("tavily", "activities.sources.tavily:TavilySource"),
+    ("serper", "activities.sources.serper:SerperSource"),
+    ("searxng", "activities.sources.searxng:SearxngSource"),
+    ("duckduckgo", "activities.sources.duckduckgo:DuckDuckGoSource"),
 )
 
 

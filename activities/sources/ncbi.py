@@ -5,23 +5,25 @@ requests a second without a key and 10 with one, `tool` and `email` on every req
 ids. NCBI reports many failures with status 200: every answer is validated before it counts as success.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 import httpx
 from lxml import etree
+from pydantic import Field
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
+from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.answers import read_answer
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
-from activities.types import Query
+from activities.sources.records import SET_ASIDE, Wire, at, read_page, read_records
+from activities.types import Evidence, Query
 
 BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 QUEUE = "determinator-ncbi"
@@ -39,15 +41,35 @@ def requests_per_second(settings: Settings) -> float:
     return 10.0 if settings.ncbi_api_key else 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+Number = Annotated[str, Field(pattern=r"^[0-9]{1,12}$")]
+
+
+class Found(Wire):
     """What esearch answered."""
 
-    ids: tuple[str, ...]
-    count: int
-    term: str
-    notes: str = ""
-    """What NCBI did not find or left out, in words."""
+    error: str = ""
+    problem: str = at("/esearchresult/ERROR")
+    ids: tuple[Annotated[str, Field(pattern=r"^[0-9]{1,12}$")], ...] | None = at(
+        "/esearchresult/idlist", None
+    )
+    matches: Annotated[int, Field(ge=0, lt=10**12)] | None = at("/esearchresult/count", None)
+    no_phrase: tuple[str, ...] = at("/esearchresult/errorlist/phrasesnotfound", ())
+    no_field: tuple[str, ...] = at("/esearchresult/errorlist/fieldsnotfound", ())
+    ignored: tuple[str, ...] = at("/esearchresult/warninglist/phrasesignored", ())
+    no_quoted: tuple[str, ...] = at("/esearchresult/warninglist/quotedphrasesnotfound", ())
+    messages: tuple[str, ...] = at("/esearchresult/warninglist/outputmessages", ())
+
+    @property
+    def notes(self) -> str:
+        """What NCBI could not find or ignored: it searches without those words and says so only here."""
+        labelled = (
+            ("phrases not found: ", self.no_phrase),
+            ("fields not found: ", self.no_field),
+            ("phrases ignored: ", self.ignored),
+            ("quoted phrases not found: ", self.no_quoted),
+            ("", self.messages),
+        )
+        return "; ".join(label + ", ".join(words) for label, words in labelled if words)
 
 
 class Eutils:
@@ -65,8 +87,9 @@ class Eutils:
             self._common["api_key"] = settings.ncbi_api_key.get_secret_value()
         http.pace(source, requests_per_second(settings), group=GATE)
 
-    async def search(self, query: Query, limit: int) -> Found:
-        """esearch: ids by relevance. The term is sent as typed; filters are joined to it with AND."""
+    async def search(self, query: Query, limit: int) -> Exchange:
+        """esearch: the ids of the best matches, as a cursor. The term is sent as typed; filters are joined to
+        it with AND."""
         if not query.text.strip():
             raise Refused(f"{self.source} was asked an empty query")
         params = {
@@ -77,9 +100,10 @@ class Eutils:
             "sort": "relevance",
             **_dates(query),
         }
-        response = await self._ask("esearch.fcgi", params, self._read_search)
-        said = self._read_search(response)
-        return Found(_ids(said), _count(said), params["term"], _notes(said))
+        response = await self._ask("esearch.fcgi", params, lambda answer: read_search(answer, self.source))
+        found = read_search(response, self.source)
+        ids = (found.ids or ())[:limit]
+        return first(ids, len(ids) if found.matches is None else found.matches, params["term"], found.notes)
 
     async def fetch(
         self,
@@ -139,31 +163,62 @@ class Eutils:
             return await self._http.send(self.source, "POST", url, form=everything, check=check)
         return await self._http.get(self.source, url, params=everything, check=check, max_age=max_age)
 
-    def _read_search(self, response: httpx.Response) -> dict[str, Any]:
-        said = read_json(response, self.source)
-        self._raise_for_error(said)
-        result = said.get("esearchresult") if isinstance(said, dict) else None
-        if not isinstance(result, dict):
-            raise Malformed(f"{self.source} sent JSON without a search result")
-        if problem := result.get("ERROR"):
-            raise self._error(str(problem))
-        try:
-            _ids(result), _count(result), _notes(result)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise Malformed(f"{self.source} sent a search result of another shape: {error}") from error
-        return result
 
-    def _raise_for_error(self, said: object) -> None:
-        _raise_for_error(said, self.source)
+def first(ids: Sequence[str], hits: int, sent: str, notes: str = "") -> Exchange:
+    """What the first exchange of a search answers: the ids to fetch, or the end when there are none."""
+    cursor = {"ids": ",".join(ids), "hits": str(hits)} if ids else None
+    return Exchange(hits=hits, sent=sent, cursor=cursor, detail=notes)
 
-    def _error(self, problem: str) -> SourceError:
-        return _error(problem, self.source)
+
+def ids_in(cursor: Mapping[str, str]) -> list[str]:
+    """The ids that the first exchange of a search answered."""
+    return [found for found in cursor.get("ids", "").split(",") if found]
+
+
+def of_search(step: Exchange, cursor: Mapping[str, str]) -> Exchange:
+    """What was fetched, with the number of matches that the first exchange of its search told."""
+    hits = cursor.get("hits", "")
+    return replace(step, hits=int(hits) if hits.isdigit() else len(ids_in(cursor)))
+
+
+def read_set(
+    source: str,
+    elements: Iterable[etree._Element],
+    read: Callable[[etree._Element], Evidence],
+    asked: int,
+    query: str,
+) -> Exchange:
+    """The records of a fetch of so many ids. What is not returned counts as set aside. Raises Malformed when
+    none can be read."""
+    batch = read_records(source, Query(text=query), elements, read)
+    absent = max(asked - len(batch.records) - batch.set_aside, 0)
+    why = ", ".join(
+        filter(None, (batch.detail.removeprefix(SET_ASIDE), f"{absent} not returned" if absent else ""))
+    )
+    return Exchange(
+        records=batch.records,
+        hits=len(batch.records),
+        set_aside=batch.set_aside + absent,
+        detail=f"{SET_ASIDE}{why}" if why else "",
+    )
+
+
+def read_search(response: httpx.Response, source: str) -> Found:
+    """The answer of esearch. Raises SourceError; many failures come with status 200."""
+    found = read_page(Found, response, source)
+    if problem := found.error or found.problem:
+        raise _error(problem, source)
+    if found.ids is None:
+        raise Malformed(f"{source} sent JSON without a search result")
+    return found
 
 
 def read_tree(response: httpx.Response, source: str, root: str) -> etree._Element:
     """The XML of an answer, below an element named `root`. Raises SourceError."""
     if response.content.lstrip()[:1] == b"{":
-        _raise_for_error(read_json(response, source), source)
+        said = read_json(response, source)
+        if isinstance(said, dict) and isinstance(said.get("error"), str):
+            raise _error(said["error"], source)
         raise Malformed(f"{source} sent JSON in place of XML")
     tree = read_xml(response, source)
     if problem := next((e.text for e in tree.iter("ERROR") if e.text and e.text.strip()), None):
@@ -177,11 +232,6 @@ def read_with(response: httpx.Response, source: str, root: str, reader: str, *ar
     """What a reader, `module:function`, makes of an answer; also in another process. Raises SourceError."""
     module, _, function = reader.partition(":")
     return getattr(import_module(module), function)(read_tree(response, source, root), *args)
-
-
-def _raise_for_error(said: object, source: str) -> None:
-    if isinstance(said, dict) and isinstance(said.get("error"), str):
-        raise _error(said["error"], source)
 
 
 def _error(problem: str, source: str) -> SourceError:
@@ -207,22 +257,6 @@ def with_types(query: Query) -> str:
     return term
 
 
-def _ids(said: Mapping[str, Any]) -> tuple[str, ...]:
-    """Raises ValueError for anything but a list of numbers."""
-    found = said.get("idlist")
-    if not isinstance(found, list) or not all(re.fullmatch(r"[0-9]{1,12}", str(item)) for item in found):
-        raise ValueError("no list of ids")
-    return tuple(str(item) for item in found)
-
-
-def _count(said: Mapping[str, Any]) -> int:
-    """Raises ValueError when there is no number of hits."""
-    count = str(said.get("count", len(said["idlist"])))
-    if not re.fullmatch(r"[0-9]{1,12}", count):
-        raise ValueError(f"no number of hits: {count[:40]!r}")
-    return int(count)
-
-
 def _dates(query: Query) -> dict[str, str]:
     """Publication dates; NCBI wants both ends or none."""
     if query.filters.year_from is None and query.filters.year_to is None:
@@ -232,20 +266,3 @@ def _dates(query: Query) -> dict[str, str]:
         "mindate": str(query.filters.year_from or 1500),
         "maxdate": str(query.filters.year_to or 3000),
     }
-
-
-def _notes(said: Mapping[str, Any]) -> str:
-    """What NCBI could not find or ignored: it searches without those words and says so only here."""
-    errors, warnings = said.get("errorlist") or {}, said.get("warninglist") or {}
-    parts = []
-    for label, found in (
-        ("phrases not found", errors.get("phrasesnotfound")),
-        ("fields not found", errors.get("fieldsnotfound")),
-        ("phrases ignored", warnings.get("phrasesignored")),
-        ("quoted phrases not found", warnings.get("quotedphrasesnotfound")),
-        ("", warnings.get("outputmessages")),
-    ):
-        if isinstance(found, list) and found:
-            words = ", ".join(str(word) for word in found)
-            parts.append(f"{label}: {words}" if label else words)
-    return "; ".join(parts)

@@ -52,7 +52,7 @@ class GraphPath:
 class Neo4jSource:
     """The user's graph database; one statement an exchange."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, _: Http | None = None) -> None:
         self._url = settings.source_url("neo4j", "")
         self._user = settings.neo4j_user
         self._password = settings.neo4j_password
@@ -266,8 +266,3 @@ def _refusal(code: str, message: str) -> Refused | RateLimited:
     if "Security" in code:
         return Refused(f"neo4j refuses the user or the password ({code}); set NEO4J_PASSWORD and neo4j_user")
     return Refused(f"neo4j refuses the statement ({code}): {message}")
-
-
-def build(settings: Settings, http: Http) -> Neo4jSource:
-    """The registry's factory; `http` is not used."""
-    return Neo4jSource(settings)

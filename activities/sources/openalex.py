@@ -6,6 +6,7 @@ standing OpenAlex knows; that it is false does not say that nothing was correcte
 """
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from pydantic import Field, JsonValue
 
@@ -15,13 +16,14 @@ from activities.sources.base import Exchange
 from activities.sources.filters import OPENALEX, in_words_of
 from activities.sources.http.client import Http
 from activities.sources.records import (
+    ApiSource,
     SetAside,
     Wire,
     arxiv_of_doi,
+    at,
+    each,
     facts,
-    read_page,
     read_records,
-    sound_page,
     type_from_words,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
@@ -39,57 +41,34 @@ NOTICES = frozenset({"erratum", "retraction"})
 """Work types that are notices about another work."""
 
 
-class Ids(Wire):
-    pmid: str = ""
-    pmcid: str = ""
-
-
-class Named(Wire):
-    display_name: str = ""
-
-
-class Authorship(Wire):
-    author: Named = Named()
-
-
-class Location(Wire):
-    landing_page_url: str = ""
-    source: Named = Named()
-
-
-class OpenAccess(Wire):
-    oa_status: str = ""
-    oa_url: str = ""
-
-
 class Work(Wire):
     id: str
     doi: str = ""
-    ids: Ids = Ids()
+    pmid: str = at("/ids/pmid")
+    pmcid: str = at("/ids/pmcid")
     display_name: str = ""
     publication_year: int | None = None
     type: str = ""
     is_retracted: bool = False
     cited_by_count: int | None = None
-    authorships: tuple[Authorship, ...] = ()
-    primary_location: Location = Location()
-    open_access: OpenAccess = OpenAccess()
+    authors: Annotated[tuple[str, ...], each("/author/display_name")] = at("/authorships", ())
+    address: str = at("/primary_location/landing_page_url")
+    venue: str = at("/primary_location/source/display_name")
+    open_access: str = at("/open_access/oa_status")
+    open_access_url: str = at("/open_access/oa_url")
     abstract_inverted_index: dict[str, tuple[int, ...]] = Field(default_factory=dict)
     language: str = ""
 
 
-class Meta(Wire):
-    count: int = 0
-
-
 class Page(Wire):
     results: tuple[JsonValue, ...]
-    meta: Meta = Meta()
+    count: int = at("/meta/count", 0)
 
 
-class OpenAlex:
+class OpenAlex(ApiSource):
     """Searches titles, abstracts and full texts; booleans in capitals and quoted phrases as typed."""
 
+    url = "https://api.openalex.org"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -103,37 +82,25 @@ class OpenAlex:
         domains=("general", "biomedical"),
     )
 
-    def __init__(self, url: str, http: Http, email: str | None = None, key: str | None = None) -> None:
-        self.address = url
-        self._http = http
-        self._who = {k: v for k, v in {"mailto": email, "api_key": key}.items() if v}
-        http.pace(NAME, 10)
+    def __init__(self, settings: Settings, http: Http) -> None:
+        super().__init__(settings, http)
+        key = settings.openalex_api_key
+        who = {"mailto": settings.email, "api_key": key.get_secret_value() if key else None}
+        self._who = {name: value for name, value in who.items() if value}
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Fetch one page of works. Raises SourceError."""
         number = int(cursor["page"]) if cursor else 1
         asked = parameters(query)
         params = {**asked, "select": FIELDS, "page": str(number), **self._who}
-        response = await self._http.get(NAME, f"{self.address}/works", params, check=sound_page(Page, TITLE))
-        page = read_page(Page, response, TITLE)
+        page = await self.page(Page, "works", params)
         seen = (number - 1) * PER_PAGE
-        batch = read_records(NAME, query, page.results[: query.limit - seen], read_work)
         more = len(page.results) == PER_PAGE and seen + PER_PAGE < query.limit
-        return Exchange(
-            records=batch.records,
-            hits=page.meta.count,
-            set_aside=batch.set_aside,
-            sent=f"search={asked['search']}; filter={asked['filter']}",
-            cursor={"page": str(number + 1)} if more else None,
-            detail=batch.detail,
+        return read_records(NAME, query, page.results[: query.limit - seen], read_work).exchange(
+            page.count,
+            f"search={asked['search']}; filter={asked['filter']}",
+            {"page": str(number + 1)} if more else None,
         )
-
-
-def build(settings: Settings, http: Http) -> OpenAlex:
-    """The source as configured."""
-    key = settings.openalex_api_key
-    url = settings.source_url(NAME, "https://api.openalex.org")
-    return OpenAlex(url, http, settings.email, key.get_secret_value() if key else None)
 
 
 def parameters(query: Query) -> dict[str, str]:
@@ -161,8 +128,8 @@ def read_work(item: JsonValue) -> Evidence:
         raise SetAside("that is a notice about another work")
     doi = normal_doi(work.doi)
     identifiers = Identifiers(
-        pmid=normal_pmid(last_part(work.ids.pmid)),
-        pmcid=normal_pmcid(last_part(work.ids.pmcid)),
+        pmid=normal_pmid(last_part(work.pmid)),
+        pmcid=normal_pmcid(last_part(work.pmcid)),
         doi=doi,
         arxiv=arxiv_of_doi(doi),
         openalex=last_part(work.id) or None,
@@ -176,19 +143,19 @@ def read_work(item: JsonValue) -> Evidence:
         source=NAME,
         title=work.display_name or "Untitled",
         text=text,
-        authors=tuple(a.author.display_name for a in work.authorships if a.author.display_name),
+        authors=work.authors,
         year=work.publication_year,
-        venue=work.primary_location.source.display_name or None,
+        venue=work.venue or None,
         identifiers=identifiers,
-        url=work.primary_location.landing_page_url or work.doi or work.id,
+        url=work.address or work.doi or work.id,
         evidence_type=type_from_words(work.display_name, text, TYPES.get(work.type, "article")),
         standing=standing_of(notices, otherwise="unknown"),
         notices=tuple(notices),
         facts=facts(
             cited_by="" if work.cited_by_count is None else str(work.cited_by_count),
             work_type=work.type,
-            open_access=work.open_access.oa_status,
-            open_access_url=work.open_access.oa_url,
+            open_access=work.open_access,
+            open_access_url=work.open_access_url,
             language=work.language,
         ),
     )

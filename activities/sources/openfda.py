@@ -18,7 +18,7 @@ from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, retry_after
 from activities.sources.openfda_records import read_approval, read_label, read_reactions
-from activities.sources.records import Wire, facts, read_page, read_records, year_of
+from activities.sources.records import ApiSource, Wire, at, facts, read_page, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from activities.verification.identifiers import evidence_id
 
@@ -47,24 +47,17 @@ class Fault(Wire):
     details: str = ""
 
 
-class Totals(Wire):
-    total: int = 0
-
-
-class Meta(Wire):
-    results: Totals = Totals()
-    last_updated: str = ""
-
-
 class Page(Wire):
     results: tuple[JsonValue, ...] = ()
-    meta: Meta = Meta()
+    total: int = at("/meta/results/total", 0)
+    last_updated: str = at("/meta/last_updated")
     error: Fault | None = None
 
 
-class OpenFda:
+class OpenFda(ApiSource):
     """Searches what the FDA publishes about a drug. The query is best one drug's name, or field syntax."""
 
+    url = "https://api.fda.gov"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -79,11 +72,10 @@ class OpenFda:
         domains=("biomedical", "regulatory"),
     )
 
-    def __init__(self, url: str, http: Http, key: str | None = None) -> None:
-        self.address = url
-        self._http = http
-        self._headers = {"x-api-key": key} if key else {}
-        http.pace(NAME, 4)
+    def __init__(self, settings: Settings, http: Http) -> None:
+        super().__init__(settings, http)
+        key = settings.openfda_api_key
+        self._headers = {"x-api-key": key.get_secret_value()} if key else {}
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Ask the next endpoint. Raises SourceError."""
@@ -104,22 +96,12 @@ class OpenFda:
             read = read_approval if endpoint == "drugsfda" else read_label
             batch = read_records(NAME, query, page.results, read)
         later = list(shares)[list(shares).index(endpoint) + 1 :]
-        return Exchange(
-            records=batch.records,
-            hits=page.meta.results.total or len(batch.records) + batch.set_aside,
-            set_aside=batch.set_aside,
-            sent=params["search"],
-            cursor={"endpoint": later[0]} if later else None,
-            detail=f"{endpoint}: {batch.detail or ('no match' if not page.results else '')}".rstrip(": "),
+        detail = f"{endpoint}: {batch.detail or ('no match' if not page.results else '')}".rstrip(": ")
+        return batch._replace(detail=detail).exchange(
+            page.total or len(batch.records) + batch.set_aside,
+            params["search"],
+            {"endpoint": later[0]} if later else None,
         )
-
-
-def build(settings: Settings, http: Http) -> OpenFda:
-    """The source as configured."""
-    key = settings.openfda_api_key
-    return OpenFda(
-        settings.source_url(NAME, "https://api.fda.gov"), http, key.get_secret_value() if key else None
-    )
 
 
 def shares_of(query: Query) -> dict[str, int]:
@@ -246,14 +228,14 @@ def reaction_report(page: Page, asked: str, address: str) -> Evidence:
         source=NAME,
         title=f"Adverse events reported to the FDA: {asked}",
         text=text,
-        year=year_of(page.meta.last_updated),
+        year=year_of(page.last_updated),
         venue="FDA Adverse Event Reporting System (FAERS)",
         identifiers=identifiers,
         url=address,
         evidence_type="adverse_events",
         full_text=True,
         facts=facts(
-            last_updated=page.meta.last_updated,
+            last_updated=page.last_updated,
             caution="Reports do not show that a drug caused a reaction, and counts are not rates.",
         ),
     )

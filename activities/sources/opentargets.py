@@ -6,21 +6,27 @@ fails the whole query. The names of a drug, whose shape has changed, come from o
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import httpx
-from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
+from pydantic import JsonValue
 
 from activities.errors import Malformed, Refused
-from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.chembl import shown
-from activities.sources.http.client import Check, Http
+from activities.sources.http.client import Check
 from activities.sources.names_asked import drug_asked, is_name_of
-from activities.sources.records import Wire, facts, read_page, read_records
-from activities.types import Evidence, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import evidence_id
+from activities.sources.records import (
+    ApiSource,
+    CamelWire,
+    Wire,
+    at,
+    database_record,
+    each,
+    read_page,
+    read_records,
+)
+from activities.types import Evidence, Query, SourceInfo
 
 NAME = "opentargets"
 TITLE = "Open Targets Platform"
@@ -56,114 +62,82 @@ LISTED = 40
 """Diseases of one stage that are listed."""
 
 
-class Shape(Wire):
-    model_config = ConfigDict(alias_generator=to_camel)
+class Answer(Wire):
+    errors: Annotated[tuple[str, ...], each("/message")] = ()
+    data: Mapping[str, JsonValue] | None = None
 
 
-class Fault(Shape):
-    message: str = ""
-
-
-class Answer(Shape):
-    errors: tuple[Fault, ...] = ()
-
-
-class Hit(Shape):
+class Hit(Wire):
     id: str
     name: str = ""
     entity: str = ""
 
 
-class HitList(Shape):
-    hits: tuple[Hit, ...] = ()
-
-
-class Found(Shape):
-    search: HitList
-
-
 class SearchAnswer(Answer):
-    data: Found | None = None
+    hits: tuple[Hit, ...] = at("/data/search/hits", ())
 
 
-class ProteinId(Shape):
+class ProteinId(Wire):
     id: str
     source: str = ""
 
 
-class Target(Shape):
-    id: str = ""
+class Target(CamelWire):
     approved_symbol: str = ""
     approved_name: str = ""
     protein_ids: tuple[ProteinId, ...] = ()
 
 
-class Action(Shape):
+class Action(CamelWire):
     mechanism_of_action: str = ""
     action_type: str = ""
     targets: tuple[Target, ...] = ()
 
 
-class Actions(Shape):
-    rows: tuple[Action, ...] = ()
-
-
-class Disease(Shape):
-    id: str = ""
-    name: str = ""
-
-
-class Indication(Shape):
+class Indication(CamelWire):
     max_clinical_stage: str = ""
-    disease: Disease = Disease()
+    disease: str = at("/disease/name")
 
 
-class Indications(Shape):
-    rows: tuple[Indication, ...] = ()
-
-
-class DrugWarning(Shape):
+class DrugWarning(CamelWire):
     warning_type: str = ""
     toxicity_class: str = ""
     description: str = ""
     year: int | None = None
 
 
-class Drug(Shape):
+class Drug(CamelWire):
     id: str
     name: str = ""
     maximum_clinical_stage: str = ""
-    mechanisms_of_action: Actions = Actions()
-    indications: Indications = Indications()
+    actions: tuple[Action, ...] = at("/mechanismsOfAction/rows", ())
+    indications: tuple[Indication, ...] = at("/indications/rows", ())
     drug_warnings: tuple[DrugWarning, ...] = ()
 
     @property
     def approved(self) -> tuple[str, ...]:
         """Diseases it is approved for, in order."""
-        rows = self.indications.rows
-        return tuple(dict.fromkeys(r.disease.name for r in rows if r.max_clinical_stage == APPROVED))
+        rows = self.indications
+        return tuple(dict.fromkeys(row.disease for row in rows if row.max_clinical_stage == APPROVED))
 
     @property
     def targets(self) -> tuple[Target, ...]:
         """What it acts on, each once."""
-        every = (target for row in self.mechanisms_of_action.rows for target in row.targets)
+        every = (target for action in self.actions for target in action.targets)
         return tuple({target.approved_symbol: target for target in every if target.approved_symbol}.values())
 
 
-class Held(Shape):
-    drug: Drug | None = None
-
-
 class DrugAnswer(Answer):
-    data: Held | None = None
+    drug: Drug | None = at("/data/drug", None)
 
 
 A = TypeVar("A", bound=Answer)
 
 
-class OpenTargets:
+class OpenTargets(ApiSource):
     """Mechanisms, targets, indications by clinical stage and warnings of one drug."""
 
+    url = "https://api.platform.opentargets.org/api/v4"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -175,25 +149,16 @@ class OpenTargets:
         domains=("biomedical",),
     )
 
-    def __init__(self, url: str, http: Http) -> None:
-        self.address = url
-        self._http = http
-        http.pace(NAME, 2)
-
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Search for the drug, then request its data. Raises SourceError."""
         if cursor is None:
             asked = drug_asked(query.text)
             found = await self._ask(SearchAnswer, SEARCH, {"name": asked})
-            hits = found.data.search.hits if found.data else ()
-            own = [hit.id for hit in hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]
+            own = [hit.id for hit in found.hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]
             return Exchange(hits=len(own), sent=asked, cursor={"drug": own[0]} if own else None)
         held = await self._ask(DrugAnswer, DRUG, {"id": cursor["drug"]})
-        drugs = [held.data.drug] if held.data and held.data.drug else []
-        batch = read_records(NAME, query, drugs, read_drug)
-        return Exchange(
-            records=batch.records, hits=len(drugs), set_aside=batch.set_aside, detail=batch.detail
-        )
+        drugs = [held.drug] if held.drug else []
+        return read_records(NAME, query, drugs, read_drug).exchange(len(drugs))
 
     async def _ask(self, answer: type[A], query: str, variables: Mapping[str, str]) -> A:
         """One GraphQL query. Raises SourceError; Refused when the endpoint reports errors."""
@@ -207,16 +172,11 @@ class OpenTargets:
         return read_page(answer, response, TITLE)
 
 
-def build(settings: Settings, http: Http) -> OpenTargets:
-    """The source as configured."""
-    return OpenTargets(settings.source_url(NAME, "https://api.platform.opentargets.org/api/v4"), http)
-
-
 def _sound(answer: type[Answer]) -> Check:
     def check(response: httpx.Response) -> None:
         page = read_page(answer, response, TITLE)
         if page.errors:
-            raise Refused(f"{TITLE} said: {page.errors[0].message[:200]}")
+            raise Refused(f"{TITLE} said: {page.errors[0][:200]}")
         if "data" not in page.model_fields_set:
             raise Malformed(f"{TITLE} sent JSON without data")
 
@@ -226,49 +186,37 @@ def _sound(answer: type[Answer]) -> Check:
 def read_drug(drug: Drug) -> Evidence:
     """What the platform holds of a drug, as one record."""
     name = shown(drug.name or drug.id)
-    url = f"{SITE}/drug/{drug.id}"
-    identifiers = Identifiers(url=url)
-    accessions = dict.fromkeys(
-        protein.id
-        for target in drug.targets
-        for protein in target.protein_ids
-        if protein.source == SWISS_PROT
-    )
-    return Evidence(
-        evidence_id=evidence_id(identifiers, drug.id),
-        source=NAME,
+    proteins = (protein for target in drug.targets for protein in target.protein_ids)
+    return database_record(
+        NAME,
+        drug.id,
+        url=f"{SITE}/drug/{drug.id}",
         title=f"{name} - {TITLE} drug {drug.id}",
         text="\n".join(_lines(drug, name)),
         venue=TITLE,
-        identifiers=identifiers,
-        url=url,
-        evidence_type="database_record",
-        full_text=True,
-        facts=facts(
-            generic_name=name,
-            molecule_chembl_id=drug.id,
-            maximum_clinical_stage=drug.maximum_clinical_stage,
-            mechanism=list(dict.fromkeys(row.mechanism_of_action for row in drug.mechanisms_of_action.rows)),
-            genes=[target.approved_symbol for target in drug.targets],
-            targets=[target.approved_name for target in drug.targets],
-            accessions=list(accessions),
-            approved_for=drug.approved[:LISTED],
-            warnings=list(dict.fromkeys(map(_warning, drug.drug_warnings))),
-        ),
+        generic_name=name,
+        molecule_chembl_id=drug.id,
+        maximum_clinical_stage=drug.maximum_clinical_stage,
+        mechanism=list(dict.fromkeys(action.mechanism_of_action for action in drug.actions)),
+        genes=[target.approved_symbol for target in drug.targets],
+        targets=[target.approved_name for target in drug.targets],
+        accessions=list(dict.fromkeys(p.id for p in proteins if p.source == SWISS_PROT)),
+        approved_for=drug.approved[:LISTED],
+        warnings=list(dict.fromkeys(map(_warning, drug.drug_warnings))),
     )
 
 
 def _lines(drug: Drug, name: str) -> Iterator[str]:
     if drug.maximum_clinical_stage:
         yield f"Highest clinical stage of {name} for any disease: {stage(drug.maximum_clinical_stage)}."
-    for row in drug.mechanisms_of_action.rows:
+    for row in drug.actions:
         on = ", ".join(f"{t.approved_name} ({t.approved_symbol})" for t in row.targets if t.approved_symbol)
         action = f" ({row.action_type.lower()})" if row.action_type else ""
         acts = f"; acts on {on}" if on else ""
         yield f"Mechanism of action of {name}: {row.mechanism_of_action}{action}{acts}."
-    stages = dict.fromkeys(row.max_clinical_stage for row in drug.indications.rows)
+    stages = dict.fromkeys(row.max_clinical_stage for row in drug.indications)
     for code in sorted(stages, key=_order):
-        names = [r.disease.name for r in drug.indications.rows if r.max_clinical_stage == code]
+        names = [r.disease for r in drug.indications if r.max_clinical_stage == code]
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
         yield f"{stage(code).capitalize()} for: {'; '.join(names[:LISTED])}{more}."
     for warning in drug.drug_warnings:

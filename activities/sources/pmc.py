@@ -1,21 +1,19 @@
 """PubMed Central: the full text of open biomedical articles. A search is esearch, then efetch of JATS."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-import structlog
 from lxml import etree
 
 from activities.documents.jats import read_article
-from activities.errors import Malformed
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
-from activities.sources.ncbi import QUEUE, Eutils, requests_per_second
-from activities.types import Evidence, Provenance, Query, SourceInfo
+from activities.sources.ncbi import QUEUE, Eutils, ids_in, of_search, read_set, requests_per_second
+from activities.sources.records import facts
+from activities.types import Evidence, Query, SourceInfo
 from activities.verification.identifiers import evidence_id
-
-log = structlog.get_logger()
 
 MAX_ARTICLES = 50
 """Full texts asked for at once; one is about 200 kB of XML."""
@@ -44,19 +42,8 @@ class Pmc:
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """esearch without a cursor, efetch of the cursor's ids with one. Raises SourceError."""
         if cursor is None:
-            found = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
-            ids = found.ids[:MAX_ARTICLES]
-            step = {"ids": ",".join(ids), "hits": str(found.count)} if ids else None
-            return Exchange(hits=found.count, sent=found.term, cursor=step, detail=found.notes)
-        ids = tuple(part for part in cursor.get("ids", "").split(",") if part)
-        hits = cursor.get("hits", "")
-        step_two = await self.fetch(ids, query.text)
-        return Exchange(
-            step_two.records,
-            int(hits) if hits.isdigit() else len(ids),
-            step_two.set_aside,
-            detail=step_two.detail,
-        )
+            return await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
+        return of_search(await self.fetch(ids_in(cursor), query.text), cursor)
 
     async def fetch(self, ids: Sequence[str], query: str = "") -> Exchange:
         """The articles of PMC ids (digits, without the prefix). Raises SourceError."""
@@ -67,54 +54,19 @@ class Pmc:
         )
 
 
-def build(settings: Settings, http: Http) -> Pmc:
-    """The factory the registry calls."""
-    return Pmc(settings, http)
-
-
 def read_articles(tree: etree._Element, asked: int, query: str) -> Exchange:
     """Every article of a pmc-articleset that has a text. The others are counted, and why is said."""
-    records = []
-    unreadable = without_text = 0
-    for article in tree.iterfind("article"):
-        try:
-            record = read_evidence(article, query)
-        except (Malformed, ValueError) as error:
-            unreadable += 1
-            log.warning("record_set_aside", source="pmc", error=str(error))
-            continue
-        if record.text:
-            records.append(record)
-        else:
-            without_text += 1
-    absent = max(asked - len(records) - unreadable - without_text, 0)
-    notes = [
-        f"{count} {what}"
-        for count, what in (
-            (without_text, "without a text"),
-            (unreadable, "could not be read"),
-            (absent, "not returned"),
-        )
-        if count
-    ]
-    closed = sum(not record.full_text for record in records)
-    detail = f"set aside: {', '.join(notes)}" if notes else ""
-    if closed:
-        detail = "; ".join(filter(None, (detail, f"{closed} with the abstract only (publisher's choice)")))
-    return Exchange(
-        records=tuple(records),
-        hits=len(records),
-        set_aside=unreadable + without_text + absent,
-        detail=detail,
-    )
+    found = read_set("pmc", tree.iterfind("article"), read_evidence, asked, query)
+    closed = sum(not record.full_text for record in found.records)
+    note = f"{closed} with the abstract only (publisher's choice)" if closed else ""
+    return replace(found, detail="; ".join(filter(None, (found.detail, note))))
 
 
-def read_evidence(article: etree._Element, query: str = "") -> Evidence:
+def read_evidence(article: etree._Element) -> Evidence:
     """One JATS article as evidence. Raises Malformed when it has no title."""
     read = read_article(article, "pmc")
     pmcid = read.identifiers.pmcid
     said = publication.standing(read.types, read.notices)
-    facts = {"article_type": "; ".join(read.types), "notice": publication.notice_itself(read.types) or ""}
     return Evidence(
         evidence_id=evidence_id(read.identifiers, read.title + read.body),
         source="pmc",
@@ -131,6 +83,5 @@ def read_evidence(article: etree._Element, query: str = "") -> Evidence:
         standing="unknown" if said == "none" else said,
         notices=read.notices,
         full_text=bool(read.body),
-        facts={name: value for name, value in facts.items() if value},
-        provenance=(Provenance(source="pmc", query=query),),
+        facts=facts(article_type=read.types, notice=publication.notice_itself(read.types)),
     )

@@ -7,8 +7,8 @@ understood: `related:PMID` (similar articles), `citedby:PMID` (articles in PubMe
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-import structlog
 from lxml import etree
 
 from activities.documents.xml_text import text_of
@@ -17,16 +17,23 @@ from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
-from activities.sources.ncbi import MAX_IDS, QUEUE, Eutils, requests_per_second
-from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.sources.ncbi import (
+    MAX_IDS,
+    QUEUE,
+    Eutils,
+    first,
+    ids_in,
+    of_search,
+    read_set,
+    requests_per_second,
+)
+from activities.sources.records import facts
+from activities.types import Evidence, Identifiers, Query, SourceInfo
 from activities.verification.identifiers import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
 
-log = structlog.get_logger()
-
-RELATED = "pubmed_pubmed"
-CITED_BY = "pubmed_pubmed_citedin"
-REFERENCES = "pubmed_pubmed_refs"
-_LINKS = {"related": RELATED, "citedby": CITED_BY, "references": REFERENCES}
+RECORDS = ("PubmedArticle", "PubmedBookArticle")
+"""Elements that are a record."""
+_LINKS = {"related": "pubmed_pubmed", "citedby": "pubmed_pubmed_citedin", "references": "pubmed_pubmed_refs"}
 _COCHRANE = "the cochrane database of systematic reviews"
 """Its reviews were indexed as plain reviews before the type existed."""
 _LINK_QUERY = re.compile(r"\s*(related|citedby|references):\s*(\d+)\s*", re.IGNORECASE)
@@ -57,19 +64,13 @@ class PubMed:
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """esearch (or elink) without a cursor, efetch of the cursor's ids with one. Raises SourceError."""
         if cursor is not None:
-            ids = [found for found in cursor.get("ids", "").split(",") if found]
-            hits = cursor.get("hits", "")
-            step = await self.fetch(ids, query.text)
-            return Exchange(
-                step.records, int(hits) if hits.isdigit() else len(ids), step.set_aside, detail=step.detail
-            )
+            return of_search(await self.fetch(ids_in(cursor), query.text), cursor)
         # Records without an abstract are set aside, so a few more are asked for than are wanted.
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):
             linked = await self._eutils.links(link.group(2), _LINKS[link.group(1).lower()])
-            return _first(linked[:limit], len(linked), query.text, "")
-        found = await self._eutils.search(query, limit)
-        return _first(found.ids[:limit], found.count, found.term, found.notes)
+            return first(linked[:limit], len(linked), query.text)
+        return await self._eutils.search(query, limit)
 
     async def fetch(self, pmids: Sequence[str], query: str = "", max_age: float | None = None) -> Exchange:
         """The records of PMIDs (at most 200), in their order; see `Http.get` for `max_age`.
@@ -83,66 +84,25 @@ class PubMed:
             "PubmedArticleSet",
             "abstract",
             Exchange,
-            read_records,
+            read_articles,
             list(pmids),
             query,
             max_age=max_age,
         )
 
-    async def related(self, pmid: str) -> tuple[str, ...]:
-        """PMIDs of similar articles, the most similar first. Raises SourceError."""
-        return await self._eutils.links(pmid, RELATED)
 
-    async def cited_by(self, pmid: str) -> tuple[str, ...]:
-        """PMIDs of articles that cite it, as far as PubMed Central knows. Raises SourceError."""
-        return await self._eutils.links(pmid, CITED_BY)
-
-
-def build(settings: Settings, http: Http) -> PubMed:
-    """The factory the registry calls."""
-    return PubMed(settings, http)
-
-
-def read_records(tree: etree._Element, pmids: Sequence[str], query: str) -> Exchange:
-    """Every record of a PubmedArticleSet that has a text. The others are counted, and why is said."""
-    records: dict[str, Evidence] = {}
-    unreadable = without_text = 0
-    for element in tree:
-        if element.tag not in ("PubmedArticle", "PubmedBookArticle"):
-            continue
-        try:
-            record = read_record(element, query)
-        except (Malformed, ValueError) as error:
-            unreadable += 1
-            log.warning("record_set_aside", source="pubmed", error=str(error))
-            continue
-        if not record.text:
-            without_text += 1
-            continue
-        records[record.identifiers.pmid or record.evidence_id] = record
-    if unreadable and not records and not without_text:
-        raise Malformed(f"pubmed sent {unreadable} records, none of which can be read")
-    absent = max(len(set(pmids)) - len(records) - unreadable - without_text, 0)
+def read_articles(tree: etree._Element, pmids: Sequence[str], query: str) -> Exchange:
+    """Every record of a PubmedArticleSet that has a text, in the order of the PMIDs. The others are counted,
+    and why is said."""
+    elements = (element for element in tree if element.tag in RECORDS)
+    found = read_set("pubmed", elements, read_record, len(set(pmids)), query)
+    records = {record.identifiers.pmid: record for record in found.records}
     order = {pmid: place for place, pmid in enumerate(pmids)}
-    ordered = sorted(records.items(), key=lambda item: order.get(item[0], len(order)))
-    notes = [
-        f"{count} {what}"
-        for count, what in (
-            (without_text, "without an abstract"),
-            (unreadable, "could not be read"),
-            (absent, "not returned"),
-        )
-        if count
-    ]
-    return Exchange(
-        records=tuple(record for _, record in ordered),
-        hits=len(records),
-        set_aside=unreadable + without_text + absent,
-        detail=f"set aside: {', '.join(notes)}" if notes else "",
-    )
+    ordered = sorted(records.values(), key=lambda one: order.get(one.identifiers.pmid or "", len(order)))
+    return replace(found, records=tuple(ordered))
 
 
-def read_record(element: etree._Element, query: str = "") -> Evidence:
+def read_record(element: etree._Element) -> Evidence:
     """One PubmedArticle or PubmedBookArticle. Raises Malformed when it has no PMID or title."""
     book = element.tag == "PubmedBookArticle"
     citation = element.find("BookDocument" if book else "MedlineCitation")
@@ -185,8 +145,12 @@ def read_record(element: etree._Element, query: str = "") -> Evidence:
         evidence_type=publication.evidence_type(types, mesh, title, abstract(article)),
         standing=publication.standing(types, notices),
         notices=notices,
-        facts=_facts(types, mesh, trials),
-        provenance=(Provenance(source="pubmed", query=query),),
+        facts=facts(
+            publication_types=types,
+            mesh=mesh,
+            registered_trials=", ".join(trials),
+            notice=publication.notice_itself(types),
+        ),
     )
 
 
@@ -198,12 +162,6 @@ def abstract(article: etree._Element) -> str:
         if text:
             lines.append(f"{label}: {text}" if label and label != "UNLABELLED" else text)
     return "\n".join(lines)
-
-
-def _first(ids: Sequence[str], hits: int, sent: str, notes: str) -> Exchange:
-    """What the first exchange answers: the ids to fetch, or the end when there are none."""
-    cursor = {"ids": ",".join(ids), "hits": str(hits)} if ids else None
-    return Exchange(hits=hits, sent=sent, cursor=cursor, detail=notes)
 
 
 def _authors(article: etree._Element) -> tuple[str, ...]:
@@ -258,13 +216,3 @@ def _located_doi(places: Iterable[etree._Element]) -> str | None:
         if place.get("EIdType") == "doi" and place.get("ValidYN", "Y") == "Y":
             return normal_doi(text_of(place))
     return None
-
-
-def _facts(types: Sequence[str], mesh: Sequence[str], trials: Sequence[str]) -> dict[str, str]:
-    facts = {
-        "publication_types": "; ".join(types),
-        "mesh": "; ".join(mesh),
-        "registered_trials": ", ".join(trials),
-        "notice": publication.notice_itself(types) or "",
-    }
-    return {name: value for name, value in facts.items() if value}

@@ -9,19 +9,23 @@ import re
 from collections.abc import Mapping
 
 import httpx
-from pydantic import ConfigDict, JsonValue
-from pydantic.alias_generators import to_camel
+from pydantic import JsonValue
 
 from activities.errors import Malformed
-from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http
 from activities.sources.http.failures import failure
 from activities.sources.http.reading import read_json, sound
-from activities.sources.records import SetAside, Wire, facts, read_page, read_records
+from activities.sources.records import (
+    ApiSource,
+    CamelWire,
+    SetAside,
+    Wire,
+    database_record,
+    read_page,
+    read_records,
+)
 from activities.sources.uniprot import ACCESSION
-from activities.types import Evidence, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import evidence_id
+from activities.types import Evidence, Query, SourceInfo
 
 NAME = "reactome"
 TITLE = "Reactome"
@@ -30,16 +34,11 @@ TAXON = "9606"
 _TAG = re.compile(r"<[^<>]*>")
 
 
-class Shape(Wire):
-    model_config = ConfigDict(alias_generator=to_camel)
-
-
-class Nothing(Shape):
+class Nothing(Wire):
     code: int
-    reason: str = ""
 
 
-class Pathway(Shape):
+class Pathway(CamelWire):
     """A pathway of the mapping from a protein."""
 
     st_id: str
@@ -48,7 +47,7 @@ class Pathway(Shape):
     is_in_disease: bool = False
 
 
-class Entry(Shape):
+class Entry(CamelWire):
     """A pathway of the search; the words that matched are marked with HTML."""
 
     st_id: str
@@ -56,17 +55,18 @@ class Entry(Shape):
     summation: str = ""
 
 
-class Group(Shape):
+class Group(Wire):
     entries: tuple[JsonValue, ...] = ()
 
 
-class Page(Shape):
+class Page(Wire):
     results: tuple[Group, ...]
 
 
-class Reactome:
+class Reactome(ApiSource):
     """Human pathways, by word or by the UniProt accession of a protein."""
 
+    url = "https://reactome.org/ContentService"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -77,11 +77,6 @@ class Reactome:
         rate_per_second=2,
         domains=("biomedical",),
     )
-
-    def __init__(self, url: str, http: Http) -> None:
-        self.address = url
-        self._http = http
-        http.pace(NAME, 2)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """One answer. Raises SourceError."""
@@ -97,14 +92,7 @@ class Reactome:
             return Exchange(sent=words)
         page = read_page(Page, response, TITLE)
         items = [item for group in page.results for item in group.entries]
-        batch = read_records(NAME, query, items[: query.limit], read_entry)
-        return Exchange(
-            records=batch.records,
-            hits=len(items),
-            set_aside=batch.set_aside,
-            sent=words,
-            detail=batch.detail,
-        )
+        return read_records(NAME, query, items[: query.limit], read_entry).exchange(len(items), words)
 
     async def _of_protein(self, query: Query, accession: str) -> Exchange:
         response = await self._http.get(
@@ -118,18 +106,7 @@ class Reactome:
             return Exchange(sent=accession)
         items = read_list(response)
         batch = read_records(NAME, query, items[: query.limit], lambda item: read_pathway(item, accession))
-        return Exchange(
-            records=batch.records,
-            hits=len(items),
-            set_aside=batch.set_aside,
-            sent=accession,
-            detail=batch.detail,
-        )
-
-
-def build(settings: Settings, http: Http) -> Reactome:
-    """The source as configured."""
-    return Reactome(settings.source_url(NAME, "https://reactome.org/ContentService"), http)
+        return batch.exchange(len(items), accession)
 
 
 def _matches_nothing(response: httpx.Response) -> bool:
@@ -184,26 +161,19 @@ def read_entry(item: JsonValue) -> Evidence:
 
 
 def _record(st_id: str, name: str, text: str, accession: str = "") -> Evidence:
-    url = f"https://reactome.org/content/detail/{st_id}"
-    identifiers = Identifiers(url=url)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, st_id),
-        source=NAME,
+    return database_record(
+        NAME,
+        st_id,
+        url=f"https://reactome.org/content/detail/{st_id}",
         title=f"{name} - {TITLE} pathway {st_id}",
         text=text,
         venue=TITLE,
-        identifiers=identifiers,
-        url=url,
-        evidence_type="database_record",
-        full_text=True,
-        facts=facts(pathway=name, stable_id=st_id, accession=accession),
+        pathway=name,
+        stable_id=st_id,
+        accession=accession,
     )
 
 
 def _plain(marked: str) -> str:
     """Text without tags, entities resolved, on one line."""
-    return (
-        " ".join(html.unescape(_TAG.sub(" ", marked)).split())
-        if "<" in marked
-        else " ".join(html.unescape(marked).split())
-    )
+    return " ".join(html.unescape(_TAG.sub(" ", marked)).split())

@@ -1,4 +1,5 @@
-"""Reading what an API sent: its shape as a model, its records one by one.
+"""What sources of APIs have in common: how one is asked, the shape of its answer as a model, and its records
+read one by one.
 
 One record that cannot be read, or that has no text to quote, is set aside, logged and counted; the others are
 kept.
@@ -6,22 +7,37 @@ kept.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
 import structlog
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import (
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
 
 from activities.errors import Malformed
-from activities.sources.http.client import Check
+from activities.settings import Settings
+from activities.sources.base import Exchange
+from activities.sources.http.client import Check, Http
 from activities.sources.http.failures import summary
 from activities.sources.http.reading import read_json
 from activities.text.study_design import EVIDENCE, own_design
-from activities.types import Evidence, EvidenceType, Provenance, Query
+from activities.types import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
+from activities.verification.identifiers import evidence_id
 
 log = structlog.get_logger()
 
+SET_ASIDE = "set aside: "
+"""What a detail begins with that says why records are missing."""
 Item = TypeVar("Item")
 Page = TypeVar("Page", bound="Wire")
 
@@ -34,7 +50,79 @@ class Wire(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _null_is_absent(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic hands over what was parsed
-        return {k: v for k, v in data.items() if v is not None} if isinstance(data, dict) else data
+        return _without_null(data)
+
+
+class CamelWire(Wire):
+    """The same for an API that writes `likeThis` what is `like_this` here."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+def _without_null(data: Any) -> Any:  # noqa: ANN401 - see above
+    """An object and those within it without their null fields; lists as they are."""
+    if not isinstance(data, dict):
+        return data
+    return {key: _without_null(value) for key, value in data.items() if value is not None}
+
+
+def at(pointer: str, default: Any = "") -> Any:  # noqa: ANN401 - as pydantic's `Field`
+    """A field of a shape that stands deeper in what was sent: `/authorList/author`."""
+    return Field(default=default, validation_alias=AliasPath(*pointer.split("/")[1:]))
+
+
+def each(pointer: str) -> BeforeValidator:
+    """Annotates texts that stand at a pointer within each of a list of objects; those without it are left
+    out."""
+
+    def read(items: JsonValue) -> JsonValue:
+        if not isinstance(items, list):
+            return items
+        return [found for item in items if (found := pointed(item, pointer)) not in (None, "")]
+
+    return BeforeValidator(read)
+
+
+def pointed(data: JsonValue, pointer: str) -> JsonValue:
+    """The value at a JSON pointer (RFC 6901); None where there is none."""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(data, dict):
+            data = data.get(key)
+        elif isinstance(data, list) and key.isdecimal() and int(key) < len(data):
+            data = data[int(key)]
+        else:
+            return None
+    return data
+
+
+class ApiSource:
+    """A source that asks an API over HTTP. `info` says its name and rate, `url` where it is asked."""
+
+    info: SourceInfo
+    url: str
+
+    def __init__(self, settings: Settings, http: Http, rate: float | None = None) -> None:
+        """`rate`: requests a second, where it is not that of `info`."""
+        self.address = settings.source_url(self.info.name, self.url)
+        self._http = http
+        if per_second := rate or self.info.rate_per_second:
+            http.pace(self.info.name, per_second)
+
+    async def page(
+        self,
+        shape: type[Page],
+        path: str,
+        params: Mapping[str, str | int],
+        headers: Mapping[str, str] | None = None,
+        accept: Collection[int] = (),
+    ) -> Page:
+        """What is at a path, which is stored only when it has this shape. Raises SourceError."""
+        check = sound_page(shape, self.info.title)
+        response = await self._http.get(
+            self.info.name, f"{self.address}/{path}", params, headers, accept, check=check
+        )
+        return read_page(shape, response, self.info.title)
 
 
 class SetAside(ValueError):
@@ -48,6 +136,10 @@ class Batch(NamedTuple):
     set_aside: int
     detail: str
     """Why records were set aside, with counts; empty when none was."""
+
+    def exchange(self, hits: int, sent: str = "", cursor: Mapping[str, str] | None = None) -> Exchange:
+        """The exchange that had this answer."""
+        return Exchange(self.records, hits, self.set_aside, sent, cursor, self.detail)
 
 
 def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
@@ -88,7 +180,7 @@ def read_records(source: str, query: Query, items: Iterable[Item], read: Callabl
         except SetAside as error:
             reasons[str(error)] += 1
             log.info("record_set_aside", source=source, reason=str(error))
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except (Malformed, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
             reasons["unreadable"] += 1
             log.warning("record_unreadable", source=source, error=f"{type(error).__name__}: {error}"[:300])
         else:
@@ -96,7 +188,35 @@ def read_records(source: str, query: Query, items: Iterable[Item], read: Callabl
     if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not kept:
         raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    return Batch(tuple(kept), reasons.total(), f"set aside: {why}" if why else "")
+    return Batch(tuple(kept), reasons.total(), f"{SET_ASIDE}{why}" if why else "")
+
+
+def database_record(
+    source: str,
+    key: str,
+    *,
+    url: str,
+    title: str,
+    text: str,
+    venue: str,
+    year: int | None = None,
+    **known: object,
+) -> Evidence:
+    """An entry of a curated database, known by its address. `known`: see `facts`."""
+    identifiers = Identifiers(url=url)
+    return Evidence(
+        evidence_id=evidence_id(identifiers, key),
+        source=source,
+        title=title,
+        text=text,
+        year=year,
+        venue=venue,
+        identifiers=identifiers,
+        url=url,
+        evidence_type="database_record",
+        full_text=True,
+        facts=facts(**known),
+    )
 
 
 def facts(**values: object) -> dict[str, str]:

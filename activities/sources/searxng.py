@@ -2,13 +2,12 @@
 
 import httpx
 
-from activities.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.errors import RateLimited, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, summary
-from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.http.reading import read_json
-from activities.sources.web import Results, WebSource, candidate, checked, results
+from activities.sources.web import Results, WebSource
 from activities.types import Query, SourceInfo
 
 
@@ -20,6 +19,7 @@ class SearxngSource(WebSource):
     searched, and is an outage; engines that failed beside results are named in the detail.
     """
 
+    fields = ("url", "title", "content", "publishedDate")
     info = SourceInfo(
         name="searxng",
         title="SearXNG",
@@ -30,15 +30,12 @@ class SearxngSource(WebSource):
         domains=("web", "general"),
     )
 
-    def __init__(self, settings: Settings, http: Http, pages: PageReader) -> None:
-        super().__init__(pages)
-        self._http = http
+    def __init__(self, settings: Settings, http: Http) -> None:
+        super().__init__(settings, http)
         self._url = settings.source_url("searxng", settings.searxng_url or "").removesuffix("/search")
         self.missing = "" if self._url else "needs an instance; set SEARXNG_URL to its address"
 
     async def ask(self, query: Query, wanted: int) -> Results:
-        if not self._url:
-            raise Refused(f"searxng {self.missing}")
         params = {"q": query.text, "format": "json"}
         if categories := query.filters.options.get("categories"):
             params["categories"] = categories
@@ -48,7 +45,7 @@ class SearxngSource(WebSource):
             params,
             {"accept": "application/json"},
             accept=(403,),
-            check=checked(read),
+            check=self._check,
         )
         if answer.status_code == 403:
             if "json" in answer.headers.get("content-type", ""):
@@ -57,35 +54,27 @@ class SearxngSource(WebSource):
                 "searxng refuses to answer in JSON; add json to search.formats in the instance's settings.yml"
                 " (a public instance seldom allows it: run your own)"
             )
-        return read(answer)
+        return self._read(answer)
 
+    def _read(self, answer: httpx.Response) -> Results:
+        """The results of an answer. Raises Unavailable or RateLimited when no engine answered, and for a page
+        in place of results; Malformed for anything else that is no answer."""
+        if "html" in answer.headers.get("content-type", "") or answer.content.lstrip()[:1] == b"<":
+            raise Unavailable(
+                f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
+            )
+        said = read_json(answer, "searxng")
+        body = said if isinstance(said, dict) else {}
+        found, failed = body.get("results"), _failed(body.get("unresponsive_engines"))
+        if found == [] and failed:
+            why = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
+            kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
+            raise kind(f"every engine of the searxng instance failed ({why})")
+        detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
+        return self.results(found, detail)
 
-def read(answer: httpx.Response) -> Results:
-    """The results of an answer. Raises Unavailable or RateLimited when no engine answered, and for a page in
-    place of results; Malformed for anything else that is no answer."""
-    if "html" in answer.headers.get("content-type", "") or answer.content.lstrip()[:1] == b"<":
-        raise Unavailable(
-            f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
-        )
-    body = read_json(answer, "searxng")
-    found = body.get("results") if isinstance(body, dict) else None
-    if not isinstance(found, list):
-        raise Malformed("searxng sent an answer without a list of results")
-    failed = _failed(body.get("unresponsive_engines"))
-    if not found and failed:
-        said = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
-        kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
-        raise kind(f"every engine of the searxng instance failed ({said})")
-    detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
-    return results(
-        [
-            candidate(item.get("url"), item.get("title"), item.get("content"), item.get("publishedDate"))
-            if isinstance(item, dict)
-            else None
-            for item in found
-        ],
-        detail,
-    )
+    def _check(self, answer: httpx.Response) -> None:
+        self._read(answer)
 
 
 def _failed(value: object) -> list[tuple[str, str]]:
@@ -97,8 +86,3 @@ def _failed(value: object) -> list[tuple[str, str]]:
         for item in value
         if isinstance(item, list) and item
     ]
-
-
-def build(settings: Settings, http: Http) -> SearxngSource:
-    """The registry's factory."""
-    return SearxngSource(settings, http, SafePages.of(settings))

@@ -9,9 +9,10 @@ shown as a fact and are never part of the text, for no author wrote them.
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import httpx
-from pydantic import Field, JsonValue
+from pydantic import AliasPath, Field, JsonValue
 
 from activities.errors import Malformed, RateLimited, Refused
 from activities.retractions.rules import marked_title, standing_of
@@ -20,8 +21,12 @@ from activities.sources.base import Exchange
 from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
 from activities.sources.http.client import Http
 from activities.sources.records import (
+    ApiSource,
+    CamelWire,
     Wire,
     arxiv_of_doi,
+    at,
+    each,
     facts,
     read_page,
     read_records,
@@ -55,56 +60,32 @@ TYPES: tuple[tuple[str, EvidenceType], ...] = (
 PREPRINT_SERVERS = ("arxiv", "biorxiv", "medrxiv", "chemrxiv", "research square", "ssrn", "preprints.org")
 
 
-class Ids(Wire):
-    doi: str = Field(default="", alias="DOI")
-    pmid: str = Field(default="", alias="PubMed")
-    pmcid: str = Field(default="", alias="PubMedCentral")
-    arxiv: str = Field(default="", alias="ArXiv")
-
-
-class Named(Wire):
-    name: str = ""
-
-
-class Pdf(Wire):
-    url: str = ""
-
-
-class Tldr(Wire):
-    text: str = ""
-
-
-class Paper(Wire):
-    paperId: str  # noqa: N815 - the API's spelling, here and below
+class Paper(CamelWire):
+    paper_id: str
     title: str = ""
     abstract: str = ""
     year: int | None = None
     venue: str = ""
-    journal: Named = Named()
-    authors: tuple[Named, ...] = ()
-    externalIds: Ids = Ids()  # noqa: N815
-    publicationTypes: tuple[str, ...] = ()  # noqa: N815
-    openAccessPdf: Pdf = Pdf()  # noqa: N815
-    citationCount: int | None = None  # noqa: N815
-    tldr: Tldr = Tldr()
+    journal: str = at("/journal/name")
+    authors: Annotated[tuple[str, ...], each("/name")] = ()
+    doi: str = at("/externalIds/DOI")
+    pmid: str = at("/externalIds/PubMed")
+    pmcid: str = at("/externalIds/PubMedCentral")
+    arxiv: str = at("/externalIds/ArXiv")
+    publication_types: tuple[str, ...] = ()
+    open_pdf: str = at("/openAccessPdf/url")
+    citation_count: int | None = None
+    tldr: str = at("/tldr/text")
     url: str = ""
 
 
-class Snippet(Wire):
-    text: str = ""
-    snippetKind: str = ""  # noqa: N815
-    section: str = ""
-
-
-class SnippetPaper(Wire):
-    corpusId: str  # noqa: N815
-    title: str = ""
-    authors: tuple[str, ...] = ()
-
-
 class Passage(Wire):
-    snippet: Snippet
-    paper: SnippetPaper
+    text: str = at("/snippet/text")
+    kind: str = at("/snippet/snippetKind")
+    section: str = at("/snippet/section")
+    corpus_id: str = Field(validation_alias=AliasPath("paper", "corpusId"))
+    title: str = at("/paper/title")
+    authors: tuple[str, ...] = at("/paper/authors", ())
 
 
 class Page(Wire):
@@ -114,9 +95,10 @@ class Page(Wire):
     message: str = ""
 
 
-class SemanticScholar:
+class SemanticScholar(ApiSource):
     """Searches titles and abstracts, or passages of full texts."""
 
+    url = "https://api.semanticscholar.org/graph/v1"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -130,11 +112,10 @@ class SemanticScholar:
         domains=("general", "biomedical"),
     )
 
-    def __init__(self, url: str, http: Http, key: str | None = None) -> None:
-        self.address = url
-        self._http = http
-        self._headers = {"x-api-key": key} if key else {}
-        http.pace(NAME, 1)
+    def __init__(self, settings: Settings, http: Http) -> None:
+        super().__init__(settings, http)
+        key = settings.semanticscholar_api_key
+        self._headers = {"x-api-key": key.get_secret_value()} if key else {}
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Fetch one page. Raises SourceError."""
@@ -150,21 +131,13 @@ class SemanticScholar:
         batch = read_records(NAME, query, wanted, read_passage if passages else read_paper)
         seen = offset + len(items)
         more = not passages and len(items) == PER_PAGE and seen < query.limit
-        return Exchange(
-            records=joined(batch.records) if passages else batch.records,
-            hits=total if total is not None else len(items),
-            set_aside=batch.set_aside,
-            sent=params["query"],
-            cursor={"offset": str(seen)} if more else None,
-            detail=batch.detail,
+        if passages:
+            batch = batch._replace(records=joined(batch.records))
+        return batch.exchange(
+            total if total is not None else len(items),
+            params["query"],
+            {"offset": str(seen)} if more else None,
         )
-
-
-def build(settings: Settings, http: Http) -> SemanticScholar:
-    """The source as configured."""
-    key = settings.semanticscholar_api_key
-    url = settings.source_url(NAME, "https://api.semanticscholar.org/graph/v1")
-    return SemanticScholar(url, http, key.get_secret_value() if key else None)
 
 
 def parameters(query: Query, passages: bool = False) -> dict[str, str]:
@@ -208,13 +181,13 @@ def _sound(response: httpx.Response) -> None:
 def read_paper(item: JsonValue) -> Evidence:
     """One paper. Raises ValueError for another shape."""
     paper = Paper.model_validate(item)
-    doi = normal_doi(paper.externalIds.doi)
+    doi = normal_doi(paper.doi)
     identifiers = Identifiers(
-        pmid=normal_pmid(paper.externalIds.pmid),
-        pmcid=normal_pmcid(paper.externalIds.pmcid),
+        pmid=normal_pmid(paper.pmid),
+        pmcid=normal_pmcid(paper.pmcid),
         doi=doi,
-        arxiv=normal_arxiv(paper.externalIds.arxiv) or arxiv_of_doi(doi),
-        s2=paper.paperId,
+        arxiv=normal_arxiv(paper.arxiv) or arxiv_of_doi(doi),
+        s2=paper.paper_id,
     )
     notices = tuple(n for n in [marked_title(paper.title, NAME)] if n)
     return Evidence(
@@ -222,30 +195,30 @@ def read_paper(item: JsonValue) -> Evidence:
         source=NAME,
         title=paper.title or "Untitled",
         text=paper.abstract,
-        authors=tuple(a.name for a in paper.authors if a.name),
+        authors=paper.authors,
         year=paper.year,
-        venue=paper.journal.name or paper.venue or None,
+        venue=paper.journal or paper.venue or None,
         identifiers=identifiers,
-        url=paper.url or f"https://www.semanticscholar.org/paper/{paper.paperId}",
+        url=paper.url or f"https://www.semanticscholar.org/paper/{paper.paper_id}",
         evidence_type=type_of(paper),
         standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
         facts=facts(
-            cited_by="" if paper.citationCount is None else str(paper.citationCount),
-            publication_types=paper.publicationTypes,
-            open_access_url=paper.openAccessPdf.url,
-            tldr=paper.tldr.text,
+            cited_by="" if paper.citation_count is None else str(paper.citation_count),
+            publication_types=paper.publication_types,
+            open_access_url=paper.open_pdf,
+            tldr=paper.tldr,
         ),
     )
 
 
 def type_of(paper: Paper) -> EvidenceType:
     """The type from the publication types; a preprint when nothing but a preprint server has it."""
-    venue = (paper.venue or paper.journal.name).lower()
+    venue = (paper.venue or paper.journal).lower()
     if any(server in venue for server in PREPRINT_SERVERS):
         return "preprint"
-    known = next((kind for name, kind in TYPES if name in paper.publicationTypes), None)
-    if known is None and paper.externalIds.arxiv and not venue:
+    known = next((kind for name, kind in TYPES if name in paper.publication_types), None)
+    if known is None and paper.arxiv and not venue:
         return "preprint"
     return type_from_words(paper.title, paper.abstract, known or "article")
 
@@ -253,19 +226,18 @@ def type_of(paper: Paper) -> EvidenceType:
 def read_passage(item: JsonValue) -> Evidence:
     """A passage of a paper, known by its corpus number. Raises ValueError for another shape."""
     passage = Passage.model_validate(item)
-    paper, snippet = passage.paper, passage.snippet
-    number = f"CorpusId:{paper.corpusId}"
+    number = f"CorpusId:{passage.corpus_id}"
     identifiers = Identifiers(s2=number)
     return Evidence(
         evidence_id=evidence_id(identifiers, number),
         source=NAME,
-        title=paper.title or "Untitled",
-        text=snippet.text,
-        authors=paper.authors,
+        title=passage.title or "Untitled",
+        text=passage.text,
+        authors=passage.authors,
         identifiers=identifiers,
         url=f"https://api.semanticscholar.org/{number}",
-        evidence_type=type_from_title(paper.title, "article"),
-        facts=facts(passage_of=snippet.snippetKind, section=snippet.section),
+        evidence_type=type_from_title(passage.title, "article"),
+        facts=facts(passage_of=passage.kind, section=passage.section),
     )
 
 

@@ -1,14 +1,10 @@
 """Web search by Tavily (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
-from activities.errors import Malformed, RateLimited, Refused
-from activities.settings import Settings
-from activities.sources.http.client import Http
-from activities.sources.http.pages import PageReader, SafePages
+from activities.errors import RateLimited, Refused
 from activities.sources.http.reading import read_json
-from activities.sources.web import Results, WebSource, candidate, results
+from activities.sources.web import Results, WebSource
 from activities.types import Query, SourceInfo
 
-DEFAULT_URL = "https://api.tavily.com"
 MAX_RESULTS = 20
 MAX_QUERY_CHARS = 400
 """Both are the API's own limits."""
@@ -22,6 +18,8 @@ class TavilySource(WebSource):
     Its extracts are put together from pieces of a page, so they are used as snippets, never as its text.
     """
 
+    url = "https://api.tavily.com"
+    fields = ("url", "title", "content", "published_date")
     info = SourceInfo(
         name="tavily",
         title="Tavily",
@@ -33,16 +31,7 @@ class TavilySource(WebSource):
         domains=("web", "general"),
     )
 
-    def __init__(self, settings: Settings, http: Http, pages: PageReader) -> None:
-        super().__init__(pages)
-        self._http = http
-        self._url = settings.source_url("tavily", DEFAULT_URL)
-        self._key = settings.tavily_api_key
-        self.missing = "" if self._key else "needs a key; set TAVILY_API_KEY"
-
     async def ask(self, query: Query, wanted: int) -> Results:
-        if self._key is None:
-            raise Refused(f"tavily {self.missing}")
         if len(query.text) > MAX_QUERY_CHARS:
             raise Refused(f"tavily accepts {MAX_QUERY_CHARS} characters and the query has {len(query.text)}")
         wish: dict[str, str | int] = {
@@ -58,26 +47,11 @@ class TavilySource(WebSource):
             "tavily",
             "POST",
             f"{self._url}/search",
-            headers={"authorization": f"Bearer {self._key.get_secret_value()}"},
+            headers={"authorization": f"Bearer {self._key}"},
             json_body=wish,
             accept=_OVER_PLAN,
         )
         if answer.status_code in _OVER_PLAN:
             raise RateLimited("tavily says the plan's limit is used up; raise it at https://app.tavily.com")
         body = read_json(answer, "tavily")
-        found = body.get("results") if isinstance(body, dict) else None
-        if not isinstance(found, list):
-            raise Malformed("tavily sent an answer without a list of results")
-        return results(
-            [
-                candidate(item.get("url"), item.get("title"), item.get("content"), item.get("published_date"))
-                if isinstance(item, dict)
-                else None
-                for item in found
-            ]
-        )
-
-
-def build(settings: Settings, http: Http) -> TavilySource:
-    """The registry's factory."""
-    return TavilySource(settings, http, SafePages.of(settings))
+        return self.results(body.get("results") if isinstance(body, dict) else None)

@@ -6,17 +6,25 @@ in reviewed human entries.
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Annotated
 
-from pydantic import ConfigDict, Field, JsonValue
-from pydantic.alias_generators import to_camel
+from pydantic import JsonValue
 
 from activities.errors import Refused
-from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http
-from activities.sources.records import SetAside, Wire, facts, read_page, read_records, sound_page
-from activities.types import Evidence, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import evidence_id
+from activities.sources.records import (
+    ApiSource,
+    CamelWire,
+    SetAside,
+    Wire,
+    at,
+    database_record,
+    each,
+    read_page,
+    read_records,
+    sound_page,
+)
+from activities.types import Evidence, Query, SourceInfo
 
 NAME = "uniprot"
 TITLE = "UniProt"
@@ -32,71 +40,48 @@ _REFERENCES = re.compile(r"(?:(?<!\s)\s+)?\((?:PubMed:\d+(?:, )?|Ref\.\d+(?:, )?
 """The evidence marks within UniProt's sentences; the entry lists what they stand for."""
 
 
-class Shape(Wire):
-    model_config = ConfigDict(alias_generator=to_camel)
+Texts = Annotated[tuple[str, ...], each("/value")]
 
 
-class Text(Shape):
-    value: str = ""
-
-
-class Named(Shape):
-    full_name: Text = Text()
-
-
-class Description(Shape):
-    recommended_name: Named = Named()
-    submission_names: tuple[Named, ...] = ()
-
-
-class Gene(Shape):
-    gene_name: Text = Text()
-
-
-class Organism(Shape):
-    scientific_name: str = ""
-
-
-class Disease(Shape):
-    disease_id: str = ""
-    description: str = ""
-
-
-class Comment(Shape):
+class Comment(CamelWire):
     comment_type: str = ""
-    texts: tuple[Text, ...] = ()
-    disease: Disease = Disease()
+    texts: Texts = ()
+    disease: str = at("/disease/diseaseId")
+    described: str = at("/disease/description")
 
 
-class Property(Shape):
+class Property(Wire):
     key: str = ""
     value: str = ""
 
 
-class CrossReference(Shape):
+class CrossReference(Wire):
     database: str = ""
     id: str = ""
     properties: tuple[Property, ...] = ()
 
 
-class Entry(Shape):
+class Entry(CamelWire):
     primary_accession: str
-    uni_protkb_id: str = ""
     entry_type: str = ""
-    protein_description: Description = Description()
-    genes: tuple[Gene, ...] = ()
-    organism: Organism = Organism()
+    recommended_name: str = at("/proteinDescription/recommendedName/fullName/value")
+    submitted: Annotated[tuple[str, ...], each("/fullName/value")] = at(
+        "/proteinDescription/submissionNames", ()
+    )
+    genes: Annotated[tuple[str, ...], each("/geneName/value")] = ()
+    organism: str = at("/organism/scientificName")
     comments: tuple[Comment, ...] = ()
-    cross_references: tuple[CrossReference, ...] = Field(default=(), alias="uniProtKBCrossReferences")
+    cross_references: tuple[CrossReference, ...] = at("/uniProtKBCrossReferences", ())
 
 
-class Page(Shape):
+class Page(Wire):
     results: tuple[JsonValue, ...]
 
 
-class UniProt:
+class UniProt(ApiSource):
     """Finds reviewed entries of human proteins."""
 
+    url = "https://rest.uniprot.org"
     info = SourceInfo(
         name=NAME,
         title=TITLE,
@@ -108,11 +93,6 @@ class UniProt:
         domains=("biomedical",),
     )
 
-    def __init__(self, url: str, http: Http) -> None:
-        self.address = url
-        self._http = http
-        http.pace(NAME, 3)
-
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """One page of entries. Raises SourceError."""
         sent = entry_query(query.text)
@@ -123,20 +103,9 @@ class UniProt:
             check=sound_page(Page, TITLE),
         )
         page = read_page(Page, response, TITLE)
-        batch = read_records(NAME, query, page.results, read_entry)
         total = response.headers.get("x-total-results", "")
-        return Exchange(
-            records=batch.records,
-            hits=int(total) if total.isdigit() else len(page.results),
-            set_aside=batch.set_aside,
-            sent=sent,
-            detail=batch.detail,
-        )
-
-
-def build(settings: Settings, http: Http) -> UniProt:
-    """The source as configured."""
-    return UniProt(settings.source_url(NAME, "https://rest.uniprot.org"), http)
+        hits = int(total) if total.isdigit() else len(page.results)
+        return read_records(NAME, query, page.results, read_entry).exchange(hits, sent)
 
 
 def entry_query(text: str) -> str:
@@ -161,46 +130,34 @@ def read_entry(item: JsonValue) -> Evidence:
     lines = list(_lines(entry))
     if not lines:
         raise SetAside("without text to quote")
-    described = entry.protein_description
-    submitted = next((n.full_name.value for n in described.submission_names), "")
-    name = described.recommended_name.full_name.value or submitted or entry.primary_accession
-    genes = list(dict.fromkeys(g.gene_name.value for g in entry.genes if g.gene_name.value))
-    url = f"https://www.uniprot.org/uniprotkb/{entry.primary_accession}/entry"
-    identifiers = Identifiers(url=url)
+    name = entry.recommended_name or next(iter(entry.submitted), "") or entry.primary_accession
     pathways = [
         f"{r.id} {next((p.value for p in r.properties if p.key == 'PathwayName'), '')}".strip()
         for r in entry.cross_references
         if r.database == "Reactome"
     ]
-    return Evidence(
-        evidence_id=evidence_id(identifiers, entry.primary_accession),
-        source=NAME,
+    reviewed = "reviewed (" in entry.entry_type and "unreviewed" not in entry.entry_type
+    return database_record(
+        NAME,
+        entry.primary_accession,
+        url=f"https://www.uniprot.org/uniprotkb/{entry.primary_accession}/entry",
         title=f"{name} - {TITLE} {entry.primary_accession}",
         text="\n\n".join(lines),
         venue="UniProtKB",
-        identifiers=identifiers,
-        url=url,
-        evidence_type="database_record",
-        full_text=True,
-        facts=facts(
-            accession=entry.primary_accession,
-            target=name,
-            genes=genes,
-            organism=entry.organism.scientific_name,
-            pathways=pathways,
-            reviewed="yes"
-            if "reviewed (" in entry.entry_type and "unreviewed" not in entry.entry_type
-            else "",
-        ),
+        accession=entry.primary_accession,
+        target=name,
+        genes=list(dict.fromkeys(entry.genes)),
+        organism=entry.organism,
+        pathways=pathways,
+        reviewed="yes" if reviewed else "",
     )
 
 
 def _lines(entry: Entry) -> Iterator[str]:
     for comment in entry.comments:
         heading = _COMMENTS.get(comment.comment_type)
-        text = " ".join(_REFERENCES.sub("", t.value) for t in comment.texts if t.value)
+        text = " ".join(_REFERENCES.sub("", text) for text in comment.texts)
         if heading and text:
             yield f"{heading}: {text}"
-        elif comment.comment_type == "DISEASE" and comment.disease.disease_id:
-            said = comment.disease.description or text
-            yield f"Disease: {comment.disease.disease_id}. {said}".strip()
+        elif comment.comment_type == "DISEASE" and comment.disease:
+            yield f"Disease: {comment.disease}. {comment.described or text}".strip()

@@ -9,17 +9,17 @@ read. Then `full_text` is False and the facts `read` and `page_not_read` say so.
 import asyncio
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-import httpx
 import structlog
 from lxml import etree, html
 
-from activities.errors import SourceError
+from activities.errors import Malformed, Refused, SourceError
+from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Check
-from activities.sources.http.pages import Page, PageReader
+from activities.sources.http.client import Http
+from activities.sources.http.pages import Page, PageReader, SafePages
 from activities.sources.library.records import year_in
 from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
 from activities.verification import identifiers
@@ -57,9 +57,19 @@ class WebSource(ABC):
     """A search engine with page reading. A subclass asks its engine and translates the answer."""
 
     info: SourceInfo
+    url = ""
+    """Where the engine is asked."""
+    fields = ("url", "title", "content", "date")
+    """What the engine calls a result's address, title, snippet and date."""
 
-    def __init__(self, pages: PageReader) -> None:
-        self._pages = pages
+    def __init__(self, settings: Settings, http: Http) -> None:
+        name = self.info.name
+        self._pages: PageReader = SafePages.of(settings)
+        self._http = http
+        self._url = settings.source_url(name, self.url)
+        key = getattr(settings, f"{name}_api_key") if self.info.needs_key else None
+        self._key = key.get_secret_value() if key else ""
+        self.missing = f"needs a key; set {self.info.key_setting}" if self.info.needs_key and not key else ""
 
     @abstractmethod
     async def ask(self, query: Query, wanted: int) -> Results:
@@ -68,12 +78,13 @@ class WebSource(ABC):
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Ask the engine, or read the next pages. Raises SourceError for the engine only: a page that cannot
         be read is no failure of the search."""
+        if self.missing:
+            raise Refused(f"{self.info.name} {self.missing}")
         if cursor is None:
             wanted = min(query.limit, MAX_PAGES)
             results = await self.ask(query, wanted)
-            unique = list({identifiers.normal_url(c.url): c for c in reversed(results.candidates)}.values())[
-                ::-1
-            ]
+            by_page = {identifiers.normal_url(c.url): c for c in reversed(results.candidates)}
+            unique = list(by_page.values())[::-1]
             return Exchange(
                 hits=len(unique),
                 set_aside=results.set_aside,
@@ -94,6 +105,14 @@ class WebSource(ABC):
             cursor=_cursor(later, int(cursor["hits"]), unread),
             detail=f"{unread} pages could not be read" if unread else "",
         )
+
+    def results(self, found: object, detail: str = "") -> Results:
+        """The results of an answer, without what has no usable address. Raises Malformed for no list."""
+        if not isinstance(found, list):
+            raise Malformed(f"{self.info.name} sent an answer without a list of results")
+        items = [item if isinstance(item, dict) else {} for item in found]
+        kept = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
+        return Results(kept, len(items) - len(kept), detail)
 
     async def _record(self, candidate: Candidate, query: Query) -> Evidence | None:
         """The page as evidence, else the snippet, else None."""
@@ -160,20 +179,10 @@ def candidate(url: object, title: object, snippet: object, date: object = "") ->
     return Candidate(url.strip(), plain(title)[:300], plain(snippet)[:SNIPPET_CHARS], plain(date))
 
 
-def results(found: Sequence[Candidate | None], detail: str = "") -> Results:
-    """Set aside what is no result."""
-    kept = tuple(item for item in found if item is not None)
-    return Results(kept, len(found) - len(kept), detail)
-
-
-def checked(read: Callable[[httpx.Response], Results]) -> Check:
-    """A check for `Http.get`: an answer that cannot be read, or for which no engine searched, is not
-    stored."""
-
-    def check(response: httpx.Response) -> None:
-        read(response)
-
-    return check
+def years_of(query: Query) -> tuple[int, int] | None:
+    """The first and the last year a search is narrowed to; None for all."""
+    first, last = query.filters.year_from, query.filters.year_to
+    return None if first is None and last is None else (first or 1990, last or 2100)
 
 
 def plain(value: object) -> str:

@@ -114,14 +114,14 @@ async def ask_again(
     from activities.refresh import references_of
     from activities.retractions.lookup import StandingLookup
     from activities.sources.http.client import open_http
-    from activities.sources.pubmed import build
+    from activities.sources.pubmed import PubMed
     from client.connection import NoConnection
     from client.runs.fleet import fleet, pubmed_said
 
     refs = references_of(run.report)
     pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref))))
     async with open_http(settings) as http:
-        ncbi = build(settings, http).info
+        ncbi = PubMed(settings, http).info
         try:
             workers = await fleet(settings, address, ncbi, say) if pmids else None
         except NoConnection:

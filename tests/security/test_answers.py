@@ -23,16 +23,16 @@ Reading = Callable[[Http], Coroutine[object, object, object]]
 READINGS: dict[str, tuple[str, Reading]] = {
     "pubmed": (
         "pubmed/efetch_structured_abstract_rct_22663011.xml",
-        lambda http: pubmed.build(Settings(), http).fetch(["22663011"]),
+        lambda http: pubmed.PubMed(Settings(), http).fetch(["22663011"]),
     ),
-    "pmc": ("pmc/efetch_pmc_6329583.xml", lambda http: pmc.build(Settings(), http).fetch(["1"])),
+    "pmc": ("pmc/efetch_pmc_6329583.xml", lambda http: pmc.Pmc(Settings(), http).fetch(["1"])),
     "standing": (
         "standing/efetch_retracted_993.xml",
         lambda http: StandingLookup(http, Settings()).ask_pubmed(["993"]),
     ),
     "arxiv": (
         "arxiv/search_10.xml",
-        lambda http: arxiv.build(Settings(), http).exchange(Query(text="aspirin", limit=10)),
+        lambda http: arxiv.ArXiv(Settings(), http).exchange(Query(text="aspirin", limit=10)),
     ),
 }
 
@@ -76,7 +76,7 @@ def nested(depth: int, size: int) -> bytes:
 async def test_a_malicious_large_answer_blocks_only_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "SECONDS", 3.0)
     async with serving(nested(120, 31 * 1024 * 1024)) as http:
-        reading = asyncio.create_task(pmc.build(Settings(), http).fetch(["1"]))
+        reading = asyncio.create_task(pmc.Pmc(Settings(), http).fetch(["1"]))
         slowest, began = 0.0, time.monotonic()
         while not reading.done():
             before = time.monotonic()
@@ -101,7 +101,7 @@ async def test_a_malicious_large_answer_blocks_only_its_process(monkeypatch: pyt
 async def test_a_large_answer_that_is_none_is_malformed(body: bytes) -> None:
     async with serving(body) as http:
         with pytest.raises(Malformed):
-            await pmc.build(Settings(), http).fetch(["1"])
+            await pmc.Pmc(Settings(), http).fetch(["1"])
 
 
 def test_json_of_too_many_values_is_not_read() -> None:

@@ -29,7 +29,7 @@ from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import Http
 from activities.sources.http.freshness import forgotten_when_malformed
 from activities.sources.http.reading import read_xml
-from activities.sources.openfda import build as build_openfda
+from activities.sources.openfda import OpenFda
 from activities.sources.pubmed import PubMed
 from activities.types import Query
 
@@ -171,11 +171,11 @@ def europepmc(client: Http) -> Source:
 
 
 def openfda(client: Http) -> Source:
-    return build_openfda(Settings(), client)
+    return OpenFda(Settings(), client)
 
 
 def arxiv(client: Http) -> Source:
-    return ArXiv("https://arxiv.example", client)
+    return ArXiv(Settings(), client)
 
 
 FEED = (

@@ -195,7 +195,7 @@ async def work(address: str, queue: str, heartbeat: float) -> None:
     from activities.search import SearchActivities
     from activities.settings import Settings
     from activities.sources.http.client import open_http
-    from activities.sources.pubmed import build
+    from activities.sources.pubmed import PubMed
     from client.connection import open_client
     from worker.rate_gate_holder import gate_activities, start_gate
     from workflows.rate_gate import GateTerms, RateGate
@@ -203,7 +203,7 @@ async def work(address: str, queue: str, heartbeat: float) -> None:
     settings = Settings()
     client = await open_client({"target_host": address})
     async with open_http(settings) as http:
-        sources = {"pubmed": build(settings, http)}
+        sources = {"pubmed": PubMed(settings, http)}
         search = SearchActivities(sources, EvidenceStore.at(settings.evidence_url))
         await start_gate(client, queue, GateTerms(queue=QUEUE, heartbeat_seconds=heartbeat))
         worker = Worker(

@@ -20,7 +20,7 @@ from activities.search import SearchActivities
 from activities.settings import Settings
 from activities.sources.http.client import Http
 from activities.sources.http.rate_limiter import RateLimiter
-from activities.sources.pubmed import build
+from activities.sources.pubmed import PubMed
 from activities.types import SourceInfo
 from tests.replay import ReplayServer
 from tests.worker.fleet import busiest_second, fleet, slow_ncbi
@@ -180,7 +180,7 @@ async def running(gate: WorkflowHandle[Any, Any]) -> bool:
 
 def test_sources_on_a_limited_queue_without_a_gate_are_refused(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    sources = {"pubmed": build(settings, Http(httpx.AsyncClient()))}
+    sources = {"pubmed": PubMed(settings, Http(httpx.AsyncClient()))}
     search = SearchActivities(sources, EvidenceStore.at(str(tmp_path)))
     with pytest.raises(ValueError, match="no rate limiter"):
         gate_activities(SimpleNamespace(), Http(httpx.AsyncClient()), sources, search)  # type: ignore[arg-type]

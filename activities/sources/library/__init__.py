@@ -4,6 +4,6 @@ registry."""
 from activities.blas import one_blas_thread
 
 with one_blas_thread():  # a command that searches imports numpy here first
-    from activities.sources.library.source import SAMPLE, LibrarySource, build
+    from activities.sources.library.source import SAMPLE, LibrarySource
 
-__all__ = ["SAMPLE", "LibrarySource", "build"]
+__all__ = ["SAMPLE", "LibrarySource"]

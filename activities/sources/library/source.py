@@ -44,7 +44,7 @@ class LibrarySource:
     since a user's own notes seldom carry one.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, _: Http | None = None) -> None:
         self._folder = settings.library
         self._cache = cache_of(settings)
         self._speech_model = settings.speech_model
@@ -129,8 +129,3 @@ def _passes(document: Evidence, filters: Filters) -> bool:
         wanted = {canonical(name) for name in filters.publication_types}
         return document.evidence_type in wanted
     return True
-
-
-def build(settings: Settings, http: Http) -> LibrarySource:
-    """The registry's factory; `http` is not used."""
-    return LibrarySource(settings)

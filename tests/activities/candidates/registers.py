@@ -9,12 +9,12 @@ from activities.sources.http.client import Http
 from tests.replay import ReplayServer, recorded
 
 BUILDS: dict[str, Callable[[Settings, Http], Source]] = {
-    "openfda": openfda.build,
-    "clinicaltrials": clinicaltrials.build,
-    "chembl": chembl.build,
-    "opentargets": opentargets.build,
-    "uniprot": uniprot.build,
-    "reactome": reactome.build,
+    "openfda": openfda.OpenFda,
+    "clinicaltrials": clinicaltrials.ClinicalTrials,
+    "chembl": chembl.Chembl,
+    "opentargets": opentargets.OpenTargets,
+    "uniprot": uniprot.UniProt,
+    "reactome": reactome.Reactome,
 }
 
 

@@ -2,7 +2,7 @@ import pytest
 from lxml import etree
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.sources.arxiv import SPACES, ArXiv, build, parameters, read_entry
+from activities.sources.arxiv import SPACES, ArXiv, parameters, read_entry
 from activities.sources.base import search
 from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import HTML, check_retry, client, pointed_at
@@ -100,7 +100,7 @@ async def test_a_search_end_to_end() -> None:
     with ReplayServer() as server:
         server.on("/query", recorded("arxiv/search_10.xml"))
         async with client() as http:
-            found = await search(build(pointed_at(server, "arxiv"), http), Query(text="testing", limit=4))
+            found = await search(ArXiv(pointed_at(server, "arxiv"), http), Query(text="testing", limit=4))
     assert (found.status, found.hits, found.set_aside, len(found.records)) == ("ok", 214881, 0, 4)
     assert found.records[0].identifiers.arxiv == "2202.12139"
     assert found.sent == "testing"
@@ -112,7 +112,7 @@ async def test_no_match_is_empty() -> None:
     with ReplayServer() as server:
         server.on("/query", recorded("arxiv/no_results.xml"))
         async with client() as http:
-            found = await search(build(pointed_at(server, "arxiv"), http), Query(text="x"))
+            found = await search(ArXiv(pointed_at(server, "arxiv"), http), Query(text="x"))
     assert (found.status, found.hits) == ("empty", 0)
 
 
@@ -123,7 +123,7 @@ async def test_a_missing_entry_voids_nothing_and_a_bad_one_is_set_aside() -> Non
     with ReplayServer() as server:
         server.on("/query", Reply(200, feed.replace("</feed>", f"{bad}{bare}</feed>").encode(), ATOM))
         async with client() as http:
-            found = await search(build(pointed_at(server, "arxiv"), http), Query(text="x"))
+            found = await search(ArXiv(pointed_at(server, "arxiv"), http), Query(text="x"))
     assert [r.identifiers.arxiv for r in found.records] == ["1707.08567"]
     assert found.set_aside == 2
     assert found.details == ("set aside: 1 unreadable, 1 without text to quote",)
@@ -167,7 +167,7 @@ async def test_an_outage_is_never_no_results(reply: Reply, kind: type[SourceErro
         server.on("/query", reply)
         async with client() as http:
             with pytest.raises(kind, match=said) as caught:
-                await search(build(pointed_at(server, "arxiv"), http), Query(text="x"))
+                await search(ArXiv(pointed_at(server, "arxiv"), http), Query(text="x"))
         assert len(server.asked) == 1
     check_retry(caught.value)
 

@@ -5,7 +5,7 @@ import pytest
 
 from activities.errors import Refused, SourceError
 from activities.sources.base import search
-from activities.sources.clinicaltrials import build, parameters, read_study
+from activities.sources.clinicaltrials import ClinicalTrials, parameters, read_study
 from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import FAULTS, check_retry, client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply
@@ -155,7 +155,7 @@ async def test_a_search_follows_the_pages_one_exchange_each() -> None:
     with ReplayServer() as server:
         server.on("/studies", Reply(200, json.dumps(first)), Reply(200, json.dumps(second)))
         async with client() as http:
-            source = build(pointed_at(server, "clinicaltrials"), http)
+            source = ClinicalTrials(pointed_at(server, "clinicaltrials"), http)
             query = Query(text="Keytruda", limit=5)
             found = await search(source, query)
             assert server.count("/studies") == 2
@@ -187,7 +187,7 @@ async def test_one_bad_record_does_not_void_its_batch() -> None:
     with ReplayServer() as server:
         server.on("/studies", Reply(200, json.dumps(page)))
         async with client() as http:
-            found = await search(build(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
+            found = await search(ClinicalTrials(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
     assert [r.identifiers.nct for r in found.records] == ["NCT05431270", "NCT04795661"]
     assert found.set_aside == 2
     assert found.details == ("set aside: 1 unreadable, 1 without text to quote",)
@@ -197,7 +197,7 @@ async def test_no_match_is_empty() -> None:
     with ReplayServer() as server:
         server.on("/studies", Reply(200, '{"studies": [], "totalCount": 0}'))
         async with client() as http:
-            found = await search(build(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
+            found = await search(ClinicalTrials(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
     assert (found.status, found.hits, found.records) == ("empty", 0, ())
 
 
@@ -207,7 +207,7 @@ async def test_an_outage_is_never_no_results(reply: Reply, kind: type[SourceErro
         server.on("/studies", reply)
         async with client() as http:
             with pytest.raises(kind) as caught:
-                await search(build(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
+                await search(ClinicalTrials(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
         assert server.count("/studies") == 1
     check_retry(caught.value)
 
@@ -217,7 +217,7 @@ async def test_403_says_how_to_go_on() -> None:
         server.on("/studies", Reply(403, "<html>403 Forbidden</html>"))
         async with client() as http:
             with pytest.raises(Refused, match="TLS handshake") as caught:
-                await search(build(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
+                await search(ClinicalTrials(pointed_at(server, "clinicaltrials"), http), Query(text="x"))
     assert "DETERMINATOR_CLINICALTRIALS_URL" in str(caught.value)
     assert "DETERMINATOR_DISABLED_SOURCES" in str(caught.value)
 
@@ -226,5 +226,7 @@ async def test_a_full_record_passes_through_a_search() -> None:
     with ReplayServer() as server:
         server.on("/studies", Reply(200, json.dumps({"studies": [study()], "totalCount": 1})))
         async with client() as http:
-            found = await search(build(pointed_at(server, "clinicaltrials"), http), Query(text="NCT02856893"))
+            found = await search(
+                ClinicalTrials(pointed_at(server, "clinicaltrials"), http), Query(text="NCT02856893")
+            )
     assert found.records[0].facts["results"] == "posted"

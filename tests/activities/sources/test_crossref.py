@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from activities.errors import Malformed, Refused, SourceError
 from activities.sources.base import search
-from activities.sources.crossref import build, parameters, plain, read_work
+from activities.sources.crossref import Crossref, parameters, plain, read_work
 from activities.types import Filters, Query, StandingNotice
 from tests.activities.sources.faults import FAULTS, HTML, check_retry, client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -192,7 +192,7 @@ async def test_a_search_end_to_end() -> None:
     with ReplayServer() as server:
         server.on("/works", recorded("crossref/works_query_list.json"))
         async with client() as http:
-            source = build(pointed_at(server, "crossref", email="me@example.org"), http)
+            source = Crossref(pointed_at(server, "crossref", email="me@example.org"), http)
             found = await search(source, Query(text="chemistry tools"))
     assert (found.status, found.hits, found.set_aside) == ("ok", 2539726, 0)
     (record,) = found.records
@@ -209,7 +209,7 @@ async def test_works_without_an_abstract_are_set_aside_and_void_nothing() -> Non
     with ReplayServer() as server:
         server.on("/works", Reply(200, json.dumps(page)))
         async with client() as http:
-            found = await search(build(pointed_at(server, "crossref"), http), Query(text="x", limit=30))
+            found = await search(Crossref(pointed_at(server, "crossref"), http), Query(text="x", limit=30))
     assert [r.identifiers.doi for r in found.records] == ["10.1371/journal.pone.0264777"]
     assert found.set_aside == 12
     assert found.details == ("set aside: 10 without text to quote, 2 unreadable",)
@@ -219,7 +219,7 @@ async def test_no_match_is_empty() -> None:
     with ReplayServer() as server:
         server.on("/works", recorded("crossref/works_no_items.json"))
         async with client() as http:
-            found = await search(build(pointed_at(server, "crossref"), http), Query(text="x"))
+            found = await search(Crossref(pointed_at(server, "crossref"), http), Query(text="x"))
     assert (found.status, found.hits) == ("empty", 0)
 
 
@@ -229,7 +229,7 @@ async def test_an_outage_is_never_no_results(reply: Reply, kind: type[SourceErro
         server.on("/works", reply)
         async with client() as http:
             with pytest.raises(kind) as caught:
-                await search(build(pointed_at(server, "crossref"), http), Query(text="x"))
+                await search(Crossref(pointed_at(server, "crossref"), http), Query(text="x"))
         assert len(server.asked) == 1
     check_retry(caught.value)
 
@@ -240,14 +240,14 @@ async def test_a_rejection_inside_a_200_is_a_refusal() -> None:
         server.on("/works", Reply(200, json.dumps(body)))
         async with client() as http:
             with pytest.raises(Refused, match="bad filter"):
-                await search(build(pointed_at(server, "crossref"), http), Query(text="x"))
+                await search(Crossref(pointed_at(server, "crossref"), http), Query(text="x"))
 
 
 async def test_one_work_by_its_doi() -> None:
     with ReplayServer() as server:
         server.on("/works/*", recorded("crossref/work_retracted_wakefield_lancet_1998.json"))
         async with client() as http:
-            work = await build(pointed_at(server, "crossref"), http).work("10.1016/s0140-6736(97)11096-0")
+            work = await Crossref(pointed_at(server, "crossref"), http).work("10.1016/s0140-6736(97)11096-0")
     assert work is not None
     assert work.doi == "10.1016/s0140-6736(97)11096-0"
     assert server.asked[0].path == "/works/10.1016%2Fs0140-6736%2897%2911096-0"
@@ -261,7 +261,7 @@ async def test_a_doi_crossref_does_not_have_is_none_but_a_strange_404_is_not() -
             Reply(404, HTML),
         )
         async with client() as http:
-            source = build(pointed_at(server, "crossref"), http)
+            source = Crossref(pointed_at(server, "crossref"), http)
             assert await source.work("10.48550/arxiv.2312.07559") is None
             with pytest.raises(Malformed):
                 await source.work("10.48550/arxiv.2312.07559")

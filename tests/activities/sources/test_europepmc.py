@@ -5,7 +5,8 @@ import pytest
 
 from activities.errors import Refused, SourceError
 from activities.sources.base import search
-from activities.sources.europepmc import Page, build, narrowed, read_result, read_results
+from activities.sources.europepmc import EuropePmc, Page, narrowed, read_result
+from activities.sources.records import read_records
 from activities.types import Filters, Query
 from tests.activities.sources.faults import FAULTS, check_retry, client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -109,8 +110,9 @@ def test_what_cannot_be_read_or_quoted_is_counted() -> None:
     answer = said("search_core_25.json")
     answer["resultList"]["result"][5] = {"id": "1", "source": "MED"}
     answer["resultList"]["result"][6] = "nonsense"
-    read = read_results(Page.model_validate(answer), Query(text="q"), "q")
-    assert read.hits == 5059039
+    page = Page.model_validate(answer)
+    read = read_records("europepmc", Query(text="q"), page.results, read_result)
+    assert page.hits == 5059039
     assert read.set_aside == 25 - len(read.records)
     assert "2 unreadable" in read.detail
     assert "without text to quote" in read.detail
@@ -132,7 +134,7 @@ async def test_a_search_is_one_request() -> None:
     with ReplayServer() as server:
         server.on("/search", recorded("europepmc/search_core_25.json"))
         async with client() as http:
-            source = build(pointed_at(server, "europepmc"), http)
+            source = EuropePmc(pointed_at(server, "europepmc"), http)
             answer = await search(source, Query(text="cancer", limit=20))
     assert len(answer.records) == 20
     assert answer.status == "ok"
@@ -147,7 +149,7 @@ async def test_nothing_found_is_empty() -> None:
     with ReplayServer() as server:
         server.on("/search", recorded("europepmc/search_no_results.json"))
         async with client() as http:
-            answer = await search(build(pointed_at(server, "europepmc"), http), Query(text="zzz"))
+            answer = await search(EuropePmc(pointed_at(server, "europepmc"), http), Query(text="zzz"))
     assert (answer.status, answer.hits) == ("empty", 0)
 
 
@@ -157,7 +159,7 @@ async def test_a_failure_says_what_it_was(reply: Reply, kind: type[SourceError])
         server.on("/search", reply)
         async with client() as http:
             with pytest.raises(kind) as caught:
-                await search(build(pointed_at(server, "europepmc"), http), Query(text="x"))
+                await search(EuropePmc(pointed_at(server, "europepmc"), http), Query(text="x"))
     check_retry(caught.value)
 
 
@@ -167,4 +169,4 @@ async def test_an_error_with_status_200_is_refused() -> None:
         server.on("/search", reply)
         async with client() as http:
             with pytest.raises(Refused, match="bad query"):
-                await search(build(pointed_at(server, "europepmc"), http), Query(text="x"))
+                await search(EuropePmc(pointed_at(server, "europepmc"), http), Query(text="x"))

@@ -27,10 +27,10 @@ PATHS = {
     "reactome": "/search/query",
 }
 BUILDS: dict[str, Build] = {
-    "chembl": chembl.build,
-    "opentargets": opentargets.build,
-    "uniprot": uniprot.build,
-    "reactome": reactome.build,
+    "chembl": chembl.Chembl,
+    "opentargets": opentargets.OpenTargets,
+    "uniprot": uniprot.UniProt,
+    "reactome": reactome.Reactome,
 }
 
 

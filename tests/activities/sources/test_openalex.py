@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from activities.errors import Refused, SourceError
 from activities.sources.base import search
-from activities.sources.openalex import abstract, build, parameters, read_work
+from activities.sources.openalex import OpenAlex, abstract, parameters, read_work
 from activities.types import Filters, Query
 from tests.activities.sources.faults import FAULTS, check_retry, client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -128,7 +128,7 @@ async def test_a_search_end_to_end() -> None:
     with ReplayServer() as server:
         server.on("/works", recorded(LIST))
         async with client() as http:
-            source = build(
+            source = OpenAlex(
                 pointed_at(server, "openalex", email="me@example.org", OPENALEX_API_KEY="k3y"), http
             )
             found = await search(source, Query(text="ChemCrow", limit=5))
@@ -148,7 +148,7 @@ async def test_more_than_a_page_needs_one_exchange_a_page() -> None:
     with ReplayServer() as server:
         server.on("/works", Reply(200, json.dumps(page)))
         async with client() as http:
-            found = await search(build(pointed_at(server, "openalex"), http), Query(text="x", limit=150))
+            found = await search(OpenAlex(pointed_at(server, "openalex"), http), Query(text="x", limit=150))
     assert [a.query["page"] for a in server.asked] == [["1"], ["2"]]
     assert len(found.records) == 150
 
@@ -166,7 +166,7 @@ async def test_bad_records_and_those_without_text_are_set_aside() -> None:
     with ReplayServer() as server:
         server.on("/works", Reply(200, json.dumps(page)))
         async with client() as http:
-            found = await search(build(pointed_at(server, "openalex"), http), Query(text="x"))
+            found = await search(OpenAlex(pointed_at(server, "openalex"), http), Query(text="x"))
     assert len(found.records) == 1
     assert found.set_aside == 4
     assert found.details == (
@@ -178,7 +178,7 @@ async def test_no_match_is_empty() -> None:
     with ReplayServer() as server:
         server.on("/works", Reply(200, '{"meta": {"count": 0}, "results": []}'))
         async with client() as http:
-            found = await search(build(pointed_at(server, "openalex"), http), Query(text="x"))
+            found = await search(OpenAlex(pointed_at(server, "openalex"), http), Query(text="x"))
     assert (found.status, found.hits) == ("empty", 0)
 
 
@@ -188,7 +188,7 @@ async def test_an_outage_is_never_no_results(reply: Reply, kind: type[SourceErro
         server.on("/works", reply)
         async with client() as http:
             with pytest.raises(kind) as caught:
-                await search(build(pointed_at(server, "openalex"), http), Query(text="x"))
+                await search(OpenAlex(pointed_at(server, "openalex"), http), Query(text="x"))
         assert len(server.asked) == 1
     check_retry(caught.value)
 
@@ -198,4 +198,4 @@ async def test_the_404_page_is_a_refusal() -> None:
         server.on("/works", recorded("openalex/error_404_not_found.html", status=404))
         async with client() as http:
             with pytest.raises(Refused, match="404"):
-                await search(build(pointed_at(server, "openalex"), http), Query(text="x"))
+                await search(OpenAlex(pointed_at(server, "openalex"), http), Query(text="x"))

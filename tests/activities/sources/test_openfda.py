@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from activities.errors import RateLimited, Refused, SourceError, Unavailable
 from activities.sources.base import search
-from activities.sources.openfda import build, lucene, shares_of
+from activities.sources.openfda import OpenFda, lucene, shares_of
 from activities.sources.openfda_records import read_approval, read_label
 from activities.types import Filters, Query
 from tests.activities.sources.faults import FAULTS, check_retry, client, pointed_at
@@ -135,7 +135,7 @@ async def test_one_search_asks_three_endpoints_in_three_exchanges() -> None:
         server.on(APPROVALS, recorded("openfda/drugsfda_imatinib.json"))
         server.on(EVENTS, recorded("openfda/event_count_pembrolizumab.json"))
         async with client() as http:
-            source = build(pointed_at(server, "openfda"), http)
+            source = OpenFda(pointed_at(server, "openfda"), http)
             step = await source.exchange(Query(text="pembrolizumab"))
             assert len(server.asked) == 1
             assert step.cursor == {"endpoint": "drugsfda"}
@@ -159,7 +159,7 @@ async def test_adverse_events_are_one_record_that_names_its_limits() -> None:
         server.on(EVENTS, recorded("openfda/event_count_pembrolizumab.json"))
         async with client() as http:
             found = await search(
-                build(pointed_at(server, "openfda", openfda_api_key="k3y"), http),
+                OpenFda(pointed_at(server, "openfda", openfda_api_key="k3y"), http),
                 asking("event", "pembrolizumab"),
             )
         (record,) = found.records
@@ -186,7 +186,7 @@ async def test_no_match_is_empty_whatever_status_carries_it() -> None:
         server.on(APPROVALS, recorded("openfda/device_510k_404.json", status=200))
         server.on(EVENTS, NOTHING)
         async with client() as http:
-            found = await search(build(pointed_at(server, "openfda"), http), Query(text="nothing"))
+            found = await search(OpenFda(pointed_at(server, "openfda"), http), Query(text="nothing"))
     assert (found.status, found.hits, found.set_aside) == ("empty", 0, 0)
     assert found.details == ("label: no match", "drugsfda: no match", "event: no match")
 
@@ -196,7 +196,7 @@ async def test_what_one_endpoint_lacks_another_still_gives() -> None:
         server.on(LABEL, NOTHING).on(EVENTS, NOTHING)
         server.on(APPROVALS, recorded("openfda/drugsfda_semaglutide_2.json"))
         async with client() as http:
-            found = await search(build(pointed_at(server, "openfda"), http), Query(text="semaglutide"))
+            found = await search(OpenFda(pointed_at(server, "openfda"), http), Query(text="semaglutide"))
     assert [r.identifiers.fda for r in found.records] == ["NDA213051", "NDA215256"]
 
 
@@ -204,7 +204,7 @@ async def test_labels_without_sections_are_set_aside_not_kept_empty() -> None:
     with ReplayServer() as server:
         server.on(LABEL, recorded("openfda/label_keytruda_min.json"))
         async with client() as http:
-            found = await search(build(pointed_at(server, "openfda"), http), asking("label", "Keytruda"))
+            found = await search(OpenFda(pointed_at(server, "openfda"), http), asking("label", "Keytruda"))
     assert (found.status, found.records, found.set_aside, found.hits) == ("empty", (), 2, 2)
     assert found.details == ("label: set aside: 2 without text to quote",)
 
@@ -215,7 +215,7 @@ async def test_one_bad_record_does_not_void_its_batch() -> None:
     with ReplayServer() as server:
         server.on(APPROVALS, Reply(200, json.dumps(page)))
         async with client() as http:
-            found = await search(build(pointed_at(server, "openfda"), http), asking("drugsfda"))
+            found = await search(OpenFda(pointed_at(server, "openfda"), http), asking("drugsfda"))
     assert [r.identifiers.fda for r in found.records] == ["NDA021588"]
     assert found.set_aside == 2
 
@@ -226,7 +226,7 @@ async def test_an_outage_is_never_no_results(reply: Reply, kind: type[SourceErro
         server.on("/drug/*", reply)
         async with client() as http:
             with pytest.raises(kind) as caught:
-                await search(build(pointed_at(server, "openfda"), http), Query(text="x"))
+                await search(OpenFda(pointed_at(server, "openfda"), http), Query(text="x"))
         assert len(server.asked) == 1
     check_retry(caught.value)
 
@@ -254,15 +254,15 @@ async def test_openfdas_own_error_bodies_are_understood(
         server.on("/drug/*", reply)
         async with client() as http:
             with pytest.raises(kind, match=said):
-                await search(build(pointed_at(server, "openfda"), http), Query(text="x"))
+                await search(OpenFda(pointed_at(server, "openfda"), http), Query(text="x"))
 
 
 async def test_the_key_travels_in_a_header_and_is_optional() -> None:
     with ReplayServer() as server:
         server.on("/drug/*", NOTHING)
         async with client() as http:
-            await search(build(pointed_at(server, "openfda", OPENFDA_API_KEY="k3y"), http), asking("label"))
-            await search(build(pointed_at(server, "openfda"), http), asking("label"))
+            await search(OpenFda(pointed_at(server, "openfda", OPENFDA_API_KEY="k3y"), http), asking("label"))
+            await search(OpenFda(pointed_at(server, "openfda"), http), asking("label"))
     assert server.asked[0].headers["x-api-key"] == "k3y"
     assert all("k3y" not in str(a.query) for a in server.asked)
     assert "x-api-key" not in server.asked[1].headers

@@ -4,7 +4,7 @@ from lxml import etree
 from activities.documents.xml_text import text_of
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.sources.base import SearchResult, search
-from activities.sources.pmc import build, read_articles, read_evidence
+from activities.sources.pmc import Pmc, read_articles, read_evidence
 from activities.types import Query
 from tests.activities.sources.faults import client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -31,11 +31,12 @@ def jats(inside: str, meta: str = "", kind: str = "research-article") -> etree._
 
 async def ask(server: ReplayServer) -> SearchResult:
     async with client() as http:
-        return await search(build(pointed_at(server, "pmc"), http), Query(text="PTEN variant", limit=3))
+        return await search(Pmc(pointed_at(server, "pmc"), http), Query(text="PTEN variant", limit=3))
 
 
 def test_every_field_of_an_article_is_read() -> None:
-    record = read_evidence(article(PTEN), "PTEN")
+    root = etree.parse(RECORDED / PTEN).getroot()
+    (record,) = read_articles(root, 1, "PTEN").records
     assert record.evidence_id == "pmid:30311380"
     assert record.source == "pmc"
     assert record.title == (
@@ -115,7 +116,9 @@ def test_an_article_whose_publisher_keeps_the_text_is_an_abstract_and_says_so() 
     assert [record.full_text for record in answer.records] == [False]
     assert answer.records[0].text == "Only this."
     assert answer.set_aside == 1
-    assert answer.detail == "set aside: 1 without a text; 1 with the abstract only (publisher's choice)"
+    assert (
+        answer.detail == "set aside: 1 without text to quote; 1 with the abstract only (publisher's choice)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +149,7 @@ def test_one_bad_article_is_set_aside_and_the_others_stay() -> None:
     answer = read_articles(root, 3, "q")
     assert len(answer.records) == 1
     assert answer.set_aside == 2
-    assert answer.detail == "set aside: 1 could not be read, 1 not returned"
+    assert answer.detail == "set aside: 1 unreadable, 1 not returned"
 
 
 async def test_a_search_ends_in_full_texts() -> None:

@@ -10,7 +10,7 @@ from activities.errors import Malformed, RateLimited, Refused, SourceError, Unav
 from activities.sources import publication
 from activities.sources.base import SearchResult, search
 from activities.sources.ncbi import MAX_URL_CHARS
-from activities.sources.pubmed import PubMed, build, read_record, read_records
+from activities.sources.pubmed import PubMed, read_articles, read_record
 from activities.types import Evidence, Filters, Query, StandingNotice
 from tests.activities.sources.faults import client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -36,7 +36,7 @@ def the_notices() -> dict[str, Evidence]:
 
 async def ask(server: ReplayServer, query: Query, **values: object) -> SearchResult:
     async with client() as http:
-        return await search(build(pointed_at(server, "pubmed", **values), http), query)
+        return await search(PubMed(pointed_at(server, "pubmed", **values), http), query)
 
 
 def an_esearch(*ids: str) -> Reply:
@@ -45,7 +45,7 @@ def an_esearch(*ids: str) -> Reply:
 
 
 def test_every_field_of_a_trial_is_read() -> None:
-    record = read_record(tree(RCT)[0], "trametinib")
+    (record,) = read_articles(tree(RCT), ["22663011"], "trametinib").records
     assert record.evidence_id == "pmid:22663011"
     assert record.source == "pubmed"
     assert record.title == "Improved survival with MEK inhibition in BRAF-mutated melanoma."
@@ -121,10 +121,10 @@ def test_reviews_of_the_cochrane_library_are_systematic() -> None:
 
 
 def test_records_without_an_abstract_are_counted_and_not_kept() -> None:
-    answer = read_records(tree(NOTICES), [], "q")
+    answer = read_articles(tree(NOTICES), [], "q")
     assert len(answer.records) == 16
     assert answer.set_aside == 6
-    assert answer.detail == "set aside: 6 without an abstract"
+    assert answer.detail == "set aside: 6 without text to quote"
     assert all(record.text for record in answer.records)
 
 
@@ -132,14 +132,14 @@ def test_one_bad_record_is_set_aside_and_the_others_stay() -> None:
     broken = tree(NOTICES)
     next(broken[0].iter("PMID")).text = "not a number"
     next(broken[1].iter("ArticleTitle")).clear()
-    answer = read_records(broken, [], "q")
+    answer = read_articles(broken, [], "q")
     assert len(answer.records) == 14
     assert answer.set_aside == 8
-    assert "2 could not be read" in answer.detail
+    assert "2 unreadable" in answer.detail
 
 
 def test_an_id_that_brings_no_record_is_counted() -> None:
-    answer = read_records(tree(RCT), ["1", "22663011"], "q")
+    answer = read_articles(tree(RCT), ["1", "22663011"], "q")
     assert (len(answer.records), answer.set_aside) == (1, 1)
     assert answer.detail == "set aside: 1 not returned"
 
@@ -202,7 +202,7 @@ async def test_each_exchange_is_one_request() -> None:
         server.on("/esearch.fcgi", recorded("pubmed/esearch_json_3_hits.json"))
         server.on("/efetch.fcgi", recorded(RCT))
         async with client() as http:
-            source = build(pointed_at(server, "pubmed"), http)
+            source = PubMed(pointed_at(server, "pubmed"), http)
             first = await source.exchange(Query(text="PTEN"))
             assert len(server.asked) == 1
             assert first.cursor == {"ids": "32150788,29373119,17427195", "hits": "3"}
@@ -248,7 +248,7 @@ async def test_key_tool_and_address_are_sent_when_configured(monkeypatch: pytest
         server.on("/esearch.fcgi", an_esearch())
         await ask(server, Query(text="x"), email="someone@example.org")
         async with client() as http:
-            source = build(pointed_at(server, "pubmed"), http)
+            source = PubMed(pointed_at(server, "pubmed"), http)
             assert source.info.rate_per_second == 10
             limiter = http.rate_limiter("pubmed")
             assert limiter is not None
@@ -264,7 +264,7 @@ async def test_a_long_list_of_ids_is_posted() -> None:
     with ReplayServer() as server:
         server.on("/efetch.fcgi", recorded(RCT))
         async with client() as http:
-            await build(pointed_at(server, "pubmed"), http).fetch([*ids[:199], "22663011"])
+            await PubMed(pointed_at(server, "pubmed"), http).fetch([*ids[:199], "22663011"])
     assert server.asked[0].method == "POST"
     assert b"22663011" in server.asked[0].body
     assert len(server.asked[0].path) < MAX_URL_CHARS

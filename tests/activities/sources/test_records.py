@@ -16,11 +16,11 @@ from tests.replay import ReplayServer, Reply, recorded
 
 ONE = Query(text="x", filters=Filters(options={"endpoint": "label"}))
 SOURCES: list[tuple[str, Build, str]] = [
-    ("clinicaltrials", clinicaltrials.build, "ctgov/search_keytruda_limit3_20260811.json"),
-    ("openfda", openfda.build, "openfda/label_otc_silicea.json"),
-    ("openalex", openalex.build, "openalex/works_title_search_list.json"),
-    ("crossref", crossref.build, "crossref/works_query_list.json"),
-    ("semanticscholar", semanticscholar.build, "semanticscholar/search_paper_100.json"),
+    ("clinicaltrials", clinicaltrials.ClinicalTrials, "ctgov/search_keytruda_limit3_20260811.json"),
+    ("openfda", openfda.OpenFda, "openfda/label_otc_silicea.json"),
+    ("openalex", openalex.OpenAlex, "openalex/works_title_search_list.json"),
+    ("crossref", crossref.Crossref, "crossref/works_query_list.json"),
+    ("semanticscholar", semanticscholar.SemanticScholar, "semanticscholar/search_paper_100.json"),
 ]
 
 
@@ -52,8 +52,8 @@ async def test_a_feed_of_errors_is_not_stored(tmp_path: Path) -> None:
         settings = pointed_at(server, "arxiv", home=tmp_path)
         async with open_http(settings) as http:
             with pytest.raises(Malformed):
-                await search(arxiv.build(settings, http), Query(text="x"))
-            found = await search(arxiv.build(settings, http), Query(text="x"))
+                await search(arxiv.ArXiv(settings, http), Query(text="x"))
+            found = await search(arxiv.ArXiv(settings, http), Query(text="x"))
     assert found.status == "ok"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError
 from activities.sources.base import search
-from activities.sources.semanticscholar import build, parameters, read_paper
+from activities.sources.semanticscholar import SemanticScholar, parameters, read_paper
 from activities.types import Filters, Query
 from tests.activities.sources.faults import FAULTS, check_retry, client, pointed_at
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -69,7 +69,9 @@ async def test_a_paper_with_only_a_summary_is_set_aside() -> None:
     with ReplayServer() as server:
         server.on(PAPERS, page(bare, paper(), {"paperId": None}, "text", total=4))
         async with client() as http:
-            found = await search(build(pointed_at(server, "semanticscholar"), http), Query(text="x"))
+            found = await search(
+                SemanticScholar(pointed_at(server, "semanticscholar"), http), Query(text="x")
+            )
     assert len(found.records) == 1
     assert found.set_aside == 3
     assert found.details == ("set aside: 1 without text to quote, 2 unreadable",)
@@ -111,7 +113,7 @@ async def test_a_search_end_to_end() -> None:
     with ReplayServer() as server:
         server.on(PAPERS, page(paper(), total=15596))
         async with client() as http:
-            source = build(pointed_at(server, "semanticscholar", S2_API_KEY="k3y"), http)
+            source = SemanticScholar(pointed_at(server, "semanticscholar", S2_API_KEY="k3y"), http)
             found = await search(source, Query(text="difference-in-differences", limit=5))
     assert (found.status, found.hits) == ("ok", 15596)
     assert found.sent == "difference in differences"
@@ -125,7 +127,7 @@ async def test_the_recorded_page_without_abstracts_keeps_nothing_and_says_why() 
     with ReplayServer() as server:
         server.on(PAPERS, recorded("semanticscholar/search_paper_100.json"))
         async with client() as http:
-            source = build(pointed_at(server, "semanticscholar"), http)
+            source = SemanticScholar(pointed_at(server, "semanticscholar"), http)
             step = await source.exchange(Query(text="turing", limit=150))
     assert (step.hits, step.set_aside, step.records) == (70499, 100, ())
     assert step.cursor == {"offset": "100"}
@@ -141,7 +143,7 @@ async def test_passages_of_full_texts_can_be_searched() -> None:
     with ReplayServer() as server:
         server.on("/snippet/search", Reply(200, json.dumps(passages)))
         async with client() as http:
-            source = build(pointed_at(server, "semanticscholar"), http)
+            source = SemanticScholar(pointed_at(server, "semanticscholar"), http)
             found = await search(
                 source, Query(text="turing test", filters=Filters(options={"endpoint": "snippet"}))
             )
@@ -160,7 +162,9 @@ async def test_no_match_is_empty() -> None:
     with ReplayServer() as server:
         server.on(PAPERS, Reply(200, '{"total": 0, "offset": 0}'))
         async with client() as http:
-            found = await search(build(pointed_at(server, "semanticscholar"), http), Query(text="x"))
+            found = await search(
+                SemanticScholar(pointed_at(server, "semanticscholar"), http), Query(text="x")
+            )
     assert (found.status, found.hits) == ("empty", 0)
 
 
@@ -170,7 +174,7 @@ async def test_an_outage_is_never_no_results(reply: Reply, kind: type[SourceErro
         server.on(PAPERS, reply)
         async with client() as http:
             with pytest.raises(kind) as caught:
-                await search(build(pointed_at(server, "semanticscholar"), http), Query(text="x"))
+                await search(SemanticScholar(pointed_at(server, "semanticscholar"), http), Query(text="x"))
         assert len(server.asked) == 1
     check_retry(caught.value)
 
@@ -190,7 +194,7 @@ async def test_its_own_error_bodies_are_understood(reply: Reply, kind: type[Sour
         server.on(PAPERS, reply)
         async with client() as http:
             with pytest.raises(kind, match=said):
-                await search(build(pointed_at(server, "semanticscholar"), http), Query(text="x"))
+                await search(SemanticScholar(pointed_at(server, "semanticscholar"), http), Query(text="x"))
 
 
 def test_it_has_a_queue_of_its_own() -> None:

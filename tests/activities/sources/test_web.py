@@ -29,11 +29,11 @@ ARTICLE = f"""<html><head><title>Caffeine at night</title>
 
 Build = Callable[[Settings, Http], Source]
 ENGINES: list[tuple[str, Build, str]] = [
-    ("brave", brave.build, "/web/search"),
-    ("tavily", tavily.build, "/search"),
-    ("serper", serper.build, "/search"),
-    ("searxng", searxng.build, "/search"),
-    ("duckduckgo", duckduckgo.build, "/html/"),
+    ("brave", brave.BraveSource, "/web/search"),
+    ("tavily", tavily.TavilySource, "/search"),
+    ("serper", serper.SerperSource, "/search"),
+    ("searxng", searxng.SearxngSource, "/search"),
+    ("duckduckgo", duckduckgo.DuckDuckGoSource, "/html/"),
 ]
 
 
@@ -126,7 +126,7 @@ async def test_one_bad_page_voids_no_search(bad: bytes) -> None:
         ]
         server.on("/search", answer_of("searxng", found))
         async with client() as http:
-            result = await search(searxng.build(of(server, "searxng"), http), Query(text="x"))
+            result = await search(searxng.SearxngSource(of(server, "searxng"), http), Query(text="x"))
     assert result.status == "ok"
     assert any(SENTENCE in record.text for record in result.records if record.url == f"{server.url}/good")
 
@@ -230,7 +230,7 @@ async def test_braves_recorded_answer_is_read() -> None:
     with ReplayServer() as server:
         server.on("/web/search", recorded("brave/web_search_laravel_news.json"))
         async with client() as http:
-            source = brave.build(of(server, "brave"), http)
+            source = brave.BraveSource(of(server, "brave"), http)
             results = await source.ask(
                 Query(text='"Laravel news" AND x', filters=Filters(year_from=2020)), 30
             )
@@ -254,7 +254,7 @@ async def test_tavilys_recorded_answer_is_read() -> None:
     with ReplayServer() as server:
         server.on("/search", recorded("tavily/search_basic.json"))
         async with client() as http:
-            source = tavily.build(of(server, "tavily"), http)
+            source = tavily.TavilySource(of(server, "tavily"), http)
             results = await source.ask(Query(text="What is Pydantic AI?", filters=Filters(year_to=2024)), 5)
         assert server.asked[0].json() == {
             "query": "What is Pydantic AI?",
@@ -274,14 +274,14 @@ async def test_tavilys_used_up_plan_is_a_rate_limit(status: int) -> None:
         server.on("/search", Reply(status, '{"detail": {"error": "exceeds your plan"}}', JSON))
         async with client() as http:
             with pytest.raises(RateLimited, match="plan's limit"):
-                await tavily.build(of(server, "tavily"), http).exchange(Query(text="x"))
+                await tavily.TavilySource(of(server, "tavily"), http).exchange(Query(text="x"))
 
 
 async def test_tavily_refuses_a_query_it_would_cut() -> None:
     with ReplayServer() as server:
         async with client() as http:
             with pytest.raises(Refused, match="400 characters"):
-                await tavily.build(of(server, "tavily"), http).exchange(Query(text="x" * 401))
+                await tavily.TavilySource(of(server, "tavily"), http).exchange(Query(text="x" * 401))
         assert server.asked == []
 
 
@@ -289,7 +289,7 @@ async def test_searxngs_recorded_answers_are_read() -> None:
     with ReplayServer() as server:
         server.on("/search", recorded("searxng/search_general_with_unresponsive.json"))
         async with client() as http:
-            source = searxng.build(of(server, "searxng"), http)
+            source = searxng.SearxngSource(of(server, "searxng"), http)
             results = await source.ask(Query(text="laravel news"), 10)
             assert len(results.candidates) == 59
             assert results.detail == (
@@ -311,7 +311,7 @@ async def test_searxng_with_every_engine_down_is_an_outage_and_is_asked_again(tm
         server.on("/search", recorded("searxng/search_all_engines_down.json"))
         configured = of(server, "searxng", home=tmp_path)
         async with open_http(configured) as http:
-            source = searxng.build(configured, http)
+            source = searxng.SearxngSource(configured, http)
             for _ in range(2):
                 with pytest.raises(Unavailable, match="down engine: Suspended"):
                     await source.exchange(Query(text="x"))
@@ -324,7 +324,7 @@ async def test_searxng_with_every_engine_throttled_is_a_rate_limit() -> None:
         server.on("/search", Reply(200, body, JSON))
         async with client() as http:
             with pytest.raises(RateLimited):
-                await searxng.build(of(server, "searxng"), http).exchange(Query(text="x"))
+                await searxng.SearxngSource(of(server, "searxng"), http).exchange(Query(text="x"))
 
 
 async def test_searxng_without_json_says_how_to_fix_it() -> None:
@@ -332,7 +332,7 @@ async def test_searxng_without_json_says_how_to_fix_it() -> None:
         server.on("/search", recorded("searxng/error_403_json_format_disabled.html", 403))
         async with client() as http:
             with pytest.raises(Refused, match=r"search\.formats in the instance's settings\.yml"):
-                await searxng.build(of(server, "searxng"), http).exchange(Query(text="x"))
+                await searxng.SearxngSource(of(server, "searxng"), http).exchange(Query(text="x"))
 
 
 async def test_searxngs_check_for_robots_is_not_no_results() -> None:
@@ -340,7 +340,7 @@ async def test_searxngs_check_for_robots_is_not_no_results() -> None:
         server.on("/search", recorded("searxng/instance_antibot_page.html"))
         async with client() as http:
             with pytest.raises(Unavailable, match="check for robots"):
-                await searxng.build(of(server, "searxng"), http).exchange(Query(text="x"))
+                await searxng.SearxngSource(of(server, "searxng"), http).exchange(Query(text="x"))
 
 
 async def test_searxngs_400_is_not_asked_again() -> None:
@@ -348,14 +348,14 @@ async def test_searxngs_400_is_not_asked_again() -> None:
         server.on("/search", recorded("searxng/error_400_no_query.json", 400))
         async with client() as http:
             with pytest.raises(Refused, match="No query"):
-                await searxng.build(of(server, "searxng"), http).exchange(Query(text="x"))
+                await searxng.SearxngSource(of(server, "searxng"), http).exchange(Query(text="x"))
 
 
 async def test_duckduckgos_recorded_page_is_read() -> None:
     with ReplayServer() as server:
         server.on("/html/", recorded("duckduckgo/html_results_caffeine_sleep.html"))
         async with client() as http:
-            source = duckduckgo.build(of(server, "duckduckgo"), http)
+            source = duckduckgo.DuckDuckGoSource(of(server, "duckduckgo"), http)
             results = await source.ask(Query(text="caffeine & sleep"), 10)
         assert server.asked[0].method == "POST"
         assert b"q=caffeine+%26+sleep" in server.asked[0].body
@@ -377,7 +377,7 @@ async def test_duckduckgos_puzzle_is_a_rate_limit(status: int) -> None:
         server.on("/html/", Reply(status, page, PAGE))
         async with client() as http:
             with pytest.raises(RateLimited, match="robot"):
-                await duckduckgo.build(of(server, "duckduckgo"), http).exchange(Query(text="x"))
+                await duckduckgo.DuckDuckGoSource(of(server, "duckduckgo"), http).exchange(Query(text="x"))
 
 
 async def test_duckduckgos_advertisements_are_passed_over() -> None:
@@ -389,7 +389,9 @@ async def test_duckduckgos_advertisements_are_passed_over() -> None:
     with ReplayServer() as server:
         server.on("/html/", Reply(200, page, PAGE))
         async with client() as http:
-            results = await duckduckgo.build(of(server, "duckduckgo"), http).ask(Query(text="x"), 10)
+            results = await duckduckgo.DuckDuckGoSource(of(server, "duckduckgo"), http).ask(
+                Query(text="x"), 10
+            )
     assert [c.url for c in results.candidates] == ["https://a.example/"]
     assert results.set_aside == 1
 
@@ -399,7 +401,7 @@ async def test_bad_results_are_set_aside_and_the_others_kept() -> None:
     with ReplayServer() as server:
         server.on("/search", Reply(200, f'{{"results": {rows}}}', JSON))
         async with client() as http:
-            results = await searxng.build(of(server, "searxng"), http).ask(Query(text="x"), 10)
+            results = await searxng.SearxngSource(of(server, "searxng"), http).ask(Query(text="x"), 10)
     assert [c.url for c in results.candidates] == ["https://a.example/x"]
     assert results.set_aside == 3
 

@@ -11,7 +11,7 @@ from activities.errors import Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.http.client import open_http
-from activities.sources.pubmed import build
+from activities.sources.pubmed import PubMed
 from activities.types import Query
 from client.embedded.server import start_embedded
 from client.runs.fleet import FleetSource, fleet, pubmed_said
@@ -48,7 +48,7 @@ async def test_the_fleet_searches_where_one_runs(
     workers = await fleet(Settings())
     assert workers is not None
     async with open_http(Settings()) as http:
-        info = build(Settings(), http).info
+        info = PubMed(Settings(), http).info
     said = await pubmed_said(workers, info, "ask-1", ["22663011"])
     assert (said.asked, said.failure, list(said.notices)) == (("22663011",), "", ["22663011"])
 
@@ -109,7 +109,7 @@ async def test_a_fleet_without_a_worker_for_it_says_so(
     monkeypatch.setattr("client.runs.fleet.SECONDS", 1.0)
     settings = Settings(home=tmp_path)
     async with open_http(settings) as http:
-        info = build(settings, http).info.model_copy(update={"queue": "nobody-polls-this"})
+        info = PubMed(settings, http).info.model_copy(update={"queue": "nobody-polls-this"})
     source = FleetSource(temporal_client, info, EvidenceStore.at(settings.evidence_url))
     with pytest.raises(Unavailable, match="no worker searched PubMed within 1 s"):
         await source.exchange(Query(text="trametinib"))

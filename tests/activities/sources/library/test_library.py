@@ -14,7 +14,7 @@ from activities.documents.readers import Stop, Stopped
 from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.library import LibrarySource, build, index, store
+from activities.sources.library import LibrarySource, index, store
 from activities.sources.library.files import FileStamp, documents_of
 from activities.sources.library.index import KEPT_DAYS, Libraries
 from activities.sources.library.reading import SetAside
@@ -46,7 +46,7 @@ def source(tmp_path: Path, folder: Path | None) -> LibrarySource:
 
 async def test_the_bundled_sample_answers_without_configuration(tmp_path: Path) -> None:
     async with client() as http:
-        built = build(Settings(home=tmp_path), http)
+        built = LibrarySource(Settings(home=tmp_path), http)
         result = await search(
             built, Query(text="Is low serum chloride a risk factor for mortality?", limit=5)
         )
