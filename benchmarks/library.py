@@ -25,7 +25,6 @@ import typst
 
 from activities.documents.readers import readers
 from activities.sources.library import SAMPLE
-from activities.sources.library.files import list_folder, read_files
 from activities.sources.library.index import Libraries
 from activities.text.sentences import sentences
 
@@ -116,7 +115,7 @@ def peak_of(process: str) -> int:
 def write(folder: Path, count: int, words: int) -> None:
     """Write the documents, the same ones each time."""
     rng = random.Random(11)
-    sample = read_files(list_folder(SAMPLE)).documents
+    sample = Libraries(folder / "sample").open(SAMPLE).documents
     known = [s.text for d in sample for s in sentences(d) if len(s.text.split()) > 4]
     titles = [d.title for d in sample]
     kinds = rng.choices([kind for kind, _ in KINDS], [share for _, share in KINDS], k=count)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from lxml import etree
 
 from activities.documents import tables
-from activities.documents.row_form import row_of
 from activities.documents.xml_text import Skip, text_of
 
 MOST_ROWS = 1_000
@@ -44,7 +43,7 @@ def table_lines(article: etree._Element, skip: Skip) -> Iterator[str]:
         number = label if _NUMBERED.fullmatch(label) else ""
         for group, below in _grouped(rows[:left]) if headings else [("", rows[:left])]:
             said = tables.lines([headings, *below] if headings else below, headed=bool(headings))
-            yield from (row_of(number, group, line) for line in said if below)
+            yield from (tables.row_of(number, group, line) for line in said if below)
         left -= len(rows)
 
 

@@ -1,6 +1,6 @@
-"""Documents of office programs, tables and e-books as quotable text.
+"""Documents of office programs, tables, e-books and LaTeX source as quotable text.
 
-All of these but CSV are zip archives of XML. They are read in the processes of `activities.documents.readers`
+Most are zip archives of XML. They are read in the processes of `activities.documents.readers`
 only, whose limits on memory and time end an archive that unpacks without end. The libraries are imported when
 a file needs them: most runs read none.
 """
@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from urllib.parse import unquote
 
-from lxml import etree, html
+from lxml import etree
 
 from activities.documents import tables
-from activities.documents.read import Text, Unreadable, decode, from_pages
+from activities.documents.read import Text, Unreadable, decode, from_pages, html_tree
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
@@ -25,6 +25,8 @@ MAX_ROWS = 200_000
 """Rows of one table that are read."""
 OF_THE_LIBRARY = frozenset({"python-docx", "Steve Canny", "openpyxl"})
 """Names that the libraries' own templates give as the author."""
+_TEX_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
+"""What stands for citations and references of LaTeX source."""
 _OPF = {"opf": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 _BLOCKS = frozenset(
@@ -177,11 +179,50 @@ def read_epub(data: bytes) -> Text:
     )
 
 
+def read_tex(data: bytes) -> Text:
+    """The body of a LaTeX document, or the whole of a part of one; formulas as far as text can show them."""
+    from pylatexenc.latex2text import LatexNodes2Text
+    from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode, LatexWalker
+
+    nodes, _, _ = LatexWalker(decode(data)).get_latex_nodes()
+    words = LatexNodes2Text(keep_comments=False)
+    body = next(
+        (
+            n.nodelist
+            for n in nodes
+            if isinstance(n, LatexEnvironmentNode) and n.environmentname == "document"
+        ),
+        nodes,
+    )
+    said: dict[str, str] = {}
+    authors: list[str] = []
+    for node in (*nodes, *body):
+        if isinstance(node, LatexMacroNode) and node.macroname in ("title", "author", "date"):
+            arguments = [a for a in (node.nodeargd.argnlist if node.nodeargd else ()) if a is not None]
+            if arguments and node.macroname == "author":
+                whole = arguments[-1].latex_verbatim().removeprefix("{").removesuffix("}")
+                authors += [words.latex_to_text(name) for name in re.split(r"\\and\b|,|;", whole)]
+            elif arguments:
+                said.setdefault(node.macroname, " ".join(words.nodelist_to_text(arguments[-1:]).split()))
+    plain = [
+        n
+        for n in body
+        if not (isinstance(n, LatexMacroNode) and n.macroname in ("title", "author", "maketitle"))
+    ]
+    text = _TEX_MARKS.sub("", words.nodelist_to_text(plain))
+    return from_pages(
+        [re.sub(r"[ \t]+", " ", text)],
+        title=said.get("title", ""),
+        authors=tuple(folded for name in authors if (folded := " ".join(name.split()))),
+        meta={"date": said["date"]} if said.get("date") else {},
+        paged=False,
+    )
+
+
 def _chapter(data: bytes) -> str:
     """The words of a chapter, a blank line between its blocks. Empty for a chapter without any."""
-    source = decode(data).encode("utf-8", errors="replace")
     try:
-        tree = html.document_fromstring(source, parser=html.HTMLParser(encoding="utf-8"))
+        tree = html_tree(decode(data))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return ""
     etree.strip_elements(tree, "script", "style", "head", "nav", etree.Comment, with_tail=False)

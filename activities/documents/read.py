@@ -153,9 +153,7 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
     if not source.strip():
         raise Unreadable("there is no text in it")
     try:
-        tree = html.document_fromstring(
-            source.encode("utf-8", errors="replace"), parser=html.HTMLParser(encoding="utf-8")
-        )
+        tree = html_tree(source)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable(f"it cannot be read as HTML: {error}") from error
     meta = _html_meta(tree)
@@ -322,7 +320,8 @@ def _decode_html(data: bytes) -> str:
     return decode(data)
 
 
-def _tree(source: str) -> html.HtmlElement:
+def html_tree(source: str) -> html.HtmlElement:
+    """A page as parsed. Raises ParserError, XMLSyntaxError, ValueError."""
     data = source.encode("utf-8", errors="replace")  # a lone surrogate is no text
     return html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
 
@@ -353,9 +352,7 @@ def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
 
 def _all_text(source: str) -> str:
     """Every visible word, for pages too short for the extraction of a main text."""
-    tree = html.document_fromstring(
-        source.encode("utf-8", errors="replace"), parser=html.HTMLParser(encoding="utf-8")
-    )
+    tree = html_tree(source)
     etree.strip_elements(
         tree, "script", "style", "noscript", "template", "head", "nav", "footer", with_tail=False
     )

@@ -10,8 +10,14 @@ from itertools import islice
 
 from lxml import etree, html
 
-from activities.documents.row_form import HEADING_CHARS, complete
-
+HEADING_CHARS = 60
+"""Longest heading of a column; longer cells are content."""
+GROUP_CHARS = 80
+"""Longest name of a group of rows."""
+LEAST_CHARS = 25
+"""Characters a row has at least, so that it can be quoted alone (`verification.quote_check`)."""
+SHORT_ROW = "One row of the table: "
+"""What a shorter row begins with."""
 CELL_CHARS = 300
 """Longest cell of a table of facts in a page."""
 EXAMINED = 200
@@ -104,3 +110,15 @@ def has_headings(rows: Sequence[Sequence[str]]) -> bool:
         return True
     columns = ([row[place] for row in rest if len(row) > place and row[place]] for place in range(len(head)))
     return any(len(column) > 1 and all(map(_VALUE.match, column)) for column in columns)
+
+
+def complete(row: str) -> str:
+    """The row, if it is too short to be quoted alone with what says that it is one."""
+    return row if len(row) >= LEAST_CHARS else f"{SHORT_ROW}{row}"
+
+
+def row_of(table: str, group: str, row: str) -> str:
+    """The row of a table of an article, which is given by its number (`Table 2`), or has none. `group`: what
+    stands over all columns above the row; empty for nothing."""
+    above = f", {group}" if group and len(group) <= GROUP_CHARS and ":" not in group else ""
+    return f"One row of {table or 'the table'}{above}: {row.removeprefix(SHORT_ROW)}"

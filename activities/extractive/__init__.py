@@ -6,9 +6,8 @@ bodies of the input's evidence references in the same order. No network, no key,
 and extracting have no counterpart here: there is no wording to check."""
 
 from activities.extractive.candidates import hypothesise
-from activities.extractive.managing import manage
 from activities.extractive.passages import judge, write
-from activities.extractive.planning import parse_query, plan
+from activities.extractive.planning import manage, parse_query, plan
 from activities.extractive.searching import evaluate_gaps, observe, reflect, select_tools
 
 __all__ = [

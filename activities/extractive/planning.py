@@ -1,9 +1,9 @@
-"""Reading a question and planning a report, by vocabularies and the profile's aspects."""
+"""Reading a question, planning a report and a team's turns, by vocabularies, aspects and a fixed rotation."""
 
 import re
 from collections.abc import Sequence
 
-from activities.steps import ParsedQuery, ParseQueryInput, PlanInput
+from activities.steps import ManagerInput, Member, ParsedQuery, ParseQueryInput, PlanInput, TeamLedger
 from activities.text.entities import Kind, of_kind
 from activities.text.stand_alone import entities, stand_alone
 from activities.text.tokens import biomedical_cues, terms, weak_stems
@@ -16,6 +16,9 @@ MIN_SHARED = 2
 something else (`error correction`, `corrections` of records)."""
 ASPECT_MARK = " \u00b7 "
 """Between the question and an aspect of it, in the key question of a section."""
+ROTATION: tuple[Member, ...] = ("searcher", "hypothesizer", "judge")
+"""Who works after whom; the reporter writes when the research has ended."""
+MAX_FACTS = 10
 _BUILT_IN = ("general", "biomedical", "drug_repurposing")
 
 
@@ -122,3 +125,20 @@ def headline(question: str) -> str:
     text = " ".join(question.split())
     text = text[:1].upper() + text[1:]
     return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " ..."
+
+
+def manage(step: ManagerInput) -> TeamLedger:
+    """The next member of a team by the rotation; a hypothesizer has a turn only where the profile names
+    candidates."""
+    rotation = [m for m in ROTATION if m != "hypothesizer" or step.profile.candidates]
+    last = step.turns[-1] if step.turns else None
+    place = rotation.index(last.member) + 1 if last and last.member in rotation else 0
+    facts = (*step.facts, *((f"{last.member}: {last.result}",) if last else ()))
+    wanted = step.steering[::-1] or step.judged_gaps or (step.question,)
+    return TeamLedger(
+        facts=tuple(dict.fromkeys(facts))[-MAX_FACTS:],
+        plan=step.plan or (f"search for evidence on: {step.question}", "judge it", "report"),
+        progress=last is None or last.new,
+        next_speaker=rotation[place % len(rotation)],
+        instruction=wanted[step.round % len(wanted)] if step.replan else wanted[0],
+    )

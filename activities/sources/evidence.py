@@ -24,6 +24,7 @@ from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.base import Exchange
+from activities.sources.filters import passes
 from activities.sources.http.client import Http
 from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
 
@@ -93,7 +94,7 @@ class EvidenceIndex:
                 if len(found) >= limit:
                     break
                 work = await self._store.get(key)
-                if _passes(work, filters):
+                if passes(work, filters):
                     found.append(Found(work, score))
         finally:
             database.close()
@@ -210,19 +211,6 @@ def _likeness(database: sqlite3.Connection, text: str) -> dict[int, float]:
     matrix = np.stack([np.frombuffer(row, np.float32) for _, row in rows])
     likeness = matrix @ model.encode([text])[0]
     return {int(number): float(like) for (number, _), like in zip(rows, likeness, strict=True)}
-
-
-def _passes(work: Evidence, filters: Filters) -> bool:
-    from activities.sources.filters import canonical
-
-    if work.year is not None:
-        if filters.year_from is not None and work.year < filters.year_from:
-            return False
-        if filters.year_to is not None and work.year > filters.year_to:
-            return False
-    if filters.publication_types:
-        return work.evidence_type in {canonical(name) for name in filters.publication_types}
-    return True
 
 
 def index_of(settings: Settings) -> EvidenceIndex:

@@ -8,7 +8,7 @@ of their `type` filters.
 
 from collections.abc import Iterable, Mapping
 
-from activities.types import EvidenceType, Filters
+from activities.types import Evidence, EvidenceType, Filters
 
 SHORT_FORMS: Mapping[str, EvidenceType] = {
     "rct": "randomized_trial",
@@ -60,6 +60,15 @@ def canonical(name: str) -> str:
     plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
     found = SHORT_FORMS.get(plain)
     return found or next((known for known in TYPES if known == plain), name.strip())
+
+
+def passes(work: Evidence, filters: Filters) -> bool:
+    """Whether a work of one's own is within the years and of the types; one without a year is within all."""
+    year = work.year
+    if year is not None and not (filters.year_from or year) <= year <= (filters.year_to or year):
+        return False
+    wanted = {canonical(name) for name in filters.publication_types}
+    return not wanted or work.evidence_type in wanted
 
 
 def phases(filters: Filters) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from activities.configuration.mcp import McpSource
 from activities.errors import Malformed, Refused, SourceError, TooSlow, Unavailable
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
-from activities.sources.records import SetAside, read_records, year_of
+from activities.sources.records import SetAside, pointed, read_records, year_of
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from activities.verification.identifiers import evidence_id, normal_doi, normal_pmid
 
@@ -78,7 +78,7 @@ class McpToolSource:
         except Exception as error:
             raise self._failure(error) from error
         batch = read_records(self.info.name, query, found[: query.limit], self._evidence)
-        return Exchange(batch.records, len(found), batch.set_aside, query.text, detail=batch.detail)
+        return batch.exchange(len(found), query.text)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -102,7 +102,7 @@ class McpToolSource:
                 return listed
             fetched: list[JsonValue] = []
             for item in listed[: query.limit]:
-                given = {chosen.fetch.argument: at(item, chosen.fetch.value)}
+                given = {chosen.fetch.argument: pointed(item, chosen.fetch.value)}
                 fetched.append(whole(await self._call(client, chosen.fetch.tool, given)))
             return fetched
 
@@ -177,7 +177,7 @@ class McpToolSource:
     def _evidence(self, item: JsonValue) -> Evidence:
         """One item as evidence. Raises SetAside without a text, ValueError for another shape."""
         fields = self._chosen.map
-        text = plain(at(item, fields.text))[:MAX_TEXT_CHARS]
+        text = plain(pointed(item, fields.text))[:MAX_TEXT_CHARS]
         if not text.strip():
             raise SetAside("without text to quote")
         title = optional(item, fields.title) or next(line for line in text.splitlines() if line.strip())
@@ -224,7 +224,7 @@ def whole(result: "CallToolResult") -> JsonValue:
 def items_of(result: "CallToolResult", chosen: McpSource, name: str) -> Sequence[JsonValue]:
     """The items of a result. Raises Malformed when there is no list where one should be."""
     if chosen.items is not None:
-        found = at(whole(result), chosen.items)
+        found = pointed(whole(result), chosen.items)
         if not isinstance(found, list):
             raise Malformed(f"{name}: there is no list at {chosen.items or 'the whole'} of the tool's result")
         return found[:MAX_ITEMS]
@@ -233,19 +233,6 @@ def items_of(result: "CallToolResult", chosen: McpSource, name: str) -> Sequence
     if chosen.lines:
         texts = [line for text in texts for line in text.splitlines() if line.strip()]
     return texts[:MAX_ITEMS]
-
-
-def at(data: JsonValue, pointer: str) -> JsonValue:
-    """The value at a JSON pointer (RFC 6901); None where there is none."""
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(data, dict):
-            data = data.get(key)
-        elif isinstance(data, list) and key.isdecimal() and int(key) < len(data):
-            data = data[int(key)]
-        else:
-            return None
-    return data
 
 
 def plain(value: JsonValue) -> str:
@@ -259,11 +246,11 @@ def plain(value: JsonValue) -> str:
 
 def optional(item: JsonValue, pointer: str | None) -> str:
     """The text at a pointer; empty without one."""
-    return "" if pointer is None else plain(at(item, pointer)).strip()
+    return "" if pointer is None else plain(pointed(item, pointer)).strip()
 
 
 def names(item: JsonValue, pointer: str | None) -> list[str]:
     """Authors, from a list or from text with semicolons."""
-    found = None if pointer is None else at(item, pointer)
+    found = None if pointer is None else pointed(item, pointer)
     parts = found if isinstance(found, list) else plain(found).split(";")
     return [name for part in parts if (name := plain(part).strip())]

@@ -22,7 +22,10 @@ _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     ("meta_analysis", frozenset({"metaanalysis", "networkmetaanalysis"})),
     ("systematic_review", frozenset({"systematicreview"})),
     ("guideline", frozenset({"guideline", "practiceguideline", "consensusdevelopmentconference"})),
-    ("randomized_trial", frozenset({"randomizedcontrolledtrial", "equivalencetrial"})),
+    (
+        "randomized_trial",
+        frozenset({"randomizedcontrolledtrial", "randomisedcontrolledtrial", "equivalencetrial"}),
+    ),
     (
         "clinical_trial",
         frozenset(
@@ -56,7 +59,7 @@ _ABOUT_OTHERS = frozenset(
     }
 )
 """Types of what is no study."""
-_OBSERVATIONAL_MESH = frozenset(
+OBSERVATIONAL_MESH = frozenset(
     {
         "Case-Control Studies",
         "Cohort Studies",
@@ -66,6 +69,8 @@ _OBSERVATIONAL_MESH = frozenset(
         "Retrospective Studies",
     }
 )
+"""MeSH terms of study designs (https://meshb.nlm.nih.gov, E05.318.372.500). Follow-Up Studies is left out: it
+is given to trials as well."""
 _NOTICE_LINKS: dict[str, NoticeKind] = {
     "retractionin": "retraction",
     "partialretractionin": "retraction",
@@ -92,20 +97,24 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s+(\d{1,2})\b)?)?")
 
 
+def stated_type(types: Collection[str]) -> EvidenceType | None:
+    """The strongest kind of evidence among publication types; None when none is known."""
+    known = {_plain(name) for name in types}
+    return next((kind for kind, names in _TYPES if known & names), None)
+
+
 def evidence_type(
     types: Collection[str], mesh: Collection[str] = (), title: str = "", text: str = ""
 ) -> EvidenceType:
     """The kind of evidence: from the publication types, else from how indexers described the study, else from
     what title and abstract say of it; letters and editorials speak of others' studies."""
-    known = {_plain(name) for name in types}
-    for kind, names in _TYPES:
-        if known & names:
-            return kind
-    if _OBSERVATIONAL_MESH & set(mesh):
+    if kind := stated_type(types):
+        return kind
+    if OBSERVATIONAL_MESH & set(mesh):
         return "observational"
     if "Animals" in mesh and "Humans" not in mesh:
         return "preclinical"
-    return "article" if known & _ABOUT_OTHERS else type_from_words(title, text, "article")
+    return "article" if set(map(_plain, types)) & _ABOUT_OTHERS else type_from_words(title, text, "article")
 
 
 def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> StandingNotice | None:

@@ -3,16 +3,14 @@
 The search accepts plain words and finds nothing for a hyphenated one; as its documentation asks, hyphens
 within words are sent as spaces, and the ledger shows what was sent. The summaries it generates (`tldr`) are
 shown as a fact and are never part of the text, for no author wrote them.
-
-`filters.options["endpoint"] = "snippet"` searches passages of full texts in place of titles and abstracts.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 import httpx
-from pydantic import AliasPath, Field, JsonValue
+from pydantic import JsonValue
 
 from activities.errors import Malformed, RateLimited, Refused
 from activities.retractions.rules import marked_title, standing_of
@@ -30,7 +28,6 @@ from activities.sources.records import (
     facts,
     read_page,
     read_records,
-    type_from_title,
     type_from_words,
 )
 from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo
@@ -79,15 +76,6 @@ class Paper(CamelWire):
     url: str = ""
 
 
-class Passage(Wire):
-    text: str = at("/snippet/text")
-    kind: str = at("/snippet/snippetKind")
-    section: str = at("/snippet/section")
-    corpus_id: str = Field(validation_alias=AliasPath("paper", "corpusId"))
-    title: str = at("/paper/title")
-    authors: tuple[str, ...] = at("/paper/authors", ())
-
-
 class Page(Wire):
     data: tuple[JsonValue, ...] | None = None
     total: int | None = None
@@ -96,7 +84,7 @@ class Page(Wire):
 
 
 class SemanticScholar(ApiSource):
-    """Searches titles and abstracts, or passages of full texts."""
+    """Searches titles and abstracts."""
 
     url = "https://api.semanticscholar.org/graph/v1"
     info = SourceInfo(
@@ -120,38 +108,32 @@ class SemanticScholar(ApiSource):
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Fetch one page. Raises SourceError."""
         offset = int(cursor["offset"]) if cursor else 0
-        passages = query.filters.options.get("endpoint") == "snippet"
-        params = parameters(query, passages)
-        if not passages:
-            params["offset"] = str(offset)
-        path = "snippet/search" if passages else "paper/search"
-        response = await self._http.get(NAME, f"{self.address}/{path}", params, self._headers, check=_sound)
+        params = parameters(query)
+        response = await self._http.get(
+            NAME,
+            f"{self.address}/paper/search",
+            {**params, "offset": str(offset)},
+            self._headers,
+            check=_sound,
+        )
         items, total = answer(response)
-        wanted = items[: query.limit - offset]
-        batch = read_records(NAME, query, wanted, read_passage if passages else read_paper)
         seen = offset + len(items)
-        more = not passages and len(items) == PER_PAGE and seen < query.limit
-        if passages:
-            batch = batch._replace(records=joined(batch.records))
-        return batch.exchange(
-            total if total is not None else len(items),
-            params["query"],
-            {"offset": str(seen)} if more else None,
+        more = len(items) == PER_PAGE and seen < query.limit
+        return read_records(NAME, query, items[: query.limit - offset], read_paper).exchange(
+            len(items) if total is None else total, params["query"], {"offset": str(seen)} if more else None
         )
 
 
-def parameters(query: Query, passages: bool = False) -> dict[str, str]:
+def parameters(query: Query) -> dict[str, str]:
     """What is asked. Raises Refused when nothing is left to look for."""
     words = re.sub(r"(?<=\w)[-\u2010-\u2015](?=\w)", " ", query.text)
     if not re.search(r"\w", words):
         raise Refused(f"{TITLE} was asked without a word to look for")
-    params = {"query": words, "limit": str(min(query.limit, PER_PAGE))}
-    if not passages:
-        params["fields"] = FIELDS
-        if types := in_words_of(SEMANTIC_SCHOLAR, query.filters.publication_types):
-            params["publicationTypes"] = ",".join(types)
-        if query.filters.free_full_text:
-            params["openAccessPdf"] = ""
+    params = {"query": words, "limit": str(min(query.limit, PER_PAGE)), "fields": FIELDS}
+    if types := in_words_of(SEMANTIC_SCHOLAR, query.filters.publication_types):
+        params["publicationTypes"] = ",".join(types)
+    if query.filters.free_full_text:
+        params["openAccessPdf"] = ""
     if query.filters.year_from or query.filters.year_to:
         params["year"] = f"{query.filters.year_from or ''}-{query.filters.year_to or ''}"
     return params
@@ -221,31 +203,3 @@ def type_of(paper: Paper) -> EvidenceType:
     if known is None and paper.arxiv and not venue:
         return "preprint"
     return type_from_words(paper.title, paper.abstract, known or "article")
-
-
-def read_passage(item: JsonValue) -> Evidence:
-    """A passage of a paper, known by its corpus number. Raises ValueError for another shape."""
-    passage = Passage.model_validate(item)
-    number = f"CorpusId:{passage.corpus_id}"
-    identifiers = Identifiers(s2=number)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, number),
-        source=NAME,
-        title=passage.title or "Untitled",
-        text=passage.text,
-        authors=passage.authors,
-        identifiers=identifiers,
-        url=f"https://api.semanticscholar.org/{number}",
-        evidence_type=type_from_title(passage.title, "article"),
-        facts=facts(passage_of=passage.kind, section=passage.section),
-    )
-
-
-def joined(records: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """One record a paper, with all its passages."""
-    papers: dict[str, Evidence] = {}
-    for record in records:
-        known = papers.get(record.evidence_id)
-        text = f"{known.text}\n\n{record.text}" if known else record.text
-        papers[record.evidence_id] = (known or record).model_copy(update={"text": text})
-    return tuple(papers.values())

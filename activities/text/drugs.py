@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from activities.text.entities import Entity, link, of_kind, resolve
+from activities.text.entities import Entity, of_kind, resolve
 from activities.types import Evidence
 
 _FACTS = re.compile(r"mesh|drug|generic|interven|substance", re.IGNORECASE)
@@ -106,20 +106,6 @@ def names_drug(text: str, name: str) -> bool:
         return True
     preferred = drug(name)
     return bool(preferred) and preferred in dict(drugs_named(text))
-
-
-def names_a_treatment(text: str) -> bool:
-    """True for a text that names a drug or a class of drugs."""
-    return bool(of_kind(text, ("drug", "drug_class")))
-
-
-def spellings(text: str) -> tuple[str, ...]:
-    """Each drug and class that a text names, as written there and by its other names, most used first."""
-    found: dict[str, None] = {}
-    for entity in link(text):
-        if entity.kind in ("drug", "drug_class"):
-            found.update(dict.fromkeys((entity.surface, entity.name, *entity.synonyms)))
-    return tuple(found)
 
 
 def drugs_in(document: Evidence) -> Counter[str]:

@@ -26,9 +26,6 @@ WEIGHT: dict[EvidenceType, float] = {
 """Order after the Oxford Centre for Evidence-Based Medicine's levels of evidence (2011); the distances
 between them are our own."""
 
-MOST_SURE = 0.99
-"""The highest confidence there is: quotes of a few works make nothing certain."""
-
 TYPE_NAMES: dict[EvidenceType, str] = {
     "meta_analysis": "meta-analysis",
     "systematic_review": "systematic review",

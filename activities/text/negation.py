@@ -27,9 +27,3 @@ NO_DENIAL = re.compile(
 
 NEGATORS = re.compile(NEGATOR, re.IGNORECASE)
 NEGATIONS = re.compile(f"{NEGATOR}|{ABSENCE}|{DENYING_WORD}", re.IGNORECASE)
-
-
-def denied(words: int, *more: str) -> re.Pattern[str]:
-    """A negation of any kind, or one of `more`, with as many words after it as it most likely denies."""
-    anything = "|".join((NEGATOR, ABSENCE, DENYING_WORD, *more))
-    return re.compile(rf"(?:{anything})(?:[ -][\w'-]+){{0,{words}}}", re.IGNORECASE)

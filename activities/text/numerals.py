@@ -23,8 +23,6 @@ _THOUSANDS = rf"(?:(?:an?|one|{_TO_999})[\s-])?thousand(?:,?[\s-](?:and[\s-])?(?
 SPELLED = rf"(?<![\w-])(?:{_THOUSANDS}|{_TO_999})(?!\w)"
 """A regular expression for a number from two on in words, `seventy six` and `one hundred and ninety` as one
 number, `twenty and thirty` as two; to be used without regard to case."""
-COUNT = rf"\d{{1,3}}(?:,\d{{3}})+|\d+(?![.,%]\d|%)|{SPELLED}"
-"""A regular expression for a whole number; to be used without regard to case."""
 
 
 def number_of(text: str) -> int | None:

@@ -121,12 +121,6 @@ def bm25(query: Sequence[str], rows: Sequence[Sequence[str]]) -> Scores:
     return np.asarray(index.get_scores(asked), np.float64) if asked else np.zeros(len(rows))
 
 
-def similarity(one: Sentence, other: Sentence) -> float:
-    """Jaccard overlap of content terms, 0 to 1."""
-    a, b = set(one.terms), set(other.terms)
-    return len(a & b) / len(a | b) if a and b else 0.0
-
-
 def words(text: str) -> list[str]:
     """The words of a text as they are compared: its terms, and its numbers."""
     return terms(text) + _NUMBER.findall(text)

@@ -3,14 +3,12 @@
 Only the comparison forms are folded. What is shown, searched or quoted stays as it was typed.
 """
 
-import importlib.util
 import re
 import threading
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
-from pathlib import Path
 
 import Stemmer
 
@@ -38,22 +36,7 @@ _SINGLES = {"b", "c", "d", "e", "k"}
 """Letters that stand for something (hepatitis B, vitamin D); other single letters are noise."""
 
 
-def _stop_words() -> frozenset[str]:
-    """The longer English list of `bm25s`, from its file: the package itself imports numpy, for which what
-    only reads text would wait a tenth of a second."""
-    package = importlib.util.find_spec("bm25s")
-    assert package is not None
-    assert package.origin is not None
-    place = Path(package.origin).with_name("stopwords.py")
-    spec = importlib.util.spec_from_file_location("bm25s_stopwords", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return frozenset(module.STOPWORDS_EN_PLUS)
-
-
-_FUNCTION = _stop_words() - {"d"} | vocabulary("function")
+_FUNCTION = vocabulary("function")
 
 WEAK = vocabulary("weak")
 """Words that any question of this kind may have: they count, but little."""

@@ -15,8 +15,8 @@ from activities.documents.read import Text, Unreadable
 from activities.documents.readers import Readers
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
-from activities.sources.library.files import list_folder, read_files
 from activities.types import Query
+from tests.libraries import read_folder
 
 READ_PAGE = "activities.documents.read:read_page"
 
@@ -160,7 +160,7 @@ def test_files_that_cannot_be_read_are_set_aside_by_name(tmp_path: Path) -> None
     (tmp_path / "deep.jsonl").write_text("[" * 100_000 + '\n{"text": "A record that can be read."}\n')
     (tmp_path / "lone.json").write_text('{"title": "\\ud800", "text": "A lone \\udc00 surrogate."}')
     (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("A file name that is not UTF-8.")
-    found = read_files(list_folder(tmp_path))
+    found = read_folder(tmp_path)
     read = {document.facts["file"] for document in found.documents}
     assert {"good.html", "deep.jsonl", "lone.json"} <= read
     aside = {item.name for item in found.set_aside}
@@ -172,7 +172,7 @@ def test_files_that_cannot_be_read_are_set_aside_by_name(tmp_path: Path) -> None
 
 def test_a_text_that_is_cut_says_so(tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text("words of a very long text " * 200_000)
-    (found,) = read_files(list_folder(tmp_path)).documents
+    (found,) = read_folder(tmp_path).documents
     assert "4,000,000" in found.facts["cut"]
 
 
@@ -187,5 +187,5 @@ async def test_a_search_says_that_a_document_is_cut(tmp_path: Path) -> None:
 
 def test_a_packed_file_that_unpacks_without_end_is_set_aside(tmp_path: Path) -> None:
     (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(b" " * 700_000_000, compresslevel=1))
-    found = read_files(list_folder(tmp_path))
+    found = read_folder(tmp_path)
     assert [item.name for item in found.set_aside] == ["bomb.jsonl.gz"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from activities.extractive import manage
-from activities.extractive.managing import ROTATION
+from activities.extractive.planning import ROTATION
 from activities.steps import JudgeAssessment, JudgeInput, ManagerInput, Member, Role, TeamLedger, TeamTurn
 from activities.types import ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request

@@ -10,54 +10,16 @@ a cue the answer is the one given by the caller.
 import re
 from collections.abc import Iterable
 
+from activities.sources.publication import OBSERVATIONAL_MESH
 from activities.text.study_design import EVIDENCE, Design, own_design
 from activities.types import EvidenceType
 
-_BY_TYPE: tuple[tuple[str, EvidenceType], ...] = (
-    ("meta-analysis", "meta_analysis"),
-    ("network meta-analysis", "meta_analysis"),
-    ("systematic review", "systematic_review"),
-    ("practice guideline", "guideline"),
-    ("guideline", "guideline"),
-    ("randomized controlled trial", "randomized_trial"),
-    ("randomised controlled trial", "randomized_trial"),
-    ("pragmatic clinical trial", "clinical_trial"),
-    ("controlled clinical trial", "clinical_trial"),
-    ("clinical trial", "clinical_trial"),
-    ("observational study", "observational"),
-    ("case reports", "case_report"),
-    ("case report", "case_report"),
-    ("review", "review"),
-    ("preprint", "preprint"),
-    ("journal article", "article"),
-    ("web page", "web_page"),
-)
-"""Publication types of PubMed (https://www.nlm.nih.gov/mesh/pubtypes.html), the strongest evidence first."""
-
-_OBSERVATIONAL = frozenset(
-    {
-        "cohort studies",
-        "retrospective studies",
-        "prospective studies",
-        "case-control studies",
-        "cross-sectional studies",
-        "longitudinal studies",
-    }
-)
-"""MeSH terms of study designs (https://meshb.nlm.nih.gov, E05.318.372.500). Follow-Up Studies is left out: it
-is given to trials as well."""
-
+_OBSERVATIONAL = frozenset(map(str.casefold, OBSERVATIONAL_MESH))
 _GUIDELINE_TITLE = re.compile(r"\b(?:clinical practice )?guidelines? (?:for|on) the\b", re.IGNORECASE)
 _SAID_BY_TITLES: tuple[Design, ...] = ("meta-analysis", "systematic review", "case report")
 _NO_TRIAL = frozenset({"retrospective studies", "case-control studies", "cross-sectional studies"})
 """MeSH terms of designs in which nobody is assigned: the trial that such a work mentions is where its people
 came from."""
-
-
-def stated(types: Iterable[str]) -> EvidenceType | None:
-    """The strongest kind among publication types as a record states them; None when none is known."""
-    named = {t.casefold().replace("_", " ").strip() for t in types}
-    return next((kind for name, kind in _BY_TYPE if name in named), None)
 
 
 def infer(title: str, text: str, terms: Iterable[str], otherwise: EvidenceType) -> tuple[EvidenceType, str]:

@@ -8,7 +8,6 @@ be read is set aside with its reason and the rest is kept. Nothing outside the f
 through a symbolic link.
 """
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,6 @@ from activities.sources.library.reading import (
     MAX_FILE_BYTES,
     RECORDS,
     SLOW,
-    WHOLE,
     SetAside,
     kind_of,
     read_file,
@@ -65,14 +63,6 @@ class Listing:
     """The readable files of a folder."""
 
     files: tuple[FileStamp, ...]
-    set_aside: tuple[SetAside, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """The documents of a folder, each evidence id once."""
-
-    documents: tuple[Evidence, ...]
     set_aside: tuple[SetAside, ...]
 
 
@@ -122,38 +112,6 @@ def shares(wanted: Sequence[int], places: int) -> list[int]:
         given[number] = min(wanted[number], places // (len(waiting) - rank))
         places -= given[number]
     return given
-
-
-class Repeats:
-    """Notices a file whose text was read before, as an attachment of a bibliography's entry."""
-
-    def __init__(self) -> None:
-        self._texts: set[bytes] = set()
-
-    def is_one(self, file: FileStamp, document: Evidence) -> bool:
-        """Whether the document repeats an earlier one. Records with the same text are different works."""
-        digest = hashlib.blake2b(document.text.encode(), digest_size=16).digest()
-        if digest in self._texts and kind_of(file.name) in WHOLE:
-            return True
-        self._texts.add(digest)
-        return False
-
-
-def read_files(listing: Listing, stop: Stop | None = None, speech_model: str = "") -> Collection:
-    """Every document of the listed files; of two with the same evidence id the first stays.
-
-    Raises Stopped.
-    """
-    documents: dict[str, Evidence] = {}
-    aside = list(listing.set_aside)
-    repeats = Repeats()
-    for file in listing.files:
-        for item in documents_of(file, stop, speech_model):
-            if isinstance(item, SetAside):
-                aside.append(item)
-            elif not repeats.is_one(file, item):
-                documents.setdefault(item.evidence_id, item)
-    return Collection(tuple(documents.values()), tuple(aside))
 
 
 def documents_of(

@@ -18,7 +18,15 @@ from pathlib import Path, PurePosixPath
 from pydantic import JsonValue
 
 from activities.documents.ocr import read_picture, read_scanned_pdf
-from activities.documents.office import read_docx, read_epub, read_pptx, read_table, read_xlsx, table_rows
+from activities.documents.office import (
+    read_docx,
+    read_epub,
+    read_pptx,
+    read_table,
+    read_tex,
+    read_xlsx,
+    table_rows,
+)
 from activities.documents.read import (
     Lacking,
     NoText,
@@ -31,7 +39,6 @@ from activities.documents.read import (
     read_plain,
 )
 from activities.documents.speech import read_recording
-from activities.documents.tex import read_tex
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
 from activities.sources.library.records import has_text, read_record, records_in, year_in

@@ -30,6 +30,7 @@ from pydantic import JsonValue
 from activities.documents.read import MAX_CHARS, TITLE_CHARS, Unreadable
 from activities.retractions.marks import notice_of, read_marks
 from activities.sources.library import evidence_type
+from activities.sources.publication import stated_type
 from activities.types import Evidence, EvidenceType, Identifiers, Standing
 from activities.verification import identifiers
 
@@ -72,7 +73,7 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     terms = _strings(record, "mesh", "meshes", "mesh_terms", "keywords")
     types = _strings(record, "publication_types", "publication_type")
     full_text = _full_text(record, text, named, ids)
-    kind = _EVIDENCE_TYPES.get(_string(record, "evidence_type").casefold()) or evidence_type.stated(types)
+    kind = _EVIDENCE_TYPES.get(_string(record, "evidence_type").casefold()) or stated_type(types)
     because = "stated by the record" if kind else ""
     if kind is None:
         kind, because = evidence_type.infer(title, text, terms, "document" if full_text else "article")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from activities.documents.readers import Stop, readers
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.filters import canonical
+from activities.sources.filters import passes
 from activities.sources.http.client import Http
 from activities.sources.library.store import Changed
 from activities.sources.progress import Report, current_report
-from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
+from activities.types import Provenance, Query, SourceInfo
 
 if TYPE_CHECKING:
     from activities.sources.library.index import Found, Libraries, LibraryIndex
@@ -101,7 +101,7 @@ class LibrarySource:
         while True:
             index = libraries.open(folder, stop, report)
             try:
-                return index, *index.search(query.text, query.limit, lambda one: _passes(one, query.filters))
+                return index, *index.search(query.text, query.limit, lambda one: passes(one, query.filters))
             except Changed:  # another process has read a changed file since the folder was listed
                 continue
             except sqlite3.DatabaseError:  # another process has removed the file that is open here
@@ -117,15 +117,3 @@ def _unread(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     text = f"{len(names)} file{several} or record{several} of the library could not be read"
     return f"{text}: {', '.join(names[:_NAMED])}{more}"
-
-
-def _passes(document: Evidence, filters: Filters) -> bool:
-    if document.year is not None:
-        if filters.year_from is not None and document.year < filters.year_from:
-            return False
-        if filters.year_to is not None and document.year > filters.year_to:
-            return False
-    if filters.publication_types:
-        wanted = {canonical(name) for name in filters.publication_types}
-        return document.evidence_type in wanted
-    return True

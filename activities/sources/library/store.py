@@ -17,9 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from activities.documents.readers import Stop, Stopped
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of, shares
 from activities.sources.library.reading import WHOLE, SetAside, kind_of
@@ -59,8 +56,6 @@ class Contents:
     """Files and records that could not be read."""
     letters: int
     """Of all texts together."""
-    marks: NDArray[np.uint64]
-    """A digest of each document."""
 
 
 class Changed(Exception):
@@ -160,7 +155,7 @@ class Store:
         """
         seen: set[str] = set()
         texts: set[bytes] = set()
-        by_file: dict[str, list[tuple[int, str, bytes, int]]] = {}
+        by_file: dict[str, list[tuple[int, int]]] = {}
         aside = [
             SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
         ]
@@ -172,9 +167,8 @@ class Store:
                 continue
             texts.add(digest)
             seen.add(evidence_id)
-            by_file.setdefault(name, []).append((number, evidence_id, digest, length))
+            by_file.setdefault(name, []).append((number, length))
         numbers: list[int] = []
-        marks: list[bytes] = []
         letters = 0
         places = shares([len(rows) for rows in by_file.values()], MAX_DOCUMENTS)
         for (name, rows), places_of_file in zip(by_file.items(), places, strict=True):
@@ -185,13 +179,9 @@ class Store:
                     f"a library holds at most {MAX_DOCUMENTS:,}, of which each file has a share"
                 )
                 aside.append(SetAside(name, reason))
-            for number, evidence_id, digest, length in rows[:places_of_file]:
-                numbers.append(number)
-                letters += length
-                marks.append(
-                    hashlib.blake2b(f"{number} {evidence_id} ".encode() + digest, digest_size=8).digest()
-                )
-        return Contents(tuple(numbers), tuple(aside), letters, np.frombuffer(b"".join(marks), np.uint64))
+            numbers += [number for number, _ in rows[:places_of_file]]
+            letters += sum(length for _, length in rows[:places_of_file])
+        return Contents(tuple(numbers), tuple(aside), letters)
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
         """The documents with these numbers, in this order. Raises Changed."""

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from activities.documents.ocr import Line, reading_order
-from activities.sources.library.files import list_folder, read_files
 from activities.sources.library.index import Libraries
 from activities.verification.quote_check import verbatim
+from tests.libraries import read_folder
 
 LINES = (
     "Metformin and colorectal adenoma",
@@ -39,7 +39,7 @@ def test_a_drawn_page_comes_back_and_its_quotes_verify(tmp_path: Path) -> None:
     for name in names[1:]:
         first.save(tmp_path / name / name, save_all=True, append_images=[second])
     for name in names:
-        found = read_files(list_folder(tmp_path / name))
+        found = read_folder(tmp_path / name)
         assert found.set_aside == ()
         (document,) = found.documents
         assert verbatim(QUOTE, document.text), document.text
@@ -70,7 +70,7 @@ def test_words_of_one_line_stay_in_one_line() -> None:
 def test_a_picture_without_text_is_set_aside(tmp_path: Path) -> None:
     Image.new("RGB", (300, 300), "white").save(tmp_path / "empty.png")
     (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
-    found = read_files(list_folder(tmp_path))
+    found = read_folder(tmp_path)
     assert found.documents == ()
     assert {item.name for item in found.set_aside} == {"empty.png", "broken.png"}
 
@@ -79,7 +79,7 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
     bomb = io.BytesIO()
     Image.new("1", (30_000, 30_000)).save(bomb, "PNG")
     (tmp_path / "bomb.png").write_bytes(bomb.getvalue())
-    found = read_files(list_folder(tmp_path))
+    found = read_folder(tmp_path)
     assert "pixels" in found.set_aside[0].reason
 
 

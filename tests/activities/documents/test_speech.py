@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from activities.sources.library.files import list_folder, read_files
 from activities.types import Evidence
 from activities.verification.quote_check import verbatim
+from tests.libraries import read_folder
 
 pytestmark = pytest.mark.speech
 
@@ -22,7 +22,7 @@ def spoken(path: Path, text: str = TEXT) -> None:
 
 
 def read_one(folder: Path, model: str) -> Evidence:
-    found = read_files(list_folder(folder), speech_model=model)
+    found = read_folder(folder, speech_model=model)
     assert found.set_aside == ()
     (document,) = found.documents
     return document
@@ -30,10 +30,10 @@ def read_one(folder: Path, model: str) -> Evidence:
 
 def test_a_recording_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     spoken(tmp_path / "talk.wav")
-    (aside,) = read_files(list_folder(tmp_path)).set_aside
+    (aside,) = read_folder(tmp_path).set_aside
     assert aside.lacking
     assert "DETERMINATOR_SPEECH_MODEL" in aside.reason
-    (aside,) = read_files(list_folder(tmp_path), speech_model=str(tmp_path)).set_aside
+    (aside,) = read_folder(tmp_path, speech_model=str(tmp_path)).set_aside
     assert "model.bin" in aside.reason
 
 
@@ -70,6 +70,6 @@ def test_other_kinds_of_recordings_are_read(tmp_path: Path, model: str, ending: 
 
 def test_a_file_that_is_no_recording_is_set_aside(tmp_path: Path, model: str) -> None:
     (tmp_path / "talk.mp3").write_bytes(b"ID3 this is no sound" * 100)
-    found = read_files(list_folder(tmp_path), speech_model=model)
+    found = read_folder(tmp_path, speech_model=model)
     assert found.documents == ()
     assert not found.set_aside[0].lacking

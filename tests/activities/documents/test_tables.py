@@ -3,8 +3,7 @@
 import pytest
 from lxml import html
 
-from activities.documents.row_form import SHORT_ROW
-from activities.documents.tables import as_paragraphs, lines
+from activities.documents.tables import SHORT_ROW, as_paragraphs, lines
 
 SENSORS = [["sensor", "place", "status"], ["T-1", "roof", "drifts"], ["T-2", "", "ok"]]
 

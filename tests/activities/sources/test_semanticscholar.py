@@ -135,29 +135,6 @@ async def test_the_recorded_page_without_abstracts_keeps_nothing_and_says_why() 
     assert "x-api-key" not in server.asked[0].headers
 
 
-async def test_passages_of_full_texts_can_be_searched() -> None:
-    passages = load("snippet_search.json")
-    passages["data"].append(
-        passages["data"][0] | {"snippet": {"text": "A second passage.", "snippetKind": "body"}}
-    )
-    with ReplayServer() as server:
-        server.on("/snippet/search", Reply(200, json.dumps(passages)))
-        async with client() as http:
-            source = SemanticScholar(pointed_at(server, "semanticscholar"), http)
-            found = await search(
-                source, Query(text="turing test", filters=Filters(options={"endpoint": "snippet"}))
-            )
-    first, other = found.records
-    assert first.evidence_id == "s2:CorpusId:19170988"
-    assert first.title == "Computing Machinery and Intelligence"
-    assert first.authors == ("Alan Turing",)
-    assert first.text.startswith("The Turing test, originally called the imitation game by Alan Turing")
-    assert first.text.endswith("\n\nA second passage.")
-    assert first.full_text is False
-    assert other.facts == {"passage_of": "body", "section": "Introduction"}
-    assert "fields" not in server.asked[0].query
-
-
 async def test_no_match_is_empty() -> None:
     with ReplayServer() as server:
         server.on(PAPERS, Reply(200, '{"total": 0, "offset": 0}'))

@@ -14,15 +14,16 @@ from pydantic import JsonValue
 from activities.documents.read import Unreadable
 from activities.errors import Refused
 from activities.sources.library import files, reading
-from activities.sources.library.files import Collection, list_folder, read_files
+from activities.sources.library.files import list_folder
 from activities.sources.library.records import read_record, records_in
 from activities.types import Evidence
+from tests.libraries import Collection, read_folder
 
 PDF = Path(__file__).parent / "two_pages.pdf"
 
 
 def read(folder: Path) -> Collection:
-    return read_files(list_folder(folder))
+    return read_folder(folder)
 
 
 def by_file(folder: Path) -> dict[str, Evidence]:
@@ -146,7 +147,7 @@ def test_a_link_that_is_swapped_after_the_look_is_not_followed(tmp_path: Path) -
     listing = list_folder(library)
     (library / "a.txt").unlink()
     (library / "a.txt").symlink_to(secret)
-    found = read_files(listing)
+    found = read_folder(listing)
     assert found.documents == ()
     assert len(found.set_aside) == 1
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.sources.library.evidence_type import infer, stated
+from activities.sources.library.evidence_type import infer
+from activities.sources.publication import stated_type
 from activities.types import EvidenceType
 
 
@@ -41,6 +42,6 @@ def test_a_kind_is_given_for_a_cue_only(
 
 
 def test_the_strongest_stated_type_counts() -> None:
-    assert stated(["Journal Article", "Review", "Meta-Analysis"]) == "meta_analysis"
-    assert stated(["Journal Article"]) == "article"
-    assert stated(["Comment"]) is None
+    assert stated_type(["Journal Article", "Review", "Meta-Analysis"]) == "meta_analysis"
+    assert stated_type(["Journal Article"]) is None  # says nothing of a design
+    assert stated_type(["Comment"]) is None

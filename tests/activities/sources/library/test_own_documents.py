@@ -16,9 +16,9 @@ import typst
 from activities.documents.office import read_epub
 from activities.documents.read import Unreadable
 from activities.sources.library import files
-from activities.sources.library.files import Collection, list_folder, read_files
 from activities.text.sentences import sentences
 from activities.types import Evidence
+from tests.libraries import Collection, read_folder
 from tests.security.test_reading import shared_stream_pdf
 
 SENTENCE = "Aspirin lowered the risk of colorectal cancer in this cohort of nurses."
@@ -26,7 +26,7 @@ SENTENCE = "Aspirin lowered the risk of colorectal cancer in this cohort of nurs
 
 def read(folder: Path) -> dict[str, Evidence]:
     """The documents by file name; nothing is set aside."""
-    found: Collection = read_files(list_folder(folder))
+    found: Collection = read_folder(folder)
     assert not found.set_aside
     return {document.facts["file"]: document for document in found.documents}
 
@@ -174,7 +174,7 @@ def test_an_entry_of_a_bibliography_has_the_text_of_its_attachment(tmp_path: Pat
     (library / "files" / "1" / "doe.pdf").write_bytes(shared_stream_pdf(3, 2))
     (tmp_path / "outside.pdf").write_bytes(shared_stream_pdf(1, 1))
     (library / "zotero.bib").write_text(BIB % (SENTENCE, SENTENCE))
-    found = read_files(list_folder(library))
+    found = read_folder(library)
     (bare,) = found.set_aside
     assert bare.name == "zotero.bib, record 2"
     whole, gone = sorted(found.documents, key=lambda document: document.title, reverse=True)
@@ -205,7 +205,7 @@ def test_ris_and_csl_are_records(tmp_path: Path) -> None:
 def test_a_damaged_document_is_set_aside(tmp_path: Path, ending: str) -> None:
     (tmp_path / f"x.{ending}").write_bytes(b"PK\x03\x04 this is no archive\x00\xff")
     (tmp_path / "good.txt").write_text(SENTENCE)
-    found = read_files(list_folder(tmp_path))
+    found = read_folder(tmp_path)
     assert [document.text for document in found.documents] == [SENTENCE]
     assert len(found.set_aside) <= 1
 
@@ -224,7 +224,7 @@ def test_a_document_that_unpacks_without_end_is_set_aside(
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bomb:
         for name, data in parts.items():
             bomb.writestr(name, data)
-    assert [item.name for item in read_files(list_folder(tmp_path)).set_aside] == ["bomb.docx"]
+    assert [item.name for item in read_folder(tmp_path).set_aside] == ["bomb.docx"]
 
 
 class GivesUpAndDoesNotEnd:
@@ -240,7 +240,7 @@ def test_a_file_is_set_aside_once_with_the_first_reason(
 ) -> None:
     (tmp_path / "a.docx").write_bytes(b"PK")
     monkeypatch.setattr(files, "readers", GivesUpAndDoesNotEnd)
-    found = read_files(list_folder(tmp_path)).set_aside
+    found = read_folder(tmp_path).set_aside
     assert [(item.name, item.reason) for item in found] == [("a.docx", "it holds too much")]
 
 
@@ -248,7 +248,7 @@ def test_an_underlined_title_is_not_glued_to_the_first_sentence(tmp_path: Path) 
     (tmp_path / "a.txt").write_text(
         "Compound 22 in mice\n===================\nCompound 22 reduced tumour growth by 40 percent in mice.\n"
     )
-    (document,) = read_files(list_folder(tmp_path)).documents
+    (document,) = read_folder(tmp_path).documents
     assert document.title == "Compound 22 in mice"
     assert [sentence.quote for sentence in sentences(document)] == [
         "Compound 22 reduced tumour growth by 40 percent in mice."
@@ -264,5 +264,5 @@ def test_a_pdf_without_a_named_title_has_the_one_it_prints(tmp_path: Path) -> No
         "named": f'#set document(title: "As named")\n#text(size: 18pt)[{title}]\n\n{body}',
     }.items():
         (tmp_path / f"{name}.pdf").write_bytes(typst.compile(f"// {name}\n{source} In {name}.".encode()))
-    found = {d.facts["file"]: d.title for d in read_files(list_folder(tmp_path)).documents}
+    found = {d.facts["file"]: d.title for d in read_folder(tmp_path).documents}
     assert found == {"printed.pdf": title, "plain.pdf": "plain", "named.pdf": "As named"}
