@@ -16,7 +16,8 @@ from activities.settings import Settings
 from activities.sources import registry
 from activities.sources.base import SearchResult, search
 from activities.sources.http.client import Http
-from activities.sources.mcp import McpToolSource, at
+from activities.sources.mcp import McpToolSource
+from activities.sources.records import pointed
 from activities.types import Query
 from client.configuration import source_names
 from tests.activities.sources.mcp_server import BODY
@@ -142,10 +143,10 @@ def test_the_configuration_file_names_such_sources(tmp_path: Path, monkeypatch: 
 
 def test_a_pointer_finds_what_rfc_6901_says() -> None:
     data: Any = {"a/b": [1, {"m~n": 2}], "": 3}
-    assert at(data, "/a~1b/1/m~0n") == 2
-    assert at(data, "") == data
-    assert at(data, "/") == 3
-    assert at(data, "/a~1b/7") is None
+    assert pointed(data, "/a~1b/1/m~0n") == 2
+    assert pointed(data, "") == data
+    assert pointed(data, "/") == 3
+    assert pointed(data, "/a~1b/7") is None
 
 
 def reference_server(name: str) -> str:
