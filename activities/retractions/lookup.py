@@ -10,10 +10,9 @@ run that searches other sources as well: a run on the library alone is private, 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import urlsplit
 
 import structlog
 from lxml import etree
@@ -30,8 +29,6 @@ from activities.types import Evidence, EvidenceRef, Frozen, Identifiers, Standin
 log = structlog.get_logger()
 
 Authority = Literal["pubmed", "crossref", "europepmc"]
-Pace = Callable[[str], Awaitable[None]]
-"""Awaited with the host's name before each request to it."""
 
 AUTHORITIES: tuple[Authority, ...] = ("pubmed", "crossref", "europepmc")
 GIVE_UP_AFTER = 3
@@ -75,22 +72,13 @@ class StandingLookup:
     """Asks in few requests: PubMed once for 200 works, Europe PMC once for 25, Crossref once a DOI. An answer
     may be a quarter of an hour old. Failures are part of the verdict and never raised."""
 
-    def __init__(
-        self, http: Http, settings: Settings, offline: bool | None = None, pace: Pace | None = None
-    ) -> None:
+    def __init__(self, http: Http, settings: Settings) -> None:
         self._http = http
-        self._offline = settings.offline if offline is None else offline
-        self._pace = pace
+        self._offline = settings.offline
         self._eutils = ncbi.Eutils("pubmed", "pubmed", settings, http)
-        self._pubmed_url = settings.source_url("pubmed", ncbi.BASE_URL)
         self._crossref = crossref.Crossref(settings, http)
-        self._crossref_url = settings.source_url("crossref", crossref.BASE_URL)
         self._europepmc_url = settings.source_url("europepmc", europepmc.BASE_URL)
         http.pace("europepmc", 10.0)
-
-    async def check(self, ref: EvidenceRef) -> StandingVerdict:
-        """The standing of one work."""
-        return (await self.check_many([ref]))[ref.evidence_id]
 
     async def check_many(
         self,
@@ -130,7 +118,6 @@ class StandingLookup:
 
         Raises SourceError.
         """
-        await self._wait(self._pubmed_url)
         return await self._eutils.fetch(
             pmids,
             "PubmedArticleSet",
@@ -162,7 +149,6 @@ class StandingLookup:
                 answers.fail(same, f"crossref was not asked again after {failed} failures")
                 continue
             try:
-                await self._wait(self._crossref_url)
                 work = await self._crossref.work(doi)
             except SourceError as error:
                 failed = GIVE_UP_AFTER if isinstance(error, RateLimited) else failed + 1
@@ -176,7 +162,6 @@ class StandingLookup:
         answers = _Answers()
         for batch in _batches(refs, EUROPEPMC_BATCH):
             try:
-                await self._wait(self._europepmc_url)
                 records = await self._europepmc_records(batch)
             except SourceError as error:
                 answers.fail(batch, error)
@@ -207,10 +192,6 @@ class StandingLookup:
             except (SourceError, ValueError, KeyError, TypeError, AttributeError) as error:
                 log.warning("standing_record_unreadable", authority="europepmc", error=repr(error)[:200])
         return records
-
-    async def _wait(self, url: str) -> None:
-        if self._pace is not None:
-            await self._pace(urlsplit(url).hostname or url)
 
 
 def combine(ref: EvidenceRef, parts: Sequence[StandingVerdict]) -> StandingVerdict:

@@ -5,15 +5,17 @@ digest of the request; secrets are neither part of the digest nor stored. A cach
 never a search.
 """
 
+import asyncio
 import hashlib
 import sqlite3
+import threading
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import structlog
-from hishel import AsyncSqliteStorage, Headers, Request, Response
 
 log = structlog.get_logger()
 
@@ -27,7 +29,17 @@ MAX_ENTRY_BYTES = 8 * 1024 * 1024
 
 SECRET_PARAMS = frozenset({"api_key", "apikey", "key", "token", "access_token"})
 _IRRELEVANT_PARAMS = SECRET_PARAMS | {"tool", "email", "mailto"}
-_STORED_AT = "x-stored-at"
+_SCHEMA = """
+PRAGMA synchronous = OFF;
+CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, stored REAL, status INTEGER, kind TEXT, body BLOB);
+CREATE INDEX IF NOT EXISTS answers_by_age ON answers (stored);
+"""
+_REMOVE_OLDER_HALF = """
+DELETE FROM answers WHERE key IN (
+    SELECT key FROM answers ORDER BY stored LIMIT (SELECT count(*) / 2 FROM answers)
+) AND (SELECT (page_count - freelist_count) * page_size
+       FROM pragma_page_count, pragma_freelist_count, pragma_page_size) > ?
+"""
 
 
 class HttpCache:
@@ -36,95 +48,71 @@ class HttpCache:
     def __init__(self, folder: Path, seconds: float = CACHE_SECONDS) -> None:
         self._folder = folder
         self._seconds = seconds
-        self._storage: AsyncSqliteStorage | None = None
+        self._database: sqlite3.Connection | None = None
+        self._lock = threading.Lock()
         self._broken = False
 
     async def get(self, request: httpx.Request, max_age: float | None = None) -> httpx.Response | None:
         """A stored answer no older than `max_age` seconds, else None."""
-        storage = self._open()
-        if storage is None:
-            return None
         oldest = time.time() - min(self._seconds, self._seconds if max_age is None else max_age)
-        try:
-            for entry in await storage.get_entries(key_of(request)):
-                stored_at = float(entry.response.headers.get(_STORED_AT) or 0)
-                stream = entry.response.stream
-                if stored_at >= oldest and isinstance(stream, AsyncIterator):
-                    content = b"".join([chunk async for chunk in stream])
-                    kind = entry.response.headers.get("content-type") or ""
-                    return httpx.Response(
-                        entry.response.status_code,
-                        headers={"content-type": kind},
-                        content=content,
-                        request=request,
-                        extensions={"from_cache": True},
-                    )
-        except (RuntimeError, OSError, sqlite3.Error, ValueError) as error:
-            self._give_up(error)
+        asked = "SELECT status, kind, body FROM answers WHERE key = ? AND stored >= ?"
+        for status, kind, body in await self._run((asked, (key_of(request), oldest))):
+            headers = {"content-type": kind}
+            return httpx.Response(
+                status, headers=headers, content=body, request=request, extensions={"from_cache": True}
+            )
         return None
 
     async def put(self, request: httpx.Request, response: httpx.Response) -> None:
-        """Store an answer in place of an older one."""
-        storage = self._open()
-        if storage is None or len(response.content) > MAX_ENTRY_BYTES:
+        """Store an answer in place of an older one, and remove what is too old or too much."""
+        if len(response.content) > MAX_ENTRY_BYTES:
             return
-
-        async def body() -> AsyncIterator[bytes]:
-            yield response.content
-
-        key = key_of(request)
-        headers = {
-            "content-type": response.headers.get("content-type", ""),
-            _STORED_AT: f"{time.time():.3f}",
-        }
-        try:
-            for old in await storage.get_entries(key):
-                await storage.remove_entry(old.id)
-            entry = await storage.create_entry(
-                Request(request.method, _public_url(request.url, SECRET_PARAMS)),
-                Response(response.status_code, Headers(headers), body()),
-                key,
-            )
-            if isinstance(entry.response.stream, AsyncIterator):
-                async for _ in entry.response.stream:
-                    pass  # the entry is written as its body is read
-        except (RuntimeError, OSError, sqlite3.Error) as error:
-            self._give_up(error)
+        now, kind = time.time(), response.headers.get("content-type", "")
+        row = (key_of(request), now, response.status_code, kind, response.content)
+        await self._run(
+            ("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row),
+            ("DELETE FROM answers WHERE stored < ?", (now - self._seconds,)),
+            (_REMOVE_OLDER_HALF, (MAX_CACHE_BYTES,)),
+        )
 
     async def forget(self, request: httpx.Request) -> None:
         """Remove what is stored for a request."""
-        storage = self._open()
-        if storage is None:
-            return
-        try:
-            for old in await storage.get_entries(key_of(request)):
-                await storage.remove_entry(old.id)
-        except (RuntimeError, OSError, sqlite3.Error) as error:
-            self._give_up(error)
+        await self._run(("DELETE FROM answers WHERE key = ?", (key_of(request),)))
 
     async def aclose(self) -> None:
-        storage, self._storage, self._broken = self._storage, None, True
-        if storage is not None:
-            await storage.close()
+        with self._lock:
+            database, self._database, self._broken = self._database, None, True
+        if database is not None:
+            database.close()
 
-    def _open(self) -> AsyncSqliteStorage | None:
-        if self._storage is None and not self._broken:
+    async def _run(self, *statements: tuple[str, Sequence[object]]) -> list[tuple[Any, ...]]:
+        """The rows of the last statement; none from a cache that fails."""
+        return await asyncio.to_thread(self._execute, statements)
+
+    def _execute(self, statements: Sequence[tuple[str, Sequence[object]]]) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = []
+        with self._lock:
+            if self._broken:
+                return []
             try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                self._give_up(error)
-                return None
-            self._storage = AsyncSqliteStorage(
-                database_path=self._folder / "http.sqlite",
-                default_ttl=self._seconds,
-                max_size=MAX_CACHE_BYTES,
-            )
-        return self._storage
+                database = self._open()
+                for statement, values in statements:
+                    rows = database.execute(statement, values).fetchall()
+            except (OSError, sqlite3.Error) as error:
+                log.warning("http_cache_unusable", folder=str(self._folder), error=str(error))
+                self._broken = True
+                return []
+        return rows
 
-    def _give_up(self, error: Exception) -> None:
-        if not self._broken:
-            log.warning("http_cache_unusable", folder=str(self._folder), error=str(error))
-        self._broken, self._storage = True, None
+    def _open(self) -> sqlite3.Connection:
+        if self._database is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / "http.sqlite").unlink(missing_ok=True)  # of release 0.1.0
+            self._database = sqlite3.connect(
+                self._folder / "answers.sqlite", timeout=30, isolation_level=None, check_same_thread=False
+            )
+            self._database.executescript(_SCHEMA)
+        return self._database
 
 
 def key_of(request: httpx.Request) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.retractions.lookup import Pace, StandingLookup, combine, merge, verdict_of
+from activities.retractions.lookup import StandingLookup, StandingVerdict, combine, merge, verdict_of
 from activities.retractions.rules import SEVERITY, kind_of, marked_title, standing_of, worst
 from activities.retractions.wording import says_retracted
 from activities.sources.http.client import Http
@@ -74,11 +74,13 @@ def answers(
     return server.on("/search", europepmc or NO_RESULT)
 
 
-def lookup(
-    server: ReplayServer, http: Http, *, offline: bool = False, pace: Pace | None = None
-) -> StandingLookup:
+def lookup(server: ReplayServer, http: Http, *, offline: bool = False) -> StandingLookup:
     urls = {f"{name}_url": server.url for name in ("pubmed", "crossref", "europepmc")}
-    return StandingLookup(http, settings(**urls, offline=offline), pace=pace)
+    return StandingLookup(http, settings(**urls, offline=offline))
+
+
+async def check(asking: StandingLookup, one: EvidenceRef) -> StandingVerdict:
+    return (await asking.check_many([one]))[one.evidence_id]
 
 
 async def test_a_retraction_is_reported_with_every_authority_that_has_it() -> None:
@@ -91,7 +93,7 @@ async def test_a_retraction_is_reported_with_every_authority_that_has_it() -> No
             recorded("standing/search_core_retracted.json"),
         )
         async with client() as http:
-            verdict = await lookup(server, http).check(ref("9500320", WAKEFIELD))
+            verdict = await check(lookup(server, http), ref("9500320", WAKEFIELD))
     assert verdict.standing == "retracted"
     assert verdict.asked == ("pubmed", "crossref", "europepmc")
     assert verdict.reported == {"pubmed": "retracted", "crossref": "retracted", "europepmc": "retracted"}
@@ -110,7 +112,7 @@ async def test_pubmeds_recorded_retraction_is_found() -> None:
     with ReplayServer() as server:
         answers(server, recorded("standing/efetch_retracted_993.xml"))
         async with client() as http:
-            verdict = await lookup(server, http).check(ref("993"))
+            verdict = await check(lookup(server, http), ref("993"))
     assert verdict.standing == "retracted"
     assert verdict.reported == {"pubmed": "retracted"}
     (notice,) = verdict.notices
@@ -121,7 +123,7 @@ async def test_a_correction_is_not_a_retraction() -> None:
     with ReplayServer() as server:
         answers(server, crossref=recorded("crossref/work_with_updated_by_correction.json"))
         async with client() as http:
-            verdict = await lookup(server, http).check(ref(doi="10.1073/pnas.1414271111"))
+            verdict = await check(lookup(server, http), ref(doi="10.1073/pnas.1414271111"))
     assert verdict.standing == "corrected"
     assert [n.kind for n in verdict.notices] == ["correction"]
 
@@ -130,7 +132,7 @@ async def test_links_in_the_other_direction_say_nothing_of_a_notice() -> None:
     with ReplayServer() as server:
         answers(server, efetch(("9634358", [("RetractionOf", "J Infect Dis. 1993 Aug;168(2):336-44")])))
         async with client() as http:
-            verdict = await lookup(server, http).check(ref("9634358"))
+            verdict = await check(lookup(server, http), ref("9634358"))
     assert (verdict.standing, verdict.notices) == ("none", ())
 
 
@@ -138,7 +140,7 @@ async def test_a_record_that_only_calls_itself_retracted_is() -> None:
     with ReplayServer() as server:
         answers(server, efetch(("1", []), types="Retracted Publication"))
         async with client() as http:
-            verdict = await lookup(server, http).check(ref("1"))
+            verdict = await check(lookup(server, http), ref("1"))
     assert verdict.standing == "retracted"
     assert [(n.kind, n.reported_by) for n in verdict.notices] == [("retraction", "pubmed")]
 
@@ -147,9 +149,9 @@ async def test_none_needs_an_authority_that_knows_the_work() -> None:
     with ReplayServer() as server:
         answers(server)
         async with client() as http:
-            unknown = await lookup(server, http).check(ref("1", "10.1000/x"))
+            unknown = await check(lookup(server, http), ref("1", "10.1000/x"))
             server.on("/works/*", work("10.1000/x"))
-            known = await lookup(server, http).check(ref("1", "10.1000/x"))
+            known = await check(lookup(server, http), ref("1", "10.1000/x"))
     assert (unknown.standing, unknown.reported, unknown.failures) == ("unknown", {}, ())
     assert (known.standing, known.reported) == ("none", {"crossref": "none"})
 
@@ -158,7 +160,7 @@ async def test_when_all_fail_the_standing_is_unknown_and_why_is_said() -> None:
     with ReplayServer() as server:
         answers(server, Reply(500, "down"), Reply(503, "down"), Reply(200, "<html>maintenance</html>"))
         async with client() as http:
-            verdict = await lookup(server, http).check(ref("1", "10.1000/x"))
+            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
     assert verdict.standing == "unknown"
     assert len(verdict.failures) == 3
     assert "pubmed answered 500" in verdict.failures[0]
@@ -170,7 +172,7 @@ async def test_one_authority_down_does_not_hide_what_another_says() -> None:
     with ReplayServer() as server:
         answers(server, Reply(500, "down"), work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
         async with client() as http:
-            verdict = await lookup(server, http).check(ref("1", "10.1000/x"))
+            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
     assert verdict.standing == "retracted"
     assert len(verdict.failures) == 1
 
@@ -181,7 +183,7 @@ async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing:
         answers(server, Reply(500, ""), Reply(500, ""), Reply(500, ""))
         async with client() as http:
             found = ref("1", "10.1000/x", standing=standing, source="openalex")
-            verdict = await lookup(server, http).check(found)
+            verdict = await check(lookup(server, http), found)
     assert verdict.standing == standing
     assert verdict.notices[0].reported_by == "openalex (when found)"
 
@@ -194,7 +196,7 @@ async def test_the_worst_standing_counts() -> None:
             work("10.1000/x", ("expression_of_concern", "10.1000/n", "2020-01-01")),
         )
         async with client() as http:
-            verdict = await lookup(server, http).check(ref("1", "10.1000/x"))
+            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
     assert verdict.standing == "concern"
     assert verdict.reported == {"pubmed": "corrected", "crossref": "concern"}
 
@@ -216,7 +218,7 @@ async def test_only_a_later_reinstatement_lifts_a_retraction(reinstated: str, st
         )
         async with client() as http:
             found = ref("1", "10.1000/x", standing="retracted")
-            verdict = await lookup(server, http).check(found)
+            verdict = await check(lookup(server, http), found)
     assert verdict.standing == standing
 
 
@@ -224,8 +226,8 @@ async def test_offline_and_the_library_are_left_as_they_are() -> None:
     with ReplayServer() as server:
         answers(server)
         async with client() as http:
-            offline = await lookup(server, http, offline=True).check(ref("1", standing="corrected"))
-            own = await lookup(server, http).check(ref("1", standing="retracted", source="library"))
+            offline = await check(lookup(server, http, offline=True), ref("1", standing="corrected"))
+            own = await check(lookup(server, http), ref("1", standing="retracted", source="library"))
         assert server.asked == []
         async with client() as http:
             mine = ref("1", source="library")
@@ -242,7 +244,7 @@ async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
     with ReplayServer() as server:
         answers(server)
         async with client() as http:
-            verdict = await lookup(server, http).check(ref(standing="none", source="web"))
+            verdict = await check(lookup(server, http), ref(standing="none", source="web"))
         assert server.asked == []
     assert (verdict.standing, verdict.asked) == ("unknown", ())
 
@@ -254,17 +256,11 @@ async def test_many_works_need_few_requests() -> None:
         answers(
             server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids])
         )
-        hosts: list[str] = []
-
-        async def pace(host: str) -> None:
-            hosts.append(host)
-
         async with client() as http:
-            verdicts = await lookup(server, http, pace=pace).check_many(refs)
+            verdicts = await lookup(server, http).check_many(refs)
         assert server.count("/efetch.fcgi") == 1
         assert server.count("/works/*") == 1
         assert server.count("/search") == 3
-        assert hosts == ["127.0.0.1"] * 5
     assert len(verdicts) == 60
     assert verdicts["pmid:7"].standing == "corrected"
     assert {v.standing for name, v in verdicts.items() if name != "pmid:7"} == {"none"}
@@ -310,7 +306,7 @@ async def test_the_parts_of_split_authorities_combine_to_the_same_verdict() -> N
         )
         async with client() as http:
             checker = lookup(server, http)
-            whole = await checker.check(found)
+            whole = await check(checker, found)
             first = (await checker.check_many([found], ["pubmed"]))[found.evidence_id]
             rest = (await checker.check_many([found], ["crossref", "europepmc"]))[found.evidence_id]
     assert first.standing == "retracted"  # PubMed alone does not lift what OpenAlex reported
@@ -349,13 +345,13 @@ async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path:
     with ReplayServer() as server:
         answers(server, crossref=Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
         async with open_http(settings(home=tmp_path)) as http:
-            failed = await lookup(server, http).check(ref(doi="10.1000/x"))
+            failed = await check(lookup(server, http), ref(doi="10.1000/x"))
             server.on("/works/*", work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
-            again = await lookup(server, http).check(ref(doi="10.1000/x"))
+            again = await check(lookup(server, http), ref(doi="10.1000/x"))
             server.on("/search", Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
-            busy = await lookup(server, http).check(ref("9500320"))
+            busy = await check(lookup(server, http), ref("9500320"))
             server.on("/search", recorded("standing/search_core_retracted.json"))
-            then = await lookup(server, http).check(ref("9500320"))
+            then = await check(lookup(server, http), ref("9500320"))
     assert (failed.standing, busy.standing) == ("unknown", "unknown")
     # The pages that were no answers were not stored.
     assert (again.standing, then.standing) == ("retracted", "retracted")

@@ -9,6 +9,7 @@ import pytest
 
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
+from activities.sources.http import cache as cache_module
 from activities.sources.http import client as http_module
 from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import Http, open_http
@@ -150,8 +151,8 @@ async def test_no_key_reaches_the_disk_and_another_key_finds_the_same_answer(tmp
     assert len(server.asked) == 1
     for path in (tmp_path / "cache").iterdir():
         assert SECRET.encode() not in path.read_bytes(), path
-    with sqlite3.connect(tmp_path / "cache" / "http.sqlite") as database:
-        assert database.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+    with sqlite3.connect(tmp_path / "cache" / "answers.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM answers").fetchone() == (1,)
 
 
 async def test_no_key_reaches_an_error(tmp_path: Path) -> None:
@@ -176,13 +177,28 @@ async def test_no_key_reaches_the_log(tmp_path: Path, caplog: pytest.LogCaptureF
 
 async def test_a_cache_that_cannot_be_used_costs_no_search(tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "http.sqlite").write_bytes(b"this is no database" * 200)
+    (tmp_path / "cache" / "answers.sqlite").write_bytes(b"this is no database" * 200)
     with ReplayServer() as server:
         server.on("/a", GOOD)
         async with opened(tmp_path) as http:
             for _ in range(2):
                 assert (await http.get("x", f"{server.url}/a")).status_code == 200
     assert len(server.asked) == 2
+
+
+async def test_the_cache_does_not_grow_beyond_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_module, "MAX_CACHE_BYTES", 1 << 20)
+    with ReplayServer() as server:
+        server.on("/a", Reply(200, "x" * 200_000, {"content-type": "text/plain"}))
+        async with opened(tmp_path) as http:
+            for number in range(20):
+                await http.get("x", f"{server.url}/a", {"q": number})
+            await http.get("x", f"{server.url}/a", {"q": 19})
+    assert len(server.asked) == 20  # the newest is kept
+    with sqlite3.connect(tmp_path / "cache" / "answers.sqlite") as database:
+        assert database.execute("SELECT sum(length(body)) FROM answers").fetchone()[0] <= 1 << 20
 
 
 async def test_an_answer_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
