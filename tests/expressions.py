@@ -1,6 +1,10 @@
 """Every regular expression of the product, strings that are hard for it, and whether its work grows in
 proportion to their length.
 
+Those that modules hold are read from the modules, constants in calls from the source. One that a function
+builds when it is called is seen by calling the function: `BUILT` has a call for each such function, and a
+function without one is an error.
+
 Run as a program it prints, one JSON list a line, each expression whose work does not: its place, the
 expression, the string's kind and the times that show it.
 """
@@ -11,8 +15,9 @@ import json
 import re
 import sys
 import time
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +25,13 @@ from pathlib import Path
 from re import _constants as ops  # type: ignore[attr-defined]  # has no public name
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
+from unittest.mock import patch
+
+from activities.analysis import cells
+from activities.extractive import planning
+from activities.text import coverage, drugs
+from activities.types import SourceInfo
+from activities.verification import claim_check, wording
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("activities", "workflows", "worker", "client")
@@ -88,10 +100,68 @@ def expressions() -> dict[str, Expression]:
         for node in ast.walk(ast.parse(source)):
             if called := _called(node):
                 found[f"{place}:{getattr(node, 'lineno', 0)}"] = called
+    for place in builders(sources):
+        for number, pattern in enumerate(built(place)):
+            found[f"{place} built {number}"] = Expression(pattern, frozenset({"finditer"}))
     unique: dict[tuple[object, ...], str] = {}
     for place, one in found.items():
         unique.setdefault((one.pattern.pattern, one.pattern.flags, one.methods), place)
     return {place: found[place] for place in unique.values()}
+
+
+BUILT: dict[str, Callable[[], object]] = {
+    "activities/analysis/cells.py _measures_in": lambda: cells._measures_in("The aHR and the odds ratios."),
+    "activities/extractive/planning.py _names": lambda: planning._names(
+        "What does PubMed say?", SourceInfo(name="pubmed", title="PubMed (NLM)", covers="")
+    ),
+    "activities/text/coverage.py _number": lambda: coverage.names.__wrapped__("hepatitis B, type 2 diabetes"),
+    "activities/text/coverage.py _designated": lambda: coverage.names(
+        "vitamin E, phase III, grade 2, stage X"
+    ),
+    "activities/text/drugs.py names_drug": lambda: drugs.names_drug("Aspirin helps.", "aspirin (oral)"),
+    "activities/verification/claim_check.py _words": lambda: claim_check._words("increas decreas"),
+    "activities/verification/wording.py _is_english": lambda: wording._is_english.__wrapped__("whereas"),
+}
+"""Place of a function that builds expressions -> a call in which it does."""
+
+
+def builders(sources: Mapping[Path, str]) -> set[str]:
+    """The functions with an expression that is no constant: `activities/text/drugs.py names_drug`."""
+    found: set[str] = set()
+    for path, source in sources.items():
+        for function in ast.walk(ast.parse(source)):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                dynamic = (node for node in ast.walk(function) if _is_dynamic(node))
+                if next(dynamic, None) is not None:
+                    found.add(f"{path.relative_to(ROOT).as_posix()} {function.name}")
+    return found
+
+
+def _is_dynamic(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=called), args=[first, *_]):
+            return called in CALLS and not isinstance(first, ast.Constant)
+    return False
+
+
+def built(place: str) -> list[re.Pattern[str]]:
+    """The expressions that a function builds in its call of `BUILT`. Raises KeyError without a call,
+    ValueError for a call in which it builds none."""
+    found: list[re.Pattern[str]] = []
+    compiled = re._compile  # type: ignore[attr-defined]
+
+    def noted(pattern: str, flags: int) -> re.Pattern[str]:
+        made: re.Pattern[str] = compiled(pattern, flags)
+        frames = traceback.extract_stack(limit=6)  # a generator stands within its function
+        if any(place == f"{frame.filename.removeprefix(f'{ROOT}/')} {frame.name}" for frame in frames):
+            found.append(made)
+        return made
+
+    with patch.object(re, "_compile", noted):
+        BUILT[place]()
+    if not found:
+        raise ValueError(f"{place} builds no expression in its call")
+    return found
 
 
 def _methods(name: str, source: str) -> frozenset[str]:

@@ -20,7 +20,7 @@ LABEL = re.compile(
 )
 """A structured abstract's label (`RESULTS: `) or a heading on a line of its own."""
 
-_BY_LABEL: tuple[tuple[str, Part | None], ...] = (
+_WORDS: tuple[tuple[str, Part | None], ...] = (
     (
         (
             r"referenc|bibliograph|acknowledg|funding|registration|conflict|disclosure|keyword|abbreviat"
@@ -41,12 +41,10 @@ _BY_LABEL: tuple[tuple[str, Part | None], ...] = (
         "methods",
     ),
 )
+_BY_LABEL = tuple((re.compile(words), part) for words, part in _WORDS)
 
 
 def part_of_label(label: str) -> Part | None:
     """The part a label or heading opens; None for parts that are never quoted, such as references."""
     name = label.casefold()
-    for pattern, part in _BY_LABEL:
-        if re.search(pattern, name):
-            return part
-    return "plain"
+    return next((part for pattern, part in _BY_LABEL if pattern.search(name)), "plain")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.expressions import ROOT, expressions, growth, probes
+from tests.expressions import BUILT, ROOT, builders, built, expressions, growth, probes
 
 PATIENCE = 900
 """Seconds for all expressions; ends a process that an expression holds for ever."""
@@ -27,6 +27,14 @@ def test_the_work_of_every_expression_is_in_proportion_to_the_length() -> None:
     assert slow == []
     assert checked == len(expressions())
     assert checked > 250
+
+
+def test_an_expression_that_a_function_builds_is_seen() -> None:
+    source = "import re\ndef within(text, name):\n    return re.search(name + r'\\s+x', text)\n"
+    assert builders({ROOT / "activities" / "made_up.py": source}) == {"activities/made_up.py within"}
+    files = (file for package in ("activities", "client") for file in (ROOT / package).rglob("*.py"))
+    assert builders({file: file.read_text() for file in files}) == set(BUILT)
+    assert r"(?<!\w)aspirin\ \(oral\)" in {p.pattern for p in built("activities/text/drugs.py names_drug")}
 
 
 @pytest.mark.parametrize(
