@@ -87,8 +87,9 @@ def wording_problem(text: str, sources: Sequence[Source]) -> Statement | None:
     if not terms(plain):
         return Statement(code="claim_empty")
     quotes = [normalise(quote) for source in sources for quote in source.quotes]
+    titles = [normalise(source.evidence.title) for source in sources]  # they name the group: aged 80 or older
     years = [source.evidence.year for source in sources if source.evidence.year]
-    if number := missing_number(plain, quotes, years, len(sources), counts=True):
+    if number := missing_number(plain, [*quotes, *titles], years, len(sources), counts=True):
         return Statement(code="number_missing", values={"number": number})
     works = [f"{source.evidence.title}\n{source.evidence.text}" for source in sources]
     if name := unknown_name(plain, works):
@@ -116,18 +117,26 @@ def unknown_name(text: str, works: Sequence[str]) -> str:
         own = set(terms(entity.surface))
         if set(map(_respelled, own)) <= held or entity.id in concepts:
             continue
-        if _spells_short(entity.surface, works) or _is_ordinary(entity):
+        if _spells_short(entity.surface, works) or _is_ordinary(entity) or _has_site(entity, held):
             continue
         return entity.surface
     return ""
 
 
 def _is_ordinary(entity: Entity) -> bool:
-    """Whether a substance or a symptom is called by words that any text has (oxygen, pain): what is said with
-    them is for a reader to judge. Drugs and diseases are names in whatever form."""
+    """Whether a substance or a symptom is called by words that any text has (oxygen, frailty): what is said
+    with them is for a reader to judge. Drugs and diseases are names in whatever form."""
     surface = entity.surface
     words = _SPLIT.findall(surface)
-    return entity.kind in ("chemical", "phenotype") and surface.islower() and all(map(_is_english, words))
+    return entity.kind in ("chemical", "phenotype") and surface[1:].islower() and all(map(_is_english, words))
+
+
+def _has_site(entity: Entity, held: frozenset[str]) -> bool:
+    """Whether a work has all words of a disease's name but the last one, as of a cancer that it calls a
+    carcinoma: whether it is the same disease is for a reader to judge."""
+    site = _SPLIT.findall(entity.surface)[:-1]
+    words = {_respelled(term) for word in site for term in terms(word)}
+    return entity.kind == "disease" and bool(words) and words <= held
 
 
 @lru_cache(maxsize=64)

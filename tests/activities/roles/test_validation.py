@@ -187,6 +187,7 @@ async def test_a_lying_writer_cites_nothing_that_was_not_shown(case: Case) -> No
         ("Most studies were small and observational.", True),
         ("Whether metformin changes the risk of dementia in the long term is unclear.", True),
         ("Randomisation, lead time and selection were not reported.", True),
+        ("Frailty was not measured.", True),
         ("Wonderpill cures dementia.", True),
         ("Patients should take 5000 mg of metformin.", False),
         ("Nothing is known of denosumab.", False),

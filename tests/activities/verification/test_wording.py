@@ -9,10 +9,10 @@ from activities.verification.wording import Source, follows, joins, sources_of, 
 SURGERY = Evidence(
     evidence_id="pmid:1",
     source="library",
-    title="Laparoscopic against open radical prostatectomy",
+    title="Laparoscopic against open radical prostatectomy in men aged 70 or older",
     text="Robot-assisted laparoscopic prostatectomy (group I) was compared with open surgery (group IV). "
     "Morbidity was highest in group IV. The 95% confidence interval of the difference was 2 to 9. "
-    "Aspirin was stopped before surgery in 12 patients.",
+    "Aspirin was stopped before surgery in 12 patients with prostatic carcinoma.",
     year=2015,
 )
 SCREENING = Evidence(
@@ -41,6 +41,7 @@ def code_of(text: str, *quotes: tuple[str, str]) -> str:
         "Regular open surgery had the highest morbidity, whatever the CI.",
         "Acetylsalicylic acid aside, morbidity was highest in group IV.",
         "Morbidity, bleeding and the need for oxygen were highest in group IV.",
+        "Frailty aside, morbidity was highest in group IV, in men aged 70 or older with prostatic cancer.",
     ],
 )
 def test_words_and_names_may_come_from_the_whole_cited_work(text: str) -> None:
@@ -55,6 +56,7 @@ def test_words_and_names_may_come_from_the_whole_cited_work(text: str) -> None:
         ("Morbidity was highest with metformin.", "name_missing"),
         ("Denosumab had the highest morbidity.", "name_missing"),
         ("Asthma had the highest morbidity.", "name_missing"),
+        ("In gastric cancer morbidity was highest in group IV.", "name_missing"),
         ("Morbidity was highest in Group IV of the PIVOT trial.", "name_missing"),
         ("Morbidity was not highest in group IV.", "meaning_turned"),
         ("", "claim_empty"),
